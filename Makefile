@@ -1,0 +1,62 @@
+# Needs Go and make, nothing else. A C compiler is used by `race` where there is one.
+
+GO       ?= go
+FUZZTIME ?= 10s
+ROUTEGEN := $(GO) run ./cmd/routegen
+# Pinned: a linter that moves by itself breaks builds nobody touched.
+GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# Every Go file of a package, test inputs left out.
+GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
+
+.DEFAULT_GOAL := help
+.PHONY: help run generate check test slow race fuzz bench lint
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: ## generate from routes.yaml, prove that it compiles, print the routes and their schema sizes
+	$(ROUTEGEN) generate
+	$(ROUTEGEN) inspect routes
+
+generate: ## write the output of routes.yaml
+	$(ROUTEGEN) generate
+
+check: ## compare the committed output with routes.yaml; writes nothing
+	$(ROUTEGEN) check
+
+test: ## run every test but the slow ones
+	$(GO) test ./...
+
+slow: ## run the slow tests too (build tag slow)
+	$(GO) test -count=1 -timeout 60m -tags slow ./...
+
+race: ## run the tests under the race detector, where a C compiler is
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1; then \
+		echo "$(GO) test -race ./..."; $(GO) test -race ./...; \
+	else \
+		echo "SKIPPED: the race detector needs cgo and a C compiler, and this machine has none. No race was looked for." >&2; \
+	fi
+
+fuzz: ## fuzz each target for FUZZTIME (10s)
+	@list=$$($(GO) test -list '^Fuzz' ./...) || { echo "$$list" >&2; exit 1; }; \
+	targets=$$(echo "$$list" | awk '/^Fuzz/ { name[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2 "=" name[i]; n = 0 }'); \
+	[ -n "$$targets" ] || { echo "no fuzz target found" >&2; exit 1; }; \
+	for target in $$targets; do \
+		echo "fuzz $${target#*=} in $${target%=*} for $(FUZZTIME)"; \
+		$(GO) test -run '^$$' -fuzz "^$${target#*=}\$$" -fuzztime $(FUZZTIME) "$${target%=*}" || exit 1; \
+	done
+
+bench: ## run every benchmark
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./...
+
+lint: ## go vet, gofmt, golangci-lint
+	$(GO) vet ./...
+	@fmt=$$($(GO) env GOROOT)/bin/gofmt; [ -x "$$fmt" ] || fmt=gofmt; \
+	bad=$$("$$fmt" -l $$($(GO) list -f '$(GOFILES)' ./...)) || exit 1; \
+	[ -z "$$bad" ] || { echo "gofmt wants to change:" >&2; echo "$$bad" >&2; echo "run: gofmt -w on them" >&2; exit 1; }
+	@if $(GOLANGCI) version >/dev/null 2>&1; then \
+		echo "golangci-lint run"; $(GOLANGCI) run ./...; \
+	else \
+		echo "SKIPPED: golangci-lint cannot be fetched or built here. Only go vet and gofmt were run. The reason is shown by:" >&2; \
+		echo "  $(GOLANGCI) version" >&2; \
+	fi
