@@ -1,0 +1,262 @@
+package runtime
+
+import (
+	"math/bits"
+	"strings"
+	"sync/atomic"
+)
+
+// Definition is one record as a JSON Schema object, once per dialect. References between definitions have the form
+// {"$ref":"#/$defs/Name"} and are listed in Refs.
+type Definition struct {
+	Name      string
+	Refs      []int  // what it refers to directly, row numbers counted from 1; cycles are legal
+	Plain     string // the object, compact
+	OpenAI    string // "" is the same as Plain, "-" means that the record has no form in the dialect; so too below
+	Anthropic string
+	Gemini    string
+}
+
+// in returns the object in a dialect, "-" when there is none.
+func (def *Definition) in(d Dialect) string {
+	text := ""
+	switch d {
+	case Plain:
+	case OpenAI:
+		text = def.OpenAI
+	case Anthropic:
+		text = def.Anthropic
+	case Gemini:
+		text = def.Gemini
+	default:
+		return noForm
+	}
+	if text == "" {
+		return def.Plain
+	}
+	return text
+}
+
+const noForm = "-"
+
+// Schemas composes the schemas of unions and records from prepared definitions, each with exactly the definitions it reaches, sorted as
+// they were given. Equal questions get equal bytes. Safe for concurrent use.
+//
+// A union is compact JSON with its keys in this order. In the plain dialect:
+//
+//	type, properties, required (only for one branch), additionalProperties, minProperties, maxProperties, $defs
+//
+// In the other dialects, which accept no union at the root, one branch is a closed object with one property:
+//
+//	type, properties, required, additionalProperties, propertyOrdering (only Gemini), $defs
+//
+// and several are the same object around the one property "route", an anyOf of closed objects with one property each.
+type Schemas struct {
+	defs     []Definition
+	branches []BranchRow
+	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
+}
+
+// NewSchemas returns the schemas over these definitions. branches are those of the interrupt routing, so that row r-1 is route r. Both
+// slices are kept and must not change.
+func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
+	return &Schemas{defs: defs, branches: branches, single: make([]atomic.Pointer[string], len(branches)*len(dialectNames))}
+}
+
+// Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has its own form, see [Schemas]. It
+// returns "" for a set without a known route, for an unknown dialect, and when a record it needs has no form in the dialect. The schema
+// of one route is kept after its first use; asking for it again allocates nothing.
+func (s *Schemas) Set(words []uint64, d Dialect) string {
+	if r := only(words); r != 0 && r <= len(s.branches) && int(d) < len(dialectNames) {
+		memo := &s.single[(r-1)*len(dialectNames)+int(d)]
+		if text := memo.Load(); text != nil {
+			return *text
+		}
+		text := s.Union(s.branches[r-1:r], d)
+		memo.Store(&text)
+		return text
+	}
+	var few [16]BranchRow
+	kept := few[:0]
+	for r := range SetAll[uint32](words) {
+		if int(r) <= len(s.branches) {
+			kept = append(kept, s.branches[r-1])
+		}
+	}
+	return s.Union(kept, d)
+}
+
+// Union returns the schema of a routing of which exactly one of these branches may be set. It returns "" where [Schemas.Set] does.
+func (s *Schemas) Union(branches []BranchRow, d Dialect) string {
+	if len(branches) == 0 {
+		return ""
+	}
+	var few fewDefinitions
+	found := s.mark(&few)
+	for i := range branches {
+		found.add(branches[i].Def)
+	}
+	if !found.close(d) {
+		return ""
+	}
+	var room [4096]byte
+	head := room[:0]
+	switch {
+	case d == Plain:
+		head = s.appendPlain(head, branches)
+	case len(branches) == 1:
+		head = s.appendClosed(head, &branches[0])
+		if d == Gemini {
+			head = append(appendName(append(head, `,"propertyOrdering":[`...), branches[0].Name), ']')
+		}
+	default:
+		head = append(head, `{"type":"object","properties":{"`+wrapper+`":{"anyOf":[`...)
+		for i := range branches {
+			if i > 0 {
+				head = append(head, ',')
+			}
+			head = append(s.appendClosed(head, &branches[i]), '}')
+		}
+		head = append(head, `]}},"required":["`+wrapper+`"],"additionalProperties":false`...)
+		if d == Gemini {
+			head = append(head, `,"propertyOrdering":["`+wrapper+`"]`...)
+		}
+	}
+	return found.join(head, d)
+}
+
+// Def returns one definition, counted from 1, as a schema of its own: its object with "$defs" added at the end for what it reaches, which
+// is the definition itself when it is recursive. It returns "" for a number without a row, and where [Schemas.Set] does.
+func (s *Schemas) Def(i int, d Dialect) string {
+	if i < 1 || i > len(s.defs) {
+		return ""
+	}
+	object := s.defs[i-1].in(d)
+	var few fewDefinitions
+	found := s.mark(&few)
+	for _, ref := range s.defs[i-1].Refs {
+		found.add(ref)
+	}
+	if !found.close(d) || object == noForm {
+		return ""
+	}
+	if found.size == 0 {
+		return object
+	}
+	return found.join([]byte(strings.TrimSuffix(object, "}")), d)
+}
+
+// appendPlain appends a union as JSON Schema has it, without $defs and the last brace.
+func (s *Schemas) appendPlain(b []byte, branches []BranchRow) []byte {
+	b = append(b, `{"type":"object","properties":{`...)
+	for i := range branches {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = s.appendProperty(b, &branches[i])
+	}
+	b = append(b, '}')
+	if len(branches) == 1 {
+		b = append(appendName(append(b, `,"required":[`...), branches[0].Name), ']')
+	}
+	return append(b, `,"additionalProperties":false,"minProperties":1,"maxProperties":1`...)
+}
+
+// appendClosed appends the object that has this branch and nothing else, without the last brace.
+func (s *Schemas) appendClosed(b []byte, branch *BranchRow) []byte {
+	b = s.appendProperty(append(b, `{"type":"object","properties":{`...), branch)
+	b = appendName(append(b, `},"required":[`...), branch.Name)
+	return append(b, `],"additionalProperties":false`...)
+}
+
+func (s *Schemas) appendProperty(b []byte, branch *BranchRow) []byte {
+	b = append(appendName(b, branch.Name), `:{"$ref":"#/$defs/`...)
+	return append(append(b, s.defs[branch.Def-1].Name...), `"}`...)
+}
+
+// reached is a set of definitions.
+type reached struct {
+	defs []Definition
+	seen []uint64 // bit by bit, as a route set
+	todo []uint64 // found, and their references not yet followed
+	size int      // of the definitions in the dialect, with their names
+	bad  bool     // a reference to no definition, or to one without a form
+}
+
+// fewDefinitions is memory on the caller's stack that is enough for most specs.
+type fewDefinitions struct{ seen, todo [8]uint64 }
+
+func (s *Schemas) mark(few *fewDefinitions) reached {
+	r := reached{defs: s.defs, seen: few.seen[:], todo: few.todo[:]}
+	if words := (len(s.defs) + 63) / 64; words > len(r.seen) {
+		r.seen, r.todo = make([]uint64, words), make([]uint64, words)
+	}
+	return r
+}
+
+func (r *reached) add(def int) {
+	if def < 1 || def > len(r.defs) {
+		r.bad = true
+		return
+	}
+	if i := uint32(def); !SetHas(r.seen, i) {
+		SetWith(r.seen, i)
+		SetWith(r.todo, i)
+	}
+}
+
+// close adds everything that is referred to. False means that a definition is missing or has no form in the dialect.
+func (r *reached) close(d Dialect) bool {
+	for again := true; again; {
+		again = false
+		for w := range r.todo {
+			for r.todo[w] != 0 {
+				i := w*64 + bits.TrailingZeros64(r.todo[w])
+				r.todo[w] &= r.todo[w] - 1
+				r.follow(&r.defs[i], d)
+				again = true
+			}
+		}
+	}
+	return !r.bad
+}
+
+func (r *reached) follow(def *Definition, d Dialect) {
+	text := def.in(d)
+	r.bad = r.bad || text == noForm
+	r.size += len(`"":,`) + len(def.Name) + len(text)
+	for _, ref := range def.Refs {
+		r.add(ref)
+	}
+}
+
+// join returns the open object head with the definitions in the order of the table as its last key. The text is allocated once.
+func (r *reached) join(head []byte, d Dialect) string {
+	var b strings.Builder
+	before := `,"$defs":{"`
+	b.Grow(len(head) + len(before) + r.size + len("}}"))
+	b.Write(head)
+	for i, word := range r.seen { // as SetAll, which would move the set to the heap
+		for ; word != 0; word &= word - 1 {
+			def := &r.defs[i*64+bits.TrailingZeros64(word)]
+			b.WriteString(before)
+			b.WriteString(def.Name)
+			b.WriteString(`":`)
+			b.WriteString(def.in(d))
+			before = `,"`
+		}
+	}
+	b.WriteString("}}")
+	return b.String()
+}
+
+// appendName appends a JSON name as a JSON string. Nearly every name stands for itself.
+func appendName(b []byte, name string) []byte {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			text, _ := Encode(name) // a string cannot be refused
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), name...), '"')
+}

@@ -1,0 +1,112 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// object is a definition whose fields refer to others.
+func object(name string, refs ...string) string {
+	var b strings.Builder
+	for i, ref := range refs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"f%d":{"$ref":"#/$defs/%s"}`, i, ref)
+	}
+	return fmt.Sprintf(`{"type":"object","description":"%s","properties":{%s},"additionalProperties":false}`, name, b.String())
+}
+
+// definitions: A -> B -> C -> B, D -> D, E alone and without a form in OpenAI, F -> E.
+var definitions = []runtime.Definition{
+	{Name: "A", Refs: []int{2}, Plain: object("A", "B"), Gemini: object("gemini A", "B")},
+	{Name: "B", Refs: []int{3}, Plain: object("B", "C")},
+	{Name: "C", Refs: []int{2}, Plain: object("C", "B")},
+	{Name: "D", Refs: []int{4}, Plain: object("D", "D")},
+	{Name: "E", Plain: object("E"), OpenAI: "-"},
+	{Name: "F", Refs: []int{5}, Plain: object("F", "E")},
+}
+
+var branches = []runtime.BranchRow{{Name: "a", Def: 1}, {Name: "d", Def: 4}, {Name: "e", Def: 5}, {Name: "f", Def: 6}}
+
+func defs(names ...string) string {
+	var parts []string
+	for _, name := range names {
+		for _, def := range definitions {
+			if def.Name == name {
+				parts = append(parts, fmt.Sprintf("%q:%s", name, def.Plain))
+			}
+		}
+	}
+	return `"$defs":{` + strings.Join(parts, ",") + `}`
+}
+
+func TestSetSchemas(t *testing.T) {
+	gemini := func(text string) string {
+		return strings.ReplaceAll(text, `"description":"A"`, `"description":"gemini A"`)
+	}
+	const (
+		closedA = `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["a"],"additionalProperties":false`
+		closedD = `{"type":"object","properties":{"d":{"$ref":"#/$defs/D"}},"required":["d"],"additionalProperties":false`
+	)
+	wrapped := `{"type":"object","properties":{"route":{"anyOf":[` + closedA + `},` + closedD + `}]}},"required":["route"],"additionalProperties":false,`
+	s := runtime.NewSchemas(definitions, branches)
+	for _, c := range []struct {
+		name  string
+		words uint64
+		d     runtime.Dialect
+		want  string
+	}{
+		{"empty", 0, runtime.Plain, ""},
+		{"unknown route", 1 << 40, runtime.Plain, ""},
+		{"unknown dialect", 1, runtime.Gemini + 1, ""},
+		{"plain, one", 1, runtime.Plain, `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["a"],"additionalProperties":false,` +
+			`"minProperties":1,"maxProperties":1,` + defs("A", "B", "C") + `}`},
+		{"plain, two", 1 | 2 | 1<<40, runtime.Plain, `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"d":{"$ref":"#/$defs/D"}},` +
+			`"additionalProperties":false,"minProperties":1,"maxProperties":1,` + defs("A", "B", "C", "D") + `}`},
+		{"openai, one", 2, runtime.OpenAI, closedD + `,` + defs("D") + `}`},
+		{"openai, no form", 4, runtime.OpenAI, ""},
+		{"openai, no form reached", 8, runtime.OpenAI, ""},
+		{"anthropic, has a form", 8, runtime.Anthropic, `{"type":"object","properties":{"f":{"$ref":"#/$defs/F"}},"required":["f"],"additionalProperties":false,` + defs("E", "F") + `}`},
+		{"openai, two", 3, runtime.OpenAI, wrapped + defs("A", "B", "C", "D") + `}`},
+		{"anthropic, two", 3, runtime.Anthropic, wrapped + defs("A", "B", "C", "D") + `}`},
+		{"gemini, one", 1, runtime.Gemini, closedA + `,"propertyOrdering":["a"],` + gemini(defs("A", "B", "C")) + `}`},
+		{"gemini, two", 3, runtime.Gemini, wrapped + `"propertyOrdering":["route"],` + gemini(defs("A", "B", "C", "D")) + `}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 2 { // the second answer of a single route comes from the memo
+				got := s.Set([]uint64{c.words}, c.d)
+				require.Equal(t, c.want, got)
+				assert.True(t, got == "" || json.Valid([]byte(got)))
+			}
+		})
+	}
+	assert.Empty(t, s.Set(nil, runtime.Plain))
+	assert.Empty(t, s.Union([]runtime.BranchRow{{Name: "x", Def: 7}}, runtime.Plain))
+	assert.Empty(t, s.Union([]runtime.BranchRow{{Name: "x"}}, runtime.Plain))
+	assert.Equal(t, s.Set([]uint64{15}, runtime.Plain), s.Union(branches, runtime.Plain))
+	odd := s.Union([]runtime.BranchRow{{Name: "a\"\\\u00e9", Def: 5}}, runtime.Plain)
+	assert.True(t, json.Valid([]byte(odd)), odd)
+}
+
+func TestDefinitionAsDocument(t *testing.T) {
+	s := runtime.NewSchemas(definitions, branches)
+	root := func(i int) string { return strings.TrimSuffix(definitions[i-1].Plain, "}") + "," }
+	assert.Equal(t, root(1)+defs("B", "C")+"}", s.Def(1, runtime.Plain))
+	assert.Equal(t, root(2)+defs("B", "C")+"}", s.Def(2, runtime.Plain))
+	assert.Equal(t, root(4)+defs("D")+"}", s.Def(4, runtime.Anthropic))
+	assert.Equal(t, definitions[4].Plain, s.Def(5, runtime.Gemini))
+	for _, i := range []int{-1, 0, 7} {
+		assert.Empty(t, s.Def(i, runtime.Plain))
+	}
+	assert.Empty(t, s.Def(5, runtime.OpenAI))
+	assert.Empty(t, s.Def(6, runtime.OpenAI))
+	assert.Empty(t, s.Def(5, 9))
+}
