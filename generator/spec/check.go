@@ -1,0 +1,332 @@
+package spec
+
+import (
+	"regexp"
+	"strings"
+)
+
+// declKind says what a declared type name stands for.
+type declKind uint8
+
+const (
+	declEnum declKind = iota
+	declScalar
+	declRecord
+	declRequest
+)
+
+// decl is one name that types can refer to.
+type decl struct {
+	name   string
+	kind   declKind
+	at     Span
+	enum   *Enum
+	typ    *Type // of scalars and records
+	node   *Node // of requests
+	fields []*Field
+	path   string
+	used   bool
+	state  uint8 // of the search for recursion
+}
+
+// checker holds what the checks over a whole document share.
+type checker struct {
+	*reader
+	spec      *Spec
+	decls     []*decl // in the order of the file
+	byName    map[string]*decl
+	nodes     map[string]*Node
+	takers    map[string]*Node // by type: the node that is activated by it
+	resumes   map[string]*Node // by type: the dispatch node that goes on with it
+	ends      map[string]bool  // types that end a frame
+	typeNames []string
+	patterns  map[string]*regexp.Regexp
+	indexes   map[any]map[string]int // by first member of a long list
+	nodeNames []string
+}
+
+// RequestName returns the name of the node's request type as the spec refers to it.
+func (n *Node) RequestName() string {
+	if n.Request != nil && n.Request.Name.Set() {
+		return n.Request.Name.Value
+	}
+	return n.stem() + "Request"
+}
+
+// InterruptName returns the name of the node's interrupt request type as the spec refers to it.
+func (n *Node) InterruptName() string {
+	if n.Interrupt != nil && n.Interrupt.Name.Set() {
+		return n.Interrupt.Name.Value
+	}
+	return n.stem() + "InterruptRequest"
+}
+
+// HasRoute reports whether the node can be returned to after an interrupt.
+func (n *Node) HasRoute() bool {
+	return !n.Only.Set() && (n.Route == nil || !n.Route.None)
+}
+
+func (n *Node) stem() string {
+	if n.GoName.Set() {
+		return n.GoName.Value
+	}
+	if n.Key.Value == "" {
+		return ""
+	}
+	return strings.ToUpper(n.Key.Value[:1]) + n.Key.Value[1:]
+}
+
+func (n *Node) fields() []*Field {
+	if n.Request == nil {
+		return nil
+	}
+	return n.Request.Fields
+}
+
+func (n *Node) path() string { return "/nodes/" + pointerEscape(n.Key.Value) }
+
+func pointerEscape(part string) string {
+	if !strings.ContainsAny(part, "~/") {
+		return part
+	}
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(part)
+}
+
+// fail reports an error at a path.
+func (c *checker) fail(rule, path string, at Span, hint, format string, args ...any) *Finding {
+	f := c.reportAt(rule, at, hint, format, args...)
+	f.Path = path
+	return f
+}
+
+// warn reports a warning at a path.
+func (c *checker) warn(rule, path string, at Span, hint, format string, args ...any) *Finding {
+	f := c.fail(rule, path, at, hint, format, args...)
+	f.Severity = Warning
+	return f
+}
+
+// check runs every check over a decoded document.
+func check(r *reader, s *Spec) {
+	c := &checker{reader: r, spec: s, byName: map[string]*decl{}, nodes: map[string]*Node{}, takers: map[string]*Node{}, resumes: map[string]*Node{}, ends: map[string]bool{}, indexes: map[any]map[string]int{},
+		patterns: map[string]*regexp.Regexp{}}
+	c.indexTypes()
+	c.indexNodes()
+	c.checkTombstones()
+	c.checkTypes()
+	c.checkRecursion()
+	c.checkInterrupts()
+	for _, n := range s.Nodes {
+		c.checkNode(n)
+	}
+	c.checkEntry()
+	c.checkEscalates()
+	c.checkReached()
+	c.lint()
+}
+
+// indexTypes collects the names that types can refer to. A name stands for one thing.
+func (c *checker) indexTypes() {
+	for _, e := range c.spec.Enums {
+		c.declare(&decl{kind: declEnum, name: e.Key.Value, at: e.Key.At, enum: e, path: "/enums/" + e.Key.Value})
+	}
+	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
+		section := [...]string{"/types/", "/results/"}[i]
+		for _, t := range list {
+			d := &decl{kind: declRecord, name: t.Key.Value, at: t.Key.At, typ: t, fields: t.Fields, path: section + t.Key.Value}
+			if t.Scalar != nil {
+				d.kind = declScalar
+			}
+			c.declare(d)
+			if i == 1 {
+				c.ends[t.Key.Value] = true
+			}
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		if n.Only.Set() {
+			continue
+		}
+		at := n.Key.At
+		if n.Request != nil && n.Request.Name.Set() {
+			at = n.Request.Name.At
+		}
+		c.declare(&decl{kind: declRequest, name: n.RequestName(), at: at, node: n, fields: n.fields(), path: n.path() + "/request"})
+	}
+	for _, d := range c.decls {
+		c.typeNames = append(c.typeNames, d.name)
+	}
+}
+
+func (c *checker) declare(d *decl) {
+	if other := c.byName[d.name]; other != nil {
+		c.fail(RuleNameCollision, d.path, d.at, "rename one of them", "%q is declared twice", d.name).related(other.at, "%q is first declared here", d.name)
+		return
+	}
+	c.byName[d.name] = d
+	c.decls = append(c.decls, d)
+}
+
+// indexNodes collects who takes and who returns which type.
+func (c *checker) indexNodes() {
+	for _, n := range c.spec.Nodes {
+		c.nodes[n.Key.Value] = n
+		c.nodeNames = append(c.nodeNames, n.Key.Value)
+		if !n.Only.Set() {
+			c.takers[n.RequestName()] = n
+		}
+		if n.Adapt.Set() && c.typeRef(n.Adapt, n.path()+"/adapt/from") != nil {
+			if other := c.takers[n.Adapt.Value]; other != nil {
+				c.fail(RuleConflict, n.path()+"/adapt/from", n.Adapt.At, "let one node take it", "%q is taken by node %q already", n.Adapt.Value, other.Key.Value)
+			} else {
+				c.takers[n.Adapt.Value] = n
+			}
+		}
+		if n.Result.Set() && c.typeRef(n.Result, n.path()+"/result") != nil {
+			c.ends[n.Result.Value] = true
+		}
+		if d := n.Dispatch; d != nil && d.Results.Set() && c.typeRef(d.Results, n.path()+"/dispatch/results") != nil {
+			c.resumes[d.Results.Value] = n
+		}
+		if k := n.Collect; k != nil && k.Result.Set() && c.typeRef(k.Result, n.path()+"/collect/result") != nil {
+			c.ends[k.Result.Value] = true
+		}
+	}
+}
+
+// typeRef looks up a type that a key names and reports when there is none.
+func (c *checker) typeRef(t Text, path string) *decl {
+	if !t.Set() {
+		return nil
+	}
+	if d := c.byName[t.Value]; d != nil {
+		return d
+	}
+	c.unknown(RuleRefType, "type", t.Value, t.At, path, c.typeNames)
+	return nil
+}
+
+// nodeRef looks up a node that a key names and reports when there is none.
+func (c *checker) nodeRef(t Text, path string) *Node {
+	if !t.Set() {
+		return nil
+	}
+	if n := c.nodes[t.Value]; n != nil {
+		return n
+	}
+	c.unknown(RuleRefNode, "node", t.Value, t.At, path, c.nodeNames)
+	return nil
+}
+
+// unknown reports a reference to something that is not declared, with the nearest name.
+func (c *checker) unknown(rule, what, name string, at Span, path string, candidates []string) {
+	if isOutside(name) || strings.ContainsRune(name, '/') {
+		c.fail(RuleRefOutside, path, at, "declare it in this file", "%q points outside the spec", name)
+		return
+	}
+	near := c.nearest(name, candidates)
+	f := c.fail(rule, path, at, didYouMean(near), "%s %q is not declared", what, name)
+	if near != "" {
+		f.replace(near)
+		if d := c.byName[near]; d != nil && rule == RuleRefType {
+			f.related(d.at, "%q is declared here", near)
+		} else if n := c.nodes[near]; n != nil && rule == RuleRefNode {
+			f.related(n.Key.At, "%q is declared here", near)
+		}
+	}
+}
+
+// checkTombstones refuses names that were removed for good.
+func (c *checker) checkTombstones() {
+	for _, gone := range c.spec.Reserved {
+		if d := c.byName[gone.Value]; d != nil {
+			c.tombstone(gone, d.at, d.path)
+		} else if n := c.nodes[gone.Value]; n != nil {
+			c.tombstone(gone, n.Key.At, n.path())
+		}
+	}
+	for _, t := range c.spec.Types {
+		c.goneFields(t.Reserved, t.Fields, "/types/"+t.Key.Value)
+	}
+	for _, t := range c.spec.Results {
+		c.goneFields(t.Reserved, t.Fields, "/results/"+t.Key.Value)
+	}
+	for _, n := range c.spec.Nodes {
+		if n.Request != nil {
+			c.goneFields(n.Request.Reserved, n.Request.Fields, n.path()+"/request")
+		}
+		if n.Interrupt != nil {
+			c.goneFields(n.Interrupt.Reserved, n.Interrupt.Fields, n.path()+"/interrupt")
+		}
+		for _, old := range n.Was {
+			if other := c.nodes[old.Value]; other != nil {
+				c.stillThere(old, other.Key.At, n.path()+"/was")
+			}
+		}
+	}
+}
+
+func (c *checker) goneFields(gone []Text, fields []*Field, path string) {
+	for _, name := range gone {
+		if f := find(c, fields, name.Value); f != nil {
+			c.tombstone(name, f.Key.At, path+"/fields/"+name.Value)
+		}
+	}
+}
+
+func (c *checker) tombstone(gone Text, at Span, path string) {
+	c.fail(RuleNameTombstone, path, at, "choose another name", "%q was removed and must not come back", gone.Value).
+		related(gone.At, "%q is reserved here", gone.Value)
+}
+
+func (c *checker) stillThere(old Text, at Span, path string) {
+	c.fail(RuleConflict, path, old.At, "rename the other one, or remove it from `was`", "%q is listed as an earlier name, but it is still there", old.Value).
+		related(at, "%q is here", old.Value)
+}
+
+func (f *Field) key() string     { return f.Key.Value }
+func (b *Branch) key() string    { return b.Key.Value }
+func (v *EnumValue) key() string { return v.Key.Value }
+
+// keyed is a member of a list that is looked up by name.
+type keyed interface {
+	comparable
+	key() string
+}
+
+// find returns the member of that name, or the zero member. Long lists get an index, so that no file is slow to check.
+func find[T keyed](c *checker, list []T, name string) (found T) {
+	if len(list) <= 32 {
+		for _, m := range list {
+			if m.key() == name {
+				return m
+			}
+		}
+		return found
+	}
+	index := c.indexes[list[0]]
+	if index == nil {
+		index = make(map[string]int, len(list))
+		for i, m := range list {
+			index[m.key()] = i
+		}
+		c.indexes[list[0]] = index
+	}
+	if i, ok := index[name]; ok {
+		return list[i]
+	}
+	return found
+}
+
+// nearestOf returns the name of the member that was most likely meant, or "".
+func nearestOf[T keyed](c *checker, list []T, name string) string {
+	return c.nearest(name, names(list[:min(len(list), c.candidates())]))
+}
+
+func names[T keyed](list []T) []string {
+	out := make([]string, len(list))
+	for i, m := range list {
+		out[i] = m.key()
+	}
+	return out
+}

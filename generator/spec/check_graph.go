@@ -1,0 +1,184 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checkEntry wants exactly one node where work begins.
+func (c *checker) checkEntry() {
+	var entry *Node
+	for _, n := range c.spec.Nodes {
+		if n.Entry && entry != nil {
+			c.fail(RuleEntryCount, n.path()+"/entry", n.Key.At, "keep entry: true on one node", "nodes %q and %q are both the entry", entry.Key.Value, n.Key.Value).
+				related(entry.Key.At, "%q is here", entry.Key.Value)
+		} else if n.Entry {
+			entry = n
+		}
+	}
+	if entry == nil {
+		at := c.spec.At
+		if len(c.spec.Nodes) > 0 {
+			at = c.spec.Nodes[0].Key.At
+		}
+		c.fail(RuleEntryCount, "/nodes", at, "add entry: true to the node where work begins", "no node is the entry")
+	}
+}
+
+// checkEscalates wants every leaf that asks to name a place where its questions are raised, and no circles on the way there.
+func (c *checker) checkEscalates() {
+	done := make(map[*Node]bool, len(c.spec.Nodes))
+	for _, n := range c.spec.Nodes {
+		if !n.HasRoute() && !n.Escalates.Set() && n.Interrupt != nil {
+			c.fail(RuleLeafNoEscalates, n.path(), n.Key.At, "add escalates: <node>", "node %q raises interrupts, but nothing can be routed back to it", n.Key.Value)
+		}
+		var way []*Node
+		at := n
+		for at != nil && !at.HasRoute() && at.Escalates.Set() && !done[at] {
+			done[at] = true
+			way = append(way, at)
+			at = c.nodes[at.Escalates.Value]
+		}
+		if at == nil || len(way) == 0 || at.HasRoute() {
+			continue
+		}
+		if start := slices.Index(way, at); start >= 0 {
+			var keys []string
+			for _, on := range append(way[start:], at) {
+				keys = append(keys, on.Key.Value)
+			}
+			c.fail(RuleEscalatesCycle, at.path()+"/escalates", at.Escalates.At, "let one of them escalate to a node with a route", "escalation runs in a circle: %s", strings.Join(keys, " -> "))
+		} else if !at.Escalates.Set() {
+			last := way[len(way)-1]
+			c.fail(RuleEscalatesNoRoute, last.path()+"/escalates", last.Escalates.At, "name a node that can be returned to", "node %q escalates to %q, which has no route", last.Key.Value, at.Key.Value)
+		}
+	}
+}
+
+// checkReached reports nodes that no branch, route, dispatch or hand-over leads to, starting from the entry and every route.
+func (c *checker) checkReached() {
+	reached := map[*Node]bool{}
+	var queue []*Node
+	visit := func(n *Node) {
+		if n != nil && !reached[n] {
+			reached[n] = true
+			queue = append(queue, n)
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		if n.Entry || n.HasRoute() {
+			visit(n)
+		}
+	}
+	if c.spec.Interrupts != nil {
+		for _, k := range c.spec.Interrupts.Kinds {
+			if k.Deadline != nil {
+				visit(c.nodes[k.Deadline.Target.Value])
+			}
+		}
+	}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, b := range n.Branches {
+			visit(c.takers[b.Type.Value])
+			visit(c.resumes[b.Type.Value])
+		}
+		if n.Dispatch != nil {
+			visit(c.nodes[n.Dispatch.To.Value])
+		}
+		for _, t := range n.Tools {
+			for _, target := range t.TransferTo {
+				visit(c.nodes[target.Value])
+			}
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		if !reached[n] && !n.Only.Set() {
+			c.fail(RuleNodeUnreachable, n.path(), n.Key.At, "add a branch to "+n.RequestName()+", or give the node a route", "no branch and no route leads to node %q", n.Key.Value)
+		}
+	}
+}
+
+// checkInterrupts looks at what all interrupts share.
+func (c *checker) checkInterrupts() {
+	in := c.spec.Interrupts
+	if in == nil {
+		return
+	}
+	c.checkRecord("interrupts", "/interrupts", in.Fields)
+	if d := c.typeRef(in.Answer, "/interrupts/answer"); d != nil && d.kind != declRecord {
+		c.fail(RuleFieldType, "/interrupts/answer", in.Answer.At, "name a record of types:", "%s is not a record", in.Answer.Value)
+	}
+	for _, n := range c.spec.Nodes {
+		if n.Interrupt == nil {
+			continue
+		}
+		for _, f := range n.Interrupt.Fields {
+			if common := find(c, in.Fields, f.Key.Value); common != nil {
+				c.fail(RuleNameCollision, n.path()+"/interrupt/fields/"+f.Key.Value, f.Key.At, "choose another name", "field %q is carried by every interrupt already", f.Key.Value).
+					related(common.Key.At, "%q is declared here", common.Key.Value)
+			}
+		}
+	}
+	types := c.interruptTypes()
+	for _, k := range in.Kinds {
+		path := "/interrupts/kinds/" + k.Key.Value
+		if k.Deadline != nil && !k.Deadline.None {
+			c.checkDeadline(k, path+"/deadline")
+		}
+		if r := k.Retry; r != nil {
+			if r.Attempts.Value < 1 || r.Attempts.Value > 1000 {
+				c.fail(RuleKindPolicy, path+"/retry/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v", r.Attempts.Value)
+			}
+			if longer(r.First, r.Max) {
+				c.fail(RuleKindPolicy, path+"/retry/max", r.Max.At, "swap them", "the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
+			}
+		}
+		if k.Auto == nil || len(types) == 0 {
+			continue
+		}
+		for i, t := range k.Auto.When {
+			if !slices.Contains(types, t.Value) {
+				c.unknown(RuleRefValue, "interrupt type", t.Value, t.At, path+"/auto/when/"+strconv.Itoa(i), types)
+			}
+		}
+	}
+}
+
+// checkDeadline wants exactly what its `then` needs.
+func (c *checker) checkDeadline(k *InterruptKind, path string) {
+	d := k.Deadline
+	bad := func(at Span, hint, format string, args ...any) {
+		if at.Start.IsZero() {
+			at = k.Key.At
+		}
+		c.fail(RuleKindPolicy, path, at, hint, format, args...)
+	}
+	if !d.After.Set() {
+		bad(d.Then.At, "write deadline: none, or add after: 24h", "the deadline of kind %q does not say when", k.Key.Value)
+	}
+	if !d.Then.Set() {
+		bad(d.After.At, "add then: expire", "the deadline of kind %q does not say what happens then", k.Key.Value)
+		return
+	}
+	needs := map[string]string{"default": "answer", "escalate": "assignee", "reroute": "target"}[d.Then.Value]
+	for _, given := range []struct {
+		name string
+		text Text
+	}{{"answer", d.Answer}, {"assignee", d.Assignee}, {"target", d.Target}} {
+		switch {
+		case given.name == needs && !given.text.Set():
+			bad(d.Then.At, "add "+given.name, "then: %s needs %s", d.Then.Value, given.name)
+		case given.name != needs && given.text.Set():
+			bad(given.text.At, "remove it", "then: %s has no use for %s", d.Then.Value, given.name)
+		}
+	}
+	if n := c.nodeRef(d.Target, path+"/target"); n != nil && !n.HasRoute() {
+		bad(d.Target.At, "name a node with a route", "node %q cannot be returned to", n.Key.Value)
+	}
+	if longer(d.Reminder, d.After) {
+		bad(d.Reminder.At, "make it shorter", "the reminder %s comes before the interrupt: the deadline is %s", d.Reminder.Value, d.After.Value)
+	}
+}

@@ -1,0 +1,232 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+)
+
+// checkNode looks at one node and everything it refers to.
+func (c *checker) checkNode(n *Node) {
+	path := n.path()
+	if n.Only.Set() {
+		c.checkOnly(n, path)
+	} else if len(n.Branches) == 0 {
+		c.fail(RuleBranchEmpty, path, n.Key.At, "add branches: with at least one", "node %q has no branch, so it could never answer", n.Key.Value)
+	}
+	c.checkBranches(n, path)
+	c.checkRoute(n, path)
+	c.nodeRef(n.Escalates, path+"/escalates")
+	for i, t := range n.Unstick {
+		c.branchRef(n, t, path+"/unstick/"+strconv.Itoa(i))
+	}
+	if n.Feedback.Set() {
+		if f := c.requestField(n, n.Feedback, RuleRefField, path+"/feedback"); f != nil {
+			if kind, enum := c.base(f.Type); kind != "" && (kind != String || enum != nil) {
+				c.fail(RuleFieldType, path+"/feedback", n.Feedback.At, "name a string field", "field %q is %s; a person's notes are text", f.Key.Value, f.Type)
+			}
+		}
+	}
+	if n.Prompt != nil {
+		for i, v := range n.Prompt.Vars {
+			c.requestField(n, v, RulePromptVar, path+"/prompt/vars/"+strconv.Itoa(i))
+		}
+	}
+	if n.Dispatch != nil {
+		c.checkDispatch(n, path+"/dispatch")
+	}
+	if n.Collect != nil {
+		c.checkCollect(n, path+"/collect")
+	}
+	c.checkTools(n, path)
+	if n.Loop != nil {
+		c.checkLoop(n.Loop, path+"/loop")
+	}
+}
+
+// checkOnly refuses what an interrupt subtype without a request cannot have.
+func (c *checker) checkOnly(n *Node, path string) {
+	if n.Route != nil && !n.Route.None {
+		c.fail(RuleRouteNoRequest, path+"/route", n.Route.At, "remove route:", "node %q has no request, so nothing can be routed back to it", n.Key.Value)
+	}
+	extra := ""
+	switch {
+	case n.Request != nil:
+		extra = "request"
+	case len(n.Branches) > 0:
+		extra = "branches"
+	case n.Dispatch != nil:
+		extra = "dispatch"
+	case n.Collect != nil:
+		extra = "collect"
+	case n.Adapt.Set():
+		extra = "adapt"
+	case n.Entry:
+		extra = "entry"
+	}
+	if extra != "" {
+		c.fail(RuleNodeForm, path, n.Only.At, "remove one of them", "node %q is only an interrupt and has %s", n.Key.Value, extra)
+	}
+}
+
+func (c *checker) checkBranches(n *Node, path string) {
+	names := make([]wireName, len(n.Branches))
+	first := make(map[string]*Branch, len(n.Branches))
+	var asks *Branch
+	for i, b := range n.Branches {
+		names[i] = wireName{b.Key, b.JSON}
+		for _, old := range b.Was {
+			if other := find(c, n.Branches, old.Value); other != nil {
+				c.stillThere(old, other.Key.At, path+"/branches/"+b.Key.Value+"/was")
+			}
+		}
+		if !b.Type.Set() {
+			continue
+		}
+		if other := first[b.Type.Value]; other != nil {
+			c.fail(RuleBranchDuplicate, path+"/branches/"+b.Key.Value, b.Type.At, "keep one of them", "branches %q and %q of node %q both carry %s", other.Key.Value, b.Key.Value, n.Key.Value, b.Type.Value).
+				related(other.Type.At, "%q carries it here", other.Key.Value)
+			continue
+		}
+		first[b.Type.Value] = b
+		if b.Type.Value == "interrupt" {
+			asks = b
+			continue
+		}
+		c.checkBranchType(b, path+"/branches/"+b.Key.Value)
+	}
+	c.checkWireNames("node "+strconv.Quote(n.Key.Value), path+"/branches/", names)
+	switch {
+	case asks == nil && n.Interrupt != nil && !n.Only.Set():
+		c.fail(RuleInterruptNoBranch, path+"/interrupt", n.Interrupt.At, "add a branch: interruptRequest: interrupt", "node %q describes an interrupt, but no branch raises it", n.Key.Value)
+	case asks != nil && n.Interrupt == nil:
+		n.Interrupt = &NodeInterrupt{At: asks.Key.At} // one with the common fields alone
+	case n.Only.Set() && n.Interrupt == nil:
+		n.Interrupt = &NodeInterrupt{At: n.Key.At}
+	}
+	if (asks != nil || n.Only.Set()) && c.spec.Interrupts == nil {
+		c.fail(RuleNodeForm, path, n.Interrupt.At, "add interrupts: at the top", "node %q raises interrupts, but the spec has no interrupts: section", n.Key.Value)
+	}
+}
+
+// checkBranchType wants a type that somebody takes or that ends the frame.
+func (c *checker) checkBranchType(b *Branch, path string) {
+	name := b.Type.Value
+	if c.takers[name] != nil || c.resumes[name] != nil || c.ends[name] {
+		return
+	}
+	if d := c.typeRef(b.Type, path); d != nil {
+		c.fail(RuleBranchTarget, path, b.Type.At, "name a request, or list the type under results:", "no node takes or returns %s", name).
+			related(d.at, "%q is declared here", name)
+	}
+}
+
+func (c *checker) checkRoute(n *Node, path string) {
+	if n.Route == nil || !n.Route.Returns.Set() {
+		return
+	}
+	t := n.Route.Returns
+	if c.typeRef(t, path+"/route/returns") != nil && c.takers[t.Value] != n {
+		c.fail(RuleBranchTarget, path+"/route/returns", t.At, "name its request, or the type of adapt.from", "node %q does not take %s", n.Key.Value, t.Value)
+	}
+}
+
+func (c *checker) branchRef(n *Node, t Text, path string) *Branch {
+	if b := find(c, n.Branches, t.Value); b != nil {
+		return b
+	}
+	near := nearestOf(c, n.Branches, t.Value)
+	f := c.fail(RuleRefBranch, path, t.At, didYouMean(near), "node %q has no branch %q", n.Key.Value, t.Value)
+	if near != "" {
+		f.replace(near)
+	}
+	return nil
+}
+
+// requestField finds a field of the node's request. A field whose type is broken counts as missing, without a report.
+func (c *checker) requestField(n *Node, t Text, rule, path string) *Field {
+	if f := find(c, n.fields(), t.Value); f != nil {
+		if f.Type == nil {
+			return nil
+		}
+		return f
+	}
+	near := nearestOf(c, n.fields(), t.Value)
+	f := c.fail(rule, path, t.At, didYouMean(near), "the request of node %q has no field %q", n.Key.Value, t.Value)
+	if near != "" {
+		f.replace(near)
+	}
+	return nil
+}
+
+func (c *checker) checkDispatch(n *Node, path string) {
+	to := c.nodeRef(n.Dispatch.To, path+"/to")
+	if !n.Dispatch.Each.Set() {
+		return
+	}
+	f := c.requestField(n, n.Dispatch.Each, RuleRefField, path+"/each")
+	if f == nil || to == nil {
+		return
+	}
+	if f.Type.Kind != List || f.Type.Elem.Kind != Named || c.takers[f.Type.Elem.Name] != to {
+		c.fail(RuleFieldType, path+"/each", n.Dispatch.Each.At, "make it []"+to.RequestName(), "field %q is %s; node %q takes %s", f.Key.Value, f.Type, to.Key.Value, to.RequestName()).
+			related(f.Key.At, "%q is declared here", f.Key.Value)
+	}
+}
+
+func (c *checker) checkTools(n *Node, path string) {
+	var offered []string
+	seen := map[string]bool{}
+	open := false
+	for i := range n.Tools {
+		t := &n.Tools[i]
+		if t.Name.Set() {
+			if seen[t.Name.Value] {
+				c.fail(RuleDuplicateItem, path+"/tools/"+strconv.Itoa(i), t.Name.At, "remove one of them", "tool %q is in the list twice", t.Name.Value)
+			}
+			seen[t.Name.Value] = true
+			offered = append(offered, t.Name.Value)
+		}
+		open = open || t.MCP.Set()
+		for _, target := range t.TransferTo {
+			c.nodeRef(target, path+"/tools/"+strconv.Itoa(i)+"/transfer_to")
+		}
+	}
+	for i, t := range n.Approval {
+		if !open && !seen[t.Value] {
+			c.fail(RuleRefTool, path+"/approval/"+strconv.Itoa(i), t.At, didYouMean(c.nearest(t.Value, offered)), "node %q is not offered a tool %q", n.Key.Value, t.Value)
+		}
+	}
+}
+
+func (c *checker) checkLoop(l *Loop, path string) {
+	for i, b := range []*Number{l.Warn, l.Limit} {
+		if b != nil && b.Value < 1 {
+			name := [...]string{"warn", "limit"}[i]
+			c.fail(RuleConstraintRange, path+"/"+name, b.At, "write 1 or more", "%s is below 1", name)
+		}
+	}
+	if l.Warn != nil && l.Limit != nil && l.Warn.Value > l.Limit.Value {
+		c.fail(RuleConstraintRange, path+"/limit", l.Limit.At, "swap them", "limit %v comes before warn %v", l.Limit.Value, l.Warn.Value).related(l.Warn.At, "warn is here")
+	}
+	values := c.interruptTypes()
+	for i, t := range l.Exempt {
+		if !slices.Contains(values, t.Value) {
+			c.nodeRef(t, path+"/exempt/"+strconv.Itoa(i))
+		}
+	}
+}
+
+// interruptTypes returns the values of the enum that the common field `type` has.
+func (c *checker) interruptTypes() []string {
+	if c.spec.Interrupts == nil {
+		return nil
+	}
+	f := find(c, c.spec.Interrupts.Fields, "type")
+	if f == nil || f.Type == nil {
+		return nil
+	}
+	if _, enum := c.base(f.Type); enum != nil {
+		return names(enum.Values)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package spec_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+func TestBaseHasNoFindings(t *testing.T) {
+	_, findings := spec.Parse("routes.yaml", []byte(base))
+	assert.Empty(t, list(findings))
+}
+
+// oneChange is a change of the base that gives exactly one finding.
+type oneChange struct{ rule, from, to, says string }
+
+func (c oneChange) run(t *testing.T) {
+	t.Helper()
+	text, place := mark(change(t, c.from, c.to))
+	s, findings := spec.Parse("routes.yaml", []byte(text))
+	require.Len(t, findings, 1, list(findings))
+	f := findings[0]
+	assert.Equal(t, c.rule, f.Rule, list(findings))
+	if place != "" {
+		assert.Equal(t, place, fmt.Sprintf("%d:%d", f.At.Start.Line, f.At.Start.Column), list(findings))
+	}
+	assert.Contains(t, f.Message+" | "+f.Hint, c.says)
+	rule, _ := spec.FindRule(f.Rule)
+	assert.Equal(t, rule.Severity, f.Severity)
+	assert.NotNil(t, s)
+}
+
+func TestOneMistakeOneFinding(t *testing.T) {
+	for _, c := range []oneChange{
+		{spec.RuleUnknownKey, "doc: Leads the work.", "doc: Leads.\n    §gruop: x", `did you mean "group"?`},
+		{spec.RuleUnknownKey, "doc: Leads the work.", "doc: Leads.\n    §nodez: x", `in node "lead"`},
+		{spec.RuleUnknownKey, "doc: Leads the work.", "§description: Leads.\n    doc: x", `did you mean "doc"?`},
+		{spec.RuleDuplicateKey, "  spread:\n    doc", "  §lead: {}\n  spread:\n    doc", `"lead" is written twice`},
+		{spec.RuleDuplicateKey, "entry: true", "entry: true\n    §entry: true", `"entry" is written twice`},
+		{spec.RuleDuplicateItem, "[collectRequest]", "[collectRequest, §collectRequest]", "twice"},
+		{spec.RuleMissingKey, "why: {type: string, doc: The reason.}", "§why: {doc: The reason.}", `has no "type"`},
+		{spec.RuleWrongKind, "approval: [search]", "approval: §search", "not a list of"},
+		{spec.RuleWrongKind, "request: {fields: {ticket: {type: Ticket, doc: The ticket.}}}", "request:", "nothing, not a mapping"},
+		{spec.RuleScalarKind, "doc: Leads the work.", "doc: §no", "true or false by YAML 1.1 tools"},
+		{spec.RuleScalarKind, "doc: Leads the work.", "doc: §2001-01-01", "a date"},
+		{spec.RuleScalarKind, "doc: Leads the work.", "doc: §1e3", "the number 1000"},
+		{spec.RuleScalarKind, "doc: Leads the work.", "doc: §010", `quote it: "010"`},
+		{spec.RuleScalarKind, "doc: Leads the work.", "doc: §~", "leave the key out"},
+		{spec.RuleScalarKind, "version: 1\n", "version: §1.10\n", "whole number"},
+		{spec.RuleScalarKind, "entry: true", "entry: true\n    deprecated: §off", "YAML 1.1"},
+		{spec.RuleScalarKind, "hidden: true", "hidden: §yes", "write true or false"},
+		{spec.RuleScalarKind, "{GO: Go on.,", "{GO: Go on., §2024: x,", "the number 2024"},
+		{spec.RuleVersion, "version: 1\n", "version: §2\n", "unknown"},
+		{spec.RuleValue, "clash: queue", "clash: §que", `did you mean "queue"?`},
+		{spec.RuleConflict, "entry: true", "entry: true\n    was: [§worker]", "still there"},
+		{spec.RuleConflict, "title: {type: string,", "§title: {type: string, presence: explicit,", "optional scalars"},
+		{spec.RuleTextComment, "doc: Leads the work.", "doc: §a */ b", "*/"},
+		{spec.RuleNameCharset, "  question:", "  §quеstion:", "type the Latin letter e"},
+		{spec.RuleNameCharset, "  question:", "  §que_stion:", "'_'"},
+		{spec.RuleNameCharset, "  question:", "  §Question:", "a node key matches"},
+		{spec.RuleNameReserved, "  question:", "  §func:", "Go language"},
+		{spec.RuleNameReserved, "  question:", "  §string:", "Go language"},
+		{spec.RuleNameReserved, "  question:", "  §init:", "Go language"},
+		{spec.RuleNameReserved, "  question:", "  §_:", "Go language"},
+		{spec.RuleNameReserved, "tag: CollectRoute", "tag: CollectRoute, field: §route", "wrapper"},
+		{spec.RuleNameFileReserved, "  question:", "  §con:", "Windows"},
+		{spec.RuleNameFileReserved, "  question:", "  §ask_linux:", "_linux"},
+		{spec.RuleNameFileReserved, "  question:", "  §ask_test:", "_test"},
+		{spec.RuleNameCaseCollision, "text: {type: string, doc: In words.}", "text: {type: string, doc: In words.}\n      §teXt: {type: string, doc: Again.}", "upper and lower case"},
+		{spec.RuleNameTombstone, "enums:\n  Decision: {doc", "reserved: [Decision]\nenums:\n  §Decision: {doc", "must not come back"},
+		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"a,omitempty",`, "','"},
+		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"-",`, "'-'"},
+		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"",`, "empty"},
+		{spec.RuleNameJSON, "title: {type: string,", "title: {type: string, json: §\"a`b\",", "'`'"},
+		{spec.RuleNameJSON, "title: {type: string,", "title: {type: string, json: Count,", "twice"},
+		{spec.RuleTypeSyntax, "why: {type: string,", `why: {type: "§*string",`, "optional: true"},
+		{spec.RuleTypeMapKey, `"map[string]string"`, `"§map[int]string"`, "map[string]string"},
+		{spec.RuleTypeAny, "why: {type: string,", "why: {type: §any,", "declare a record"},
+		{spec.RuleTypeRecursive, "title: {type: string,", "self: {type: §Ticket, doc: Itself.}\n      title: {type: string,", "Ticket.self -> Ticket"},
+		{spec.RuleEnumEmpty, "  Ask: {doc: What is asked., values: {REVIEW: A person looks at it., PAUSE: Wait.}}", "  §Ask: {doc: What is asked., values: {}}", "no value"},
+		{spec.RuleEnumDuplicate, "{REVIEW: A", "{review: x, §REVIEW: A", "upper and lower case"},
+		{spec.RuleConstraintKind, "why: {type: string,", "why: {type: string, min: §1,", "does not fit"},
+		{spec.RuleConstraintRange, "max: 9, default: 3,", "max: §0,", "no value can meet"},
+		{spec.RuleConstraintRange, "min_length: 1", "min_length: §-1", "below zero"},
+		{spec.RuleConstraintPattern, "min_length: 1", "pattern: §\"(?!x)\"", "RE2"},
+		{spec.RuleDefaultType, "default: 3", "default: §many", "not of type int"},
+		{spec.RuleDefaultType, "default: 3", "default: §10", "outside"},
+		{spec.RuleDefaultType, "default: 3", "examples: [4, §x]", "example"},
+		{spec.RuleDuration, "timeout: 15m", "timeout: §1 day", "24h"},
+		{spec.RuleFieldType, `"[]WorkerRequest"`, `"[]Ticket"`, "make it []WorkerRequest"},
+		{spec.RuleRefType, "why: {type: string,", "why: {type: §strin,", `did you mean "string"?`},
+		{spec.RuleRefType, "why: {type: string,", "why: {type: §integer,", `did you mean "int"?`},
+		{spec.RuleRefType, `"[]Ticket"`, `"[]§Tiket"`, `did you mean "Ticket"?`},
+		{spec.RuleRefNode, "escalates: lead", "escalates: §laed", `did you mean "lead"?`},
+		{spec.RuleRefBranch, "unstick: [collectRequest]", "unstick: [§colectRequest]", `did you mean "collectRequest"?`},
+		{spec.RuleRefField, "feedback: goal", "feedback: §gaol", `did you mean "goal"?`},
+		{spec.RuleRefValue, "default: GO", "default: §GOO", `did you mean "GO"?`},
+		{spec.RuleRefValue, "when: [PAUSE]", "when: [§PAUS]", `did you mean "PAUSE"?`},
+		{spec.RuleRefTool, "approval: [search]", "approval: [§serch]", `did you mean "search"?`},
+		{spec.RuleRefOutside, "why: {type: string,", "why: {type: §../../etc/passwd,", "outside"},
+		{spec.RuleRefOutside, "why: {type: string,", "why: {type: §\"http://x/y\",", "outside"},
+		{spec.RuleRefOutside, "workflow/lead", "§../lead", "relative"},
+		{spec.RulePromptVar, "vars: [goal]", "vars: [§gaol]", `did you mean "goal"?`},
+		{spec.RuleEntryCount, "    entry: true\n", "", "entry: true"},
+		{spec.RuleNodeUnreachable, "  question:", "  §orphan: {doc: Alone., route: none, branches: {x: Tickets}}\n  question:", "leads to node"},
+		{spec.RuleNodeForm, "only: interrupt", "only: §interrupt\n    request: {}", "has request"},
+		{spec.RuleRouteNoRequest, "only: interrupt", "only: interrupt\n    §route: {tag: AskRoute}", "no request"},
+		{spec.RuleLeafNoEscalates, "  worker:\n    doc: Does one ticket.\n    route: none\n    escalates: spread\n", "  §worker:\n    doc: Does one ticket.\n    route: none\n", "add escalates"},
+		{spec.RuleEscalatesCycle, "escalates: lead", "escalates: §question", "question -> question"},
+		{spec.RuleEscalatesNoRoute, "escalates: lead", "escalates: §end\n  end: {doc: Last., only: interrupt}", "no route"},
+		{spec.RuleBranchEmpty, "    branches: {collectRequest: CollectRequest}\n", "", "no branch"},
+		{spec.RuleBranchTarget, "branches: {collectRequest: CollectRequest}", "branches: {collectRequest: §Ticket}", "no node takes"},
+		{spec.RuleBranchDuplicate, "collectRequest: CollectRequest\n", "collectRequest: CollectRequest\n      more: §CollectRequest\n", "both carry"},
+		{spec.RuleInterruptNoBranch, "    dispatch: {each", "    §interrupt: {}\n    dispatch: {each", "no branch raises it"},
+		{spec.RuleCollectEnum, "collect: {result: PlanResult,", "collect: {result: §Extra,", "no field of an enum"},
+		{spec.RuleCollectNotTotal, "on: {GO: leadRequest, STOP: end}", "on: {GO: leadRequest}", "no arm for STOP"},
+		{spec.RuleKindPolicy, "then: expire", "then: §reroute", "needs target"},
+		{spec.RuleKindPolicy, "max: 1m", "max: §1ms", "longer"},
+		{spec.RuleKindPolicy, "attempts: 3", "attempts: §0", "1 to 1000"},
+		{spec.RulePackageInvalid, "package: routes", "package: §main", ""},
+		{spec.RulePackageInvalid, "package: routes", "package: §func", ""},
+		{spec.RuleOutInvalid, "out: generated/routes", "out: §../x", "leaves"},
+		{spec.RuleOutInvalid, "out: generated/routes", "out: §/etc", "absolute"},
+		{spec.RuleOutInvalid, "out: generated/routes", "out: §C:/x", "drive"},
+		{spec.RuleOutInvalid, "out: generated/routes", `out: §a\b`, "backslash"},
+		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §C.int\n      fields:\n        goal", "never bound"},
+		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §./agents.T\n      fields:\n        goal", "relative"},
+		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §a b/c.T\n      fields:\n        goal", ""},
+		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §example.com/x.lower\n      fields:\n        goal", "exported"},
+		{spec.RuleSelfRoute, "planResult: PlanResult, leadRequest", "planResult: PlanResult, §again: Extra, leadRequest", "back to itself"},
+		{spec.RuleDocMissing, "goal: {type: string, doc: The aim.}", "§goal: {type: string}", "no doc"},
+		{spec.RuleDocOptional, "goal: {type: string, doc: The aim.}", "§goal: {type: string, optional: true}", "no doc"},
+		{spec.RuleDocNearEqual, "doc: Does one ticket.", "doc: §Lead the works!", "nearly the same"},
+		{spec.RuleTypeUnused, "  Extra: {doc", "  §Other: {doc: Nobody., fields: {}}\n  Extra: {doc", "nothing uses"},
+		{spec.RuleWireNameLength, "doc: Leads the work.", "doc: Leads the work.\n    agent_type: §" + strings.Repeat("A", 65), "65 characters"},
+		{spec.RuleDeprecatedUsed, "    doc: Hands tickets to workers.", "    doc: Hands tickets to workers.\n    deprecated: Use lead.", "deprecated"},
+	} {
+		t.Run(c.rule+"/"+strings.TrimSpace(c.to), c.run)
+	}
+}

@@ -1,0 +1,336 @@
+package spec
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// checkTypes looks at every enum, named scalar and record.
+func (c *checker) checkTypes() {
+	for _, e := range c.spec.Enums {
+		if len(e.Values) == 0 {
+			c.fail(RuleEnumEmpty, "/enums/"+e.Key.Value, e.Key.At, "give it a value", "enum %q has no value", e.Key.Value)
+		}
+	}
+	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
+		section := [...]string{"/types/", "/results/"}[i]
+		for _, t := range list {
+			path := section + t.Key.Value
+			if t.Scalar == nil {
+				if t.Constraints.given() != "" {
+					c.fail(RuleConstraintKind, path, t.Key.At, "put it on a field", "record %q cannot have %s", t.Key.Value, t.Constraints.given())
+				}
+				c.checkRecord("type "+strconv.Quote(t.Key.Value), path, t.Fields)
+				continue
+			}
+			if len(t.Fields) > 0 {
+				c.fail(RuleConflict, path, t.Key.At, "keep type: or fields:", "%q is a named scalar and a record at once", t.Key.Value)
+			}
+			if k := t.Scalar.Kind; k == Named || k == List || k == Map || k == JSON {
+				c.fail(RuleTypeSyntax, path+"/type", t.Scalar.At, "write string, bool, int, float, time or duration", "a named scalar cannot be %q", t.Scalar.String())
+				continue
+			}
+			c.checkConstraints(path, t.Scalar, &t.Constraints)
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		if n.Request != nil {
+			c.checkRecord("request of node "+strconv.Quote(n.Key.Value), n.path()+"/request", n.Request.Fields)
+		}
+		if n.Interrupt != nil {
+			c.checkRecord("interrupt of node "+strconv.Quote(n.Key.Value), n.path()+"/interrupt", n.Interrupt.Fields)
+		}
+	}
+}
+
+// checkRecord looks at the fields of one record.
+func (c *checker) checkRecord(owner, path string, fields []*Field) {
+	names := make([]wireName, len(fields))
+	for i, f := range fields {
+		names[i] = wireName{f.Key, f.JSON}
+	}
+	c.checkWireNames(owner, path+"/fields/", names)
+	for _, f := range fields {
+		for _, old := range f.Was {
+			if other := find(c, fields, old.Value); other != nil {
+				c.stillThere(old, other.Key.At, path+"/fields/"+f.Key.Value+"/was")
+			}
+		}
+		if f.Type == nil {
+			continue
+		}
+		at := path + "/fields/" + f.Key.Value
+		if leaf, _ := f.Type.leaf(); leaf.Kind == Named {
+			c.fieldTypeRef(leaf, at+"/type")
+		}
+		c.checkConstraints(at, f.Type, &f.Constraints)
+		if f.Explicit && (!f.Optional || !c.isScalar(f.Type)) {
+			c.fail(RuleConflict, at+"/presence", f.Key.At, "it is for optional scalars", "presence: explicit says nothing about field %q", f.Key.Value)
+		}
+		if f.Default != nil {
+			c.checkLiteral("default", at+"/default", f.Type, f.Default, &f.Constraints)
+		}
+	}
+}
+
+// wireName is what a member of a record or routing is called on the wire.
+type wireName struct{ key, json Text }
+
+// checkWireNames finds two members with one name on the wire. Only overrides can clash: keys were compared while reading.
+func (c *checker) checkWireNames(owner, path string, members []wireName) {
+	if !slices.ContainsFunc(members, func(m wireName) bool { return m.json.Set() }) {
+		return
+	}
+	first := map[string]Text{}
+	for _, m := range members {
+		name := m.json
+		if !name.Set() {
+			name = m.key
+		}
+		folded := strings.ToLower(name.Value)
+		if other, again := first[folded]; again {
+			c.fail(RuleNameJSON, path+m.key.Value, name.At, "choose another one", "%s has the JSON name %q twice", owner, name.Value).
+				related(other.At, "%q is here", other.Value)
+			continue
+		}
+		first[folded] = name
+	}
+}
+
+func (c *checker) fieldTypeRef(leaf *TypeExpr, path string) {
+	if c.byName[leaf.Name] != nil {
+		return
+	}
+	if basic := foreignType(leaf.Name); basic != "" {
+		c.fail(RuleRefType, path, leaf.At, didYouMean(basic), "type %q is not declared", leaf.Name).replace(basic)
+		return
+	}
+	c.unknown(RuleRefType, "type", leaf.Name, leaf.At, path, append(basicKinds(), c.typeNames[:min(len(c.typeNames), maxCandidates)]...))
+}
+
+// base resolves named scalars and enums: the kind that values have on the wire, and the enum if it is one.
+func (c *checker) base(t *TypeExpr) (Kind, *Enum) {
+	if t.Kind != Named {
+		return t.Kind, nil
+	}
+	switch d := c.byName[t.Name]; {
+	case d == nil:
+		return "", nil
+	case d.kind == declEnum:
+		return String, d.enum
+	case d.kind == declScalar:
+		return d.typ.Scalar.Kind, nil
+	}
+	return Named, nil
+}
+
+func (c *checker) isScalar(t *TypeExpr) bool {
+	switch kind, _ := c.base(t); kind {
+	case String, Bool, Int, Float, Time, Duration, "":
+		return true
+	}
+	return false
+}
+
+// given names the first constraint that was written, or "".
+func (k *Constraints) given() string {
+	switch {
+	case k.Min != nil:
+		return "min"
+	case k.Max != nil:
+		return "max"
+	case k.MinLength != nil:
+		return "min_length"
+	case k.MaxLength != nil:
+		return "max_length"
+	case k.Pattern.Set():
+		return "pattern"
+	case k.MinItems != nil:
+		return "min_items"
+	case k.MaxItems != nil:
+		return "max_items"
+	case k.Format.Set():
+		return "format"
+	}
+	return ""
+}
+
+// checkConstraints refuses constraints that do not fit the type or that no value can meet.
+func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
+	if len(k.Examples) == 0 && k.given() == "" {
+		return
+	}
+	kind, enum := c.base(t)
+	if kind == "" {
+		return // reported as unknown
+	}
+	number, text := kind == Int || kind == Float, kind == String && enum == nil
+	wrong := func(name string, at Span, fits bool, owner string) {
+		if !at.Start.IsZero() && !fits {
+			c.fail(RuleConstraintKind, path+"/"+name, at, name+" is for "+owner, "%s does not fit the type %s", name, t)
+		}
+	}
+	wrong("min", k.Min.at(), number, "int and float")
+	wrong("max", k.Max.at(), number, "int and float")
+	wrong("min_length", k.MinLength.at(), text, "string")
+	wrong("max_length", k.MaxLength.at(), text, "string")
+	wrong("pattern", k.Pattern.At, text, "string")
+	wrong("format", k.Format.At, text, "string")
+	wrong("min_items", k.MinItems.at(), kind == List, "lists")
+	wrong("max_items", k.MaxItems.at(), kind == List, "lists")
+	c.checkBounds(path, "min", "max", k.Min, k.Max, math.Inf(-1))
+	c.checkBounds(path, "min_length", "max_length", k.MinLength, k.MaxLength, 0)
+	c.checkBounds(path, "min_items", "max_items", k.MinItems, k.MaxItems, 0)
+	for i := range k.Examples {
+		c.checkLiteral("example", path+"/examples/"+strconv.Itoa(i), t, &k.Examples[i], k)
+	}
+}
+
+func (n *Number) at() Span {
+	if n == nil {
+		return Span{}
+	}
+	return n.At
+}
+
+func (c *checker) checkBounds(path, low, high string, least, most *Number, floor float64) {
+	for i, n := range []*Number{least, most} {
+		name := [...]string{low, high}[i]
+		if n != nil && n.Value < floor {
+			c.fail(RuleConstraintRange, path+"/"+name, n.At, "write 0 or more", "%s is below zero", name)
+			return
+		}
+	}
+	if least != nil && most != nil && least.Value > most.Value {
+		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %v and %s %v", low, least.Value, high, most.Value).
+			related(least.At, "%s is here", low)
+	}
+}
+
+// checkLiteral checks a default or an example against its type and constraints.
+func (c *checker) checkLiteral(what, path string, t *TypeExpr, s *Scalar, k *Constraints) {
+	kind, enum := c.base(t)
+	if kind == "" {
+		return
+	}
+	why, hint := "", ""
+	switch v, err := strconv.ParseFloat(s.Value, 64); kind {
+	case Int, Float:
+		if err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int) {
+			why = "is not of type " + t.String()
+		} else if k.Min != nil && v < k.Min.Value || k.Max != nil && v > k.Max.Value {
+			why = "is outside min and max"
+		}
+	case Bool:
+		if s.Kind != "bool" {
+			why = "is not true or false"
+		}
+	case String, Time, Duration:
+		why, hint = c.textFault(kind, enum, s, k)
+	case JSON:
+	default:
+		why, hint = "cannot be written for the type "+t.String(), "leave it out"
+	}
+	if why != "" {
+		c.fail(RuleDefaultType, path, s.At, hint, "%s %q %s", what, s.Value, why)
+	}
+}
+
+func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar, k *Constraints) (why, hint string) {
+	if s.Kind != "string" {
+		return "is not text", "quote it: " + strconv.Quote(s.Value)
+	}
+	switch {
+	case enum != nil:
+		if find(c, enum.Values, s.Value) == nil {
+			return "is not a value of " + enum.Key.Value, didYouMean(nearestOf(c, enum.Values, s.Value))
+		}
+	case kind == Time:
+		if _, err := time.Parse(time.RFC3339, s.Value); err != nil {
+			return "is not a time", "write it like 2006-01-02T15:04:05Z, in quotes"
+		}
+	case kind == Duration:
+		if _, err := time.ParseDuration(s.Value); err != nil {
+			return "is not a duration", "write it like 90s, 15m or 24h"
+		}
+	default:
+		length := float64(utf8.RuneCountInString(s.Value))
+		if k.MinLength != nil && length < k.MinLength.Value || k.MaxLength != nil && length > k.MaxLength.Value {
+			return "has a length outside min_length and max_length", ""
+		}
+		if k.Pattern.Set() && len(s.Value) <= maxPattern && !c.pattern(k.Pattern.Value).MatchString(s.Value) {
+			return "does not match the pattern", ""
+		}
+	}
+	return "", ""
+}
+
+// pattern compiles an expression once. One that does not compile was reported while reading; it matches everything here.
+func (c *checker) pattern(expr string) *regexp.Regexp {
+	re := c.patterns[expr]
+	if re == nil {
+		var err error
+		if re, err = regexp.Compile(expr); err != nil || len(expr) > maxPattern {
+			re = regexp.MustCompile("")
+		}
+		c.patterns[expr] = re
+	}
+	return re
+}
+
+// checkRecursion refuses records that must hold themselves.
+func (c *checker) checkRecursion() {
+	for _, d := range c.decls {
+		c.walkRequired(d, nil)
+	}
+}
+
+// step is one required field on the way through records.
+type step struct {
+	from  *decl
+	field *Field
+}
+
+func (c *checker) walkRequired(d *decl, way []step) {
+	const open, done = 1, 2
+	if d.state == done {
+		return
+	}
+	d.state = open
+	for _, f := range d.fields {
+		if f.Optional || f.Type == nil || f.Type.Kind != Named {
+			continue
+		}
+		next := c.byName[f.Type.Name]
+		if next == nil || next.kind == declEnum || next.kind == declScalar {
+			continue
+		}
+		if next.state == open {
+			c.recursive(next, append(way, step{d, f}))
+			continue
+		}
+		c.walkRequired(next, append(way, step{d, f}))
+	}
+	d.state = done
+}
+
+func (c *checker) recursive(start *decl, way []step) {
+	for len(way) > 0 && way[0].from != start {
+		way = way[1:]
+	}
+	var names []string
+	for _, s := range way {
+		names = append(names, s.from.name+"."+s.field.Key.Value)
+	}
+	last := way[len(way)-1]
+	f := c.fail(RuleTypeRecursive, last.from.path+"/fields/"+last.field.Key.Value+"/type", last.field.Type.At,
+		"make one of them optional, a list or a map", "no value can end: %s -> %s", strings.Join(names, " -> "), start.name)
+	for _, s := range way[:len(way)-1] {
+		f.related(s.field.Type.At, "%s.%s goes on here", s.from.name, s.field.Key.Value)
+	}
+}

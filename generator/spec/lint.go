@@ -1,0 +1,221 @@
+package spec
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lint warns of what is legal and yet likely to hurt.
+func (c *checker) lint() {
+	c.lintUnused()
+	c.lintDocs()
+	c.lintEqualDocs()
+	for _, n := range c.spec.Nodes {
+		c.lintBranches(n)
+		c.lintWireNames(n)
+	}
+}
+
+func (c *checker) lintBranches(n *Node) {
+	for _, b := range n.Branches {
+		to := c.takers[b.Type.Value]
+		switch path := n.path() + "/branches/" + b.Key.Value; {
+		case to == nil:
+		case to == n:
+			c.warn(RuleSelfRoute, path, b.Key.At, "a model that takes it goes in circles", "branch %q leads node %q back to itself", b.Key.Value, n.Key.Value)
+		case to.Deprecated.Set() && !n.Deprecated.Set():
+			c.warn(RuleDeprecatedUsed, path, b.Key.At, to.Deprecated.Value, "branch %q leads to node %q, which is deprecated", b.Key.Value, to.Key.Value).
+				related(to.Deprecated.At, "%q is deprecated here", to.Key.Value)
+		}
+	}
+}
+
+// lintUnused reports types and enums that no request, interrupt, routing or result reaches.
+func (c *checker) lintUnused() {
+	var queue []*decl
+	use := func(name string) {
+		if d := c.byName[name]; d != nil && !d.used {
+			d.used = true
+			queue = append(queue, d)
+		}
+	}
+	useFields := func(fields []*Field) {
+		for _, f := range fields {
+			if leaf, _ := f.Type.leaf(); leaf != nil && leaf.Kind == Named {
+				use(leaf.Name)
+			}
+		}
+	}
+	if in := c.spec.Interrupts; in != nil {
+		use(in.Answer.Value)
+		useFields(in.Fields)
+	}
+	for _, n := range c.spec.Nodes {
+		use(n.RequestName())
+		use(n.Adapt.Value)
+		use(n.Result.Value)
+		if n.Dispatch != nil {
+			use(n.Dispatch.Results.Value)
+		}
+		if n.Collect != nil {
+			use(n.Collect.Result.Value)
+		}
+		if n.Interrupt != nil {
+			useFields(n.Interrupt.Fields)
+		}
+		for _, b := range n.Branches {
+			use(b.Type.Value)
+		}
+	}
+	for len(queue) > 0 {
+		d := queue[0]
+		queue = queue[1:]
+		useFields(d.fields)
+	}
+	for _, d := range c.decls {
+		if !d.used {
+			c.warn(RuleTypeUnused, d.path, d.at, "remove it", "nothing uses %q", d.name)
+		}
+	}
+}
+
+// lintDocs reports what a model or a reader would have to guess.
+func (c *checker) lintDocs() {
+	missing := func(doc Text, at Span, path, what, name string) {
+		if !doc.Set() || strings.TrimSpace(doc.Value) == "" {
+			c.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what, name)
+		}
+	}
+	for _, e := range c.spec.Enums {
+		missing(e.Doc, e.Key.At, "/enums/"+e.Key.Value, "enum", e.Key.Value)
+		for _, v := range e.Values {
+			missing(v.Doc, v.Key.At, "/enums/"+e.Key.Value+"/values/"+v.Key.Value, "enum value", v.Key.Value)
+		}
+	}
+	for _, d := range c.decls {
+		if d.typ != nil {
+			missing(d.typ.Doc, d.at, d.path, "type", d.name)
+			c.lintFieldDocs(d.path, d.fields)
+		}
+	}
+	if in := c.spec.Interrupts; in != nil {
+		c.lintFieldDocs("/interrupts", in.Fields)
+		for _, k := range in.Kinds {
+			missing(k.Doc, k.Key.At, "/interrupts/kinds/"+k.Key.Value, "interrupt kind", k.Key.Value)
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		missing(n.Doc, n.Key.At, n.path(), "node", n.Key.Value)
+		c.lintFieldDocs(n.path()+"/request", n.fields())
+		if n.Interrupt != nil {
+			c.lintFieldDocs(n.path()+"/interrupt", n.Interrupt.Fields)
+		}
+	}
+}
+
+// lintFieldDocs skips hidden fields: no model reads them.
+func (c *checker) lintFieldDocs(path string, fields []*Field) {
+	for _, f := range fields {
+		switch at := path + "/fields/" + f.Key.Value; {
+		case f.Hidden || f.Doc.Set() && strings.TrimSpace(f.Doc.Value) != "":
+		case f.Optional:
+			c.warn(RuleDocOptional, at, f.Key.At, "say in doc: when it is given", "optional field %q has no doc", f.Key.Value)
+		default:
+			c.warn(RuleDocMissing, at, f.Key.At, "add doc: with one sentence", "field %q has no doc", f.Key.Value)
+		}
+	}
+}
+
+// lintEqualDocs reports nodes whose docs say the same, so that a model cannot tell them apart.
+func (c *checker) lintEqualDocs() {
+	nodes, routes := map[string]*Node{}, map[string]*Node{}
+	for _, n := range c.spec.Nodes {
+		c.equalDoc(nodes, n, n.Doc, "doc")
+		if n.Route != nil {
+			c.equalDoc(routes, n, n.Route.Doc, "route/doc")
+		}
+	}
+}
+
+func (c *checker) equalDoc(seen map[string]*Node, n *Node, doc Text, path string) {
+	words := normalDoc(doc.Value)
+	if words == "" {
+		return
+	}
+	other := seen[words]
+	if other == nil {
+		seen[words] = n
+		return
+	}
+	at := other.Doc.At
+	if path != "doc" {
+		at = other.Route.Doc.At
+	}
+	c.warn(RuleDocNearEqual, n.path()+"/"+path, doc.At, "say what is different", "nodes %q and %q have nearly the same doc", other.Key.Value, n.Key.Value).
+		related(at, "the doc of %q is here", other.Key.Value)
+}
+
+// normalDoc keeps the words that carry meaning: lower case, no punctuation, no plural, no filler.
+func normalDoc(doc string) string {
+	const filler = " a an and are as be by for from in into is it its of on or that the then this to which with "
+	var kept []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(doc), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if !strings.Contains(filler, " "+w+" ") {
+			kept = append(kept, strings.TrimSuffix(w, "s"))
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// maxWireName is the longest name that every provider takes for a function or a property.
+const maxWireName = 64
+
+func (c *checker) lintWireNames(n *Node) {
+	long := func(name string, at Span, path string) {
+		if width := utf8.RuneCountInString(name); width > maxWireName {
+			c.warn(RuleWireNameLength, path, at, "shorten it", "%q has %d characters; some providers take %d", name, width, maxWireName)
+		}
+	}
+	agentType := n.AgentType
+	if !agentType.Set() {
+		agentType = Text{Value: snake(n.Key.Value), At: n.Key.At}
+	}
+	long(agentType.Value, agentType.At, n.path()+"/agent_type")
+	if !n.Only.Set() {
+		long(n.RequestName(), c.nameAt(n), n.path()+"/request/name")
+	}
+	for _, b := range n.Branches {
+		long(b.JSON.Value, b.JSON.At, n.path()+"/branches/"+b.Key.Value+"/json")
+	}
+	for _, f := range n.fields() {
+		long(f.JSON.Value, f.JSON.At, n.path()+"/request/fields/"+f.Key.Value+"/json")
+	}
+}
+
+func (c *checker) nameAt(n *Node) Span {
+	if n.Request != nil && n.Request.Name.Set() {
+		return n.Request.Name.At
+	}
+	return n.Key.At
+}
+
+// snake is a node key in the form of an agent type; only its length matters here.
+func snake(key string) string {
+	var b strings.Builder
+	for i, c := range key {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToUpper(c))
+	}
+	return b.String()
+}
+
+// longer reports whether both durations are given and the first is the longer one.
+func longer(a, b Text) bool {
+	x, errX := time.ParseDuration(a.Value)
+	y, errY := time.ParseDuration(b.Value)
+	return errX == nil && errY == nil && x > y
+}

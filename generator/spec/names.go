@@ -1,0 +1,334 @@
+package spec
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/mod/module"
+)
+
+// class is what a string of the spec is for, and with it which strings are legal.
+type class uint8
+
+const (
+	classAny   class = iota // checked later, or free
+	classProse              // for people, any number of lines
+	classLine               // for people, one line
+	classMember
+	classNode
+	classBranch
+	classType
+	classKind
+	classValue
+	classJSON
+	classGo
+	classAgentType
+	classMark
+	classTool
+	classDuration
+	classPackage
+	classOut
+	classGoType
+	classTemplate
+	classPattern
+	classTypeExpr
+)
+
+// charset is what names of a class are made of: ranges of the first character and of the rest.
+type charset struct {
+	what, first, rest string
+	most              int
+}
+
+const (
+	lower = "az"
+	upper = "AZ"
+	alnum = "azAZ09"
+)
+
+// charset returns false for classes that are no names.
+func (c class) charset() (charset, bool) {
+	switch c {
+	case classMember:
+		return charset{"a field key", lower, alnum, 64}, true
+	case classNode:
+		return charset{"a node key", lower, alnum, 64}, true
+	case classBranch:
+		return charset{"a branch key", lower, alnum, 64}, true
+	case classType:
+		return charset{"a type name", upper, alnum, 64}, true
+	case classKind:
+		return charset{"a kind or slot key", lower, "az09__", 64}, true
+	case classValue:
+		return charset{"an enum value", alnum, alnum + "__--..::++//", 200}, true
+	case classJSON:
+		return charset{"a JSON name", alnum + "__$$@@", alnum + "__$$@@--..::", 200}, true
+	case classGo:
+		return charset{"an exported Go name", upper, alnum + "__", 200}, true
+	case classAgentType:
+		return charset{"an agent type", upper, "AZ09__", 200}, true
+	case classMark, classTool:
+		return charset{"a word", alnum, alnum + "__--..", 200}, true
+	}
+	return charset{}, false
+}
+
+// maxPattern bounds patterns, and the texts they are tried on.
+const maxPattern = 1000
+
+func within(c rune, ranges string) bool {
+	for i := 0; i+1 < len(ranges); i += 2 {
+		if c >= rune(ranges[i]) && c <= rune(ranges[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// regexp is the class as a regular expression; "" when only code can tell.
+func (c class) regexp() string {
+	set, ok := c.charset()
+	if !ok {
+		return ""
+	}
+	ranges := func(s string) (out string) {
+		for i := 0; i+1 < len(s); i += 2 {
+			if s[i] == s[i+1] {
+				out += `\` + s[i:i+1]
+			} else {
+				out += s[i:i+1] + "-" + s[i+1:i+2]
+			}
+		}
+		return "[" + strings.ReplaceAll(out, `\_`, "_") + "]"
+	}
+	return "^" + ranges(set.first) + ranges(set.rest) + "{0," + strconv.Itoa(set.most-1) + "}$"
+}
+
+// checkClass reports a string that its class does not allow.
+func (r *reader) checkClass(c class, t Text) {
+	if set, ok := c.charset(); ok {
+		if r.checkReserved(c, t) && r.checkCharset(c, set, t) && c == classType && isDevice(t.Value) {
+			r.report(RuleNameFileReserved, t.At, "choose another name", "%q is a device name on Windows; no file can be called so", t.Value)
+		}
+		return
+	}
+	switch c {
+	case classProse:
+		if strings.Contains(t.Value, "*/") {
+			r.report(RuleTextComment, t.At, "write it without */", "the text holds */, which ends a Go comment")
+		}
+	case classLine:
+		if strings.ContainsAny(t.Value, "\n") || strings.TrimSpace(t.Value) == "" {
+			r.report(RuleValue, t.At, "write one line", "the text must be one line and not empty")
+		}
+	case classDuration:
+		if d, err := time.ParseDuration(t.Value); err != nil || d <= 0 {
+			r.report(RuleDuration, t.At, "write it like 90s, 15m or 24h", "%q is not a duration above zero", t.Value)
+		}
+	case classPattern:
+		if len(t.Value) > maxPattern {
+			r.report(RuleConstraintPattern, t.At, "check it in code", "a pattern has at most %d bytes", maxPattern)
+		} else if _, err := regexp.Compile(t.Value); err != nil {
+			r.report(RuleConstraintPattern, t.At, "the syntax is Go's RE2: no look-around, no back-references", "the pattern does not compile: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	case classPackage:
+		r.checkPackage(t)
+	case classOut:
+		if why := outFault(t.Value); why != "" {
+			r.report(RuleOutInvalid, t.At, "name a folder below the spec's own, such as generated/routes", "go.out %q %s", t.Value, why)
+		}
+	case classGoType:
+		r.checkGoType(t)
+	case classTemplate:
+		if isOutside(t.Value) || path.Clean(t.Value) != t.Value {
+			r.report(RuleRefOutside, t.At, "name it relative to the templates folder", "template %q is not a plain relative name", t.Value)
+		}
+	}
+}
+
+// checkCharset reports the first character that does not belong, by its code point.
+func (r *reader) checkCharset(c class, set charset, t Text) bool {
+	rule := RuleNameCharset
+	if c == classJSON {
+		rule = RuleNameJSON
+	}
+	form := set.what + " matches " + c.regexp()
+	if t.Value == "" {
+		r.report(rule, t.At, form, "%s is empty", set.what)
+		return false
+	}
+	count := 0
+	for i, char := range t.Value {
+		count++
+		if within(char, set.rest) && i > 0 || within(char, set.first) {
+			continue
+		}
+		what := strconv.QuoteRune(char)
+		if char >= 0x80 {
+			what += " " + codePoint(char)
+		}
+		hint := form
+		if like := lookAlike(char); like != "" {
+			hint = "type the Latin letter " + like
+		}
+		r.report(rule, t.At, hint, "%q is not %s: character %d is %s", t.Value, set.what, count, what)
+		return false
+	}
+	if len(t.Value) > set.most {
+		r.report(rule, t.At, form, "%q is longer than %d characters", t.Value, set.most)
+		return false
+	}
+	return true
+}
+
+func codePoint(c rune) string {
+	text := fmt.Sprintf("(U+%04X", c)
+	switch {
+	case unicode.Is(unicode.Cyrillic, c):
+		return text + ", Cyrillic)"
+	case unicode.Is(unicode.Greek, c):
+		return text + ", Greek)"
+	case unicode.Is(unicode.Mn, c):
+		return text + ", a combining mark)"
+	}
+	return text + ")"
+}
+
+// lookAlike returns the Latin letter that a foreign one is mistaken for, or "".
+func lookAlike(c rune) string {
+	const pairs = "аaсcеeоoрpхxуyіiјjѕsԁdһhАAВBСCЕEНHІIЈJКKМMОOРPЅSТTХXУYοoνvαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX"
+	runes := []rune(pairs)
+	for i := 0; i < len(runes); i += 2 {
+		if runes[i] == c {
+			return string(runes[i+1])
+		}
+	}
+	return ""
+}
+
+// checkReserved reports names that mean something else already.
+func (r *reader) checkReserved(c class, t Text) bool {
+	switch {
+	case c == classBranch && t.Value == "route":
+		r.report(RuleNameReserved, t.At, "choose another name", `"route" is the wrapper that some models' replies put around a routing`)
+	case c == classBranch && t.Value == "end":
+		r.report(RuleNameReserved, t.At, "choose another name", `"end" ends the work in a collect table`)
+	case c != classNode:
+		return true
+	case t.Value == "_" || t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) || types.Universe.Lookup(t.Value) != nil:
+		r.report(RuleNameReserved, t.At, "choose another name, such as "+t.Value+"Step", "%q is a word of the Go language", t.Value)
+	case isDevice(t.Value):
+		r.report(RuleNameFileReserved, t.At, "choose another name", "%q is a device name on Windows; no file can be called so", t.Value)
+	case buildSuffix(t.Value) != "":
+		r.report(RuleNameFileReserved, t.At, "choose another name", "%q ends in %s: the Go tool would leave such a file out", t.Value, buildSuffix(t.Value))
+	default:
+		return true
+	}
+	return false
+}
+
+func isDevice(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
+}
+
+// buildSuffix returns the ending of a name by which the Go tool would skip a file: _test, a system or an architecture.
+func buildSuffix(name string) string {
+	at := strings.LastIndexByte(name, '_')
+	if at < 0 {
+		return ""
+	}
+	const skipped = " test aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris wasip1 windows zos " +
+		"386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm "
+	if strings.Contains(skipped, " "+name[at+1:]+" ") {
+		return name[at:]
+	}
+	return ""
+}
+
+func (r *reader) checkPackage(t Text) {
+	why := ""
+	switch v := t.Value; {
+	case !token.IsIdentifier(v) && !token.IsKeyword(v) || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || v == "_":
+		why = "is not a lower-case Go identifier"
+	case token.IsKeyword(v) || types.Universe.Lookup(v) != nil:
+		why = "is a word of the Go language"
+	case v == "main" || v == "internal" || v == "init" || v == "vendor" || v == "testdata":
+		why = "has a meaning of its own in Go"
+	case strings.HasSuffix(v, "_test"):
+		why = "ends in _test, which only test packages do"
+	default:
+		return
+	}
+	r.report(RulePackageInvalid, t.At, "choose a short lower-case word, such as routes", "package name %q %s", t.Value, why)
+}
+
+// isOutside reports whether a reference leaves the spec: a URL, an absolute path or a step up.
+func isOutside(ref string) bool {
+	return ref == "" || strings.Contains(ref, "://") || strings.ContainsAny(ref, "\\~") || strings.HasPrefix(ref, "/") ||
+		strings.HasPrefix(ref, ".") || strings.Contains(ref, "/../") || strings.HasSuffix(ref, "/..") || len(ref) > 1 && ref[1] == ':'
+}
+
+// outFault says why a folder cannot be the output folder; "" when it can, as far as the text tells.
+func outFault(out string) string {
+	switch {
+	case out == "":
+		return "is empty"
+	case strings.HasPrefix(out, "/"):
+		return "is absolute"
+	case strings.Contains(out, `\`):
+		return "has a backslash; folders are separated by /"
+	case strings.HasPrefix(out, "~"):
+		return "begins with ~, which only a shell understands"
+	case len(out) > 1 && out[1] == ':':
+		return "begins with a drive letter"
+	case out == ".":
+		return ""
+	}
+	for _, part := range strings.Split(out, "/") {
+		switch {
+		case part == "..":
+			return "leaves the folder of the spec"
+		case part == "" || part == ".":
+			return "is not in its shortest form"
+		case part[0] == '.' || part[0] == '_' || part == "testdata" || part == "vendor":
+			return "has a part " + strconv.Quote(part) + ", which the Go tool skips"
+		case module.CheckImportPath(part) != nil || isDevice(part):
+			return "has a part " + strconv.Quote(part) + ", which is no legal part of an import path"
+		}
+	}
+	return ""
+}
+
+func (r *reader) checkGoType(t Text) {
+	at := strings.LastIndexByte(t.Value, '.')
+	if at < strings.LastIndexByte(t.Value, '/') || at < 1 {
+		r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest", "%q is not an import path, a dot and a type name", t.Value)
+		return
+	}
+	pkg, name := t.Value[:at], t.Value[at+1:]
+	why := ""
+	switch {
+	case pkg == "C" || pkg == "unsafe":
+		why = "package " + pkg + " is never bound"
+	case strings.HasPrefix(pkg, "."):
+		why = "the import path is relative"
+	case module.CheckImportPath(pkg) != nil:
+		why = strings.TrimPrefix(module.CheckImportPath(pkg).Error(), "malformed ")
+	case !token.IsExported(name) || !token.IsIdentifier(name):
+		why = strconv.Quote(name) + " is not an exported type name"
+	default:
+		return
+	}
+	r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest", "go_type %q: %s", t.Value, why)
+}

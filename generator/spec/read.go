@@ -1,0 +1,284 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kindNames say what stands in the document.
+func nodeNoun(n *node) string {
+	switch {
+	case n.Kind == mappingNode:
+		return "a mapping"
+	case n.Kind == sequenceNode:
+		return "a list"
+	case n.Kind == aliasNode:
+		return "an alias"
+	case n.Tag == tagNull && n.Value == "":
+		return "nothing"
+	}
+	return strconv.Quote(n.Value)
+}
+
+// wanted says what a key holds.
+func (k *keyInfo) wanted() string {
+	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value", "a value", "a mapping", "a mapping of names"}[k.form]
+	if len(k.values) > 0 {
+		one = "one of " + strings.Join(k.values, ", ")
+	}
+	switch {
+	case k.list:
+		return "a list of " + strings.TrimPrefix(one, "a ")
+	case k.of != nil && k.of.short.name != "":
+		return one + " or " + k.of.short.name
+	}
+	return one
+}
+
+func (r *reader) wrongKind(info *keyInfo, n *node) {
+	if n.Kind == aliasNode {
+		return // reported once already
+	}
+	what := "this"
+	if len(r.path) > 0 {
+		what = strconv.Quote(r.path[len(r.path)-1])
+	}
+	r.report(RuleWrongKind, r.span(n), "write "+info.wanted(), "%s is %s, not %s", what, nodeNoun(n), info.wanted())
+}
+
+// textOf reads one string and checks it by its class.
+func (r *reader) textOf(info *keyInfo, n *node) Text {
+	if n.Kind != scalarNode {
+		r.wrongKind(info, n)
+		return Text{}
+	}
+	at := r.span(n)
+	if how := misread(n); how != "" {
+		f := r.report(RuleScalarKind, at, "", "%s must be text, but YAML reads it as %s", nodeNoun(n), how)
+		if n.Tag == tagNull {
+			f.Hint = "write a text, or leave the key out"
+		} else {
+			f.Hint = "quote it: " + strconv.Quote(n.Value)
+			f.replace(strconv.Quote(n.Value))
+		}
+		if info.class == classProse || info.class == classLine {
+			return Text{Value: nodeNoun(n), At: at} // given, if badly: not missing as well
+		}
+		return Text{}
+	}
+	t := Text{Value: n.Value, At: at}
+	if len(info.values) > 0 {
+		r.oneOfValues(t, info.values)
+		return t
+	}
+	r.checkClass(info.class, t)
+	return t
+}
+
+func (r *reader) oneOfValues(t Text, values []string) {
+	for _, v := range values {
+		if v == t.Value {
+			return
+		}
+	}
+	near := r.nearest(t.Value, values)
+	f := r.report(RuleValue, t.At, didYouMean(near), "%q is not one of %s", t.Value, strings.Join(values, ", "))
+	if near != "" {
+		f.replace(near)
+	}
+}
+
+// nameOf reads a key that is a name. A key that is no name gives the zero Text, after it was reported.
+func (r *reader) nameOf(c class, n *node) Text {
+	if n.Kind == scalarNode && n.Tag == tagMerge {
+		return Text{}
+	}
+	return r.textOf(&keyInfo{class: c}, n)
+}
+
+func (r *reader) textsOf(info *keyInfo, n *node) []Text {
+	if n.Kind != sequenceNode {
+		r.wrongKind(info, n)
+		return nil
+	}
+	item := *info
+	item.list = false
+	out := make([]Text, 0, len(n.Content))
+	first := make(map[string]Span, min(len(n.Content), 16))
+	for i, child := range n.Content {
+		r.path = append(r.path, strconv.Itoa(i))
+		t := r.textOf(&item, child)
+		if at, again := first[t.Value]; again && t.Set() {
+			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice", t.Value).related(at, "%q is first listed here", t.Value)
+		} else if t.Set() {
+			first[t.Value] = t.At
+			out = append(out, t)
+		}
+		r.path = r.path[:len(r.path)-1]
+	}
+	return out
+}
+
+func (r *reader) flagOf(info *keyInfo, n *node) bool {
+	if n.Kind == scalarNode && isPlain(n) && (n.Value == "true" || n.Value == "false") {
+		return n.Value == "true"
+	}
+	if n.Kind != scalarNode {
+		r.wrongKind(info, n)
+		return false
+	}
+	r.report(RuleScalarKind, r.span(n), "write true or false", "%s is not true or false", nodeNoun(n))
+	return slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(n.Value)) // so that nothing else is wrong for its sake
+}
+
+func (r *reader) numberOf(info *keyInfo, n *node) *Number {
+	if n.Kind != scalarNode {
+		r.wrongKind(info, n)
+		return nil
+	}
+	whole := n.Tag == tagInt && strings.Trim(n.Value, "+-0123456789") == "" && !leadingZero(n.Value)
+	v, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil || !whole && (info.form == formWhole || n.Tag != tagFloat) || math.IsInf(v, 0) || math.IsNaN(v) {
+		r.report(RuleScalarKind, r.span(n), "write it in plain digits, without quotes", "%s is not %s", nodeNoun(n), info.wanted())
+		return nil
+	}
+	return &Number{Value: v, At: r.span(n)}
+}
+
+// leadingZero reports whether some tools would read the number as octal.
+func leadingZero(v string) bool {
+	v = strings.TrimLeft(v, "+-")
+	return len(v) > 1 && v[0] == '0'
+}
+
+// scalarOf reads a literal and remembers how YAML read it.
+func (r *reader) scalarOf(info *keyInfo, n *node) *Scalar {
+	if n.Kind != scalarNode {
+		r.wrongKind(info, n)
+		return nil
+	}
+	s := &Scalar{Value: n.Value, At: r.span(n)}
+	switch n.Tag {
+	case tagInt:
+		s.Kind = "int"
+		if strings.Trim(n.Value, "+-0123456789") != "" || leadingZero(n.Value) {
+			r.report(RuleScalarKind, s.At, "write it in plain digits, or quote it", "%s is read as %s", nodeNoun(n), misread(n))
+			return nil
+		}
+	case tagFloat:
+		s.Kind = "float"
+	case tagBool:
+		s.Kind = "bool"
+		if n.Value != "true" && n.Value != "false" {
+			r.report(RuleScalarKind, s.At, "write true or false, or quote it", "%s is read as true or false", nodeNoun(n))
+			return nil
+		}
+	case tagNull:
+		s.Kind = "null"
+	default:
+		s.Kind = "string"
+		if how := misread(n); how != "" {
+			r.report(RuleScalarKind, s.At, "quote it: "+strconv.Quote(n.Value), "%s is read as %s", nodeNoun(n), how)
+			return nil
+		}
+	}
+	return s
+}
+
+func (r *reader) scalarsOf(info *keyInfo, n *node) []Scalar {
+	if n.Kind != sequenceNode {
+		r.wrongKind(info, n)
+		return nil
+	}
+	item := *info
+	item.list = false
+	var out []Scalar
+	for _, child := range n.Content {
+		if s := r.scalarOf(&item, child); s != nil {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
+// jsonOf turns any value into JSON text, keys in the order of the file.
+func (r *reader) jsonOf(info *keyInfo, n *node) Text {
+	var b bytes.Buffer
+	if !r.appendJSON(&b, info, n) {
+		return Text{}
+	}
+	return Text{Value: b.String(), At: r.span(n)}
+}
+
+func (r *reader) appendJSON(b *bytes.Buffer, info *keyInfo, n *node) bool {
+	ok := true
+	switch n.Kind {
+	case mappingNode:
+		b.WriteByte('{')
+		seen := map[string]*node{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := r.nameOf(classAny, n.Content[i])
+			if !name.Set() {
+				return false
+			}
+			if first := seen[name.Value]; first != nil {
+				r.duplicateKey(n.Content[i], first)
+			}
+			seen[name.Value] = n.Content[i]
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(quoteJSON(name.Value) + ":")
+			ok = r.appendJSON(b, info, n.Content[i+1]) && ok
+		}
+		b.WriteByte('}')
+	case sequenceNode:
+		b.WriteByte('[')
+		for i, child := range n.Content {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			ok = r.appendJSON(b, info, child) && ok
+		}
+		b.WriteByte(']')
+	default:
+		s := r.scalarOf(info, n)
+		if s == nil {
+			return false
+		}
+		b.WriteString(s.JSON())
+	}
+	return ok
+}
+
+// JSON returns the literal as JSON text. A float that JSON cannot say becomes null.
+func (s *Scalar) JSON() string {
+	switch s.Kind {
+	case "bool":
+		return s.Value
+	case "null":
+		return "null"
+	case "int":
+		return strings.TrimPrefix(s.Value, "+")
+	case "float":
+		v, err := strconv.ParseFloat(s.Value, 64)
+		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+			return "null"
+		}
+		text, _ := json.Marshal(v) //nolint:errchkjson // finite
+		return string(text)
+	}
+	return quoteJSON(s.Value)
+}
+
+func quoteJSON(text string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,25 @@
+package spec
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteGitHub prints findings as workflow commands, which GitHub shows beside the changed lines. It returns the first write error.
+func WriteGitHub(w io.Writer, findings []Finding) error {
+	out := bufio.NewWriter(w)
+	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for i := range findings {
+		f := &findings[i]
+		at := f.place()
+		text := f.Message
+		if f.Hint != "" {
+			text += " (" + f.Hint + ")"
+		}
+		fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, property.Replace(f.File), at.Start.Line, at.Start.Column, property.Replace(f.Rule), message.Replace(text))
+	}
+	return out.Flush()
+}

@@ -1,0 +1,114 @@
+package spec
+
+// The ids of all rules. An id never changes its meaning and is never used again once it is gone.
+const (
+	// The document: bytes, YAML, shape.
+
+	RuleEmpty           = "SPEC_EMPTY"
+	RuleRoot            = "SPEC_ROOT"
+	RuleMultiDoc        = "SPEC_MULTI_DOC"
+	RuleTooLarge        = "SPEC_TOO_LARGE"
+	RuleTooDeep         = "SPEC_TOO_DEEP"
+	RuleTooManyKeys     = "SPEC_TOO_MANY_KEYS"
+	RuleTooManyNodes    = "SPEC_TOO_MANY_NODES"
+	RuleTooManyFindings = "SPEC_TOO_MANY_FINDINGS"
+	RuleEncoding        = "SPEC_ENCODING"
+	RuleControlChar     = "SPEC_CONTROL_CHAR"
+	RuleSyntax          = "SPEC_SYNTAX"
+	RuleAlias           = "SPEC_ALIAS"
+	RuleMergeKey        = "SPEC_MERGE_KEY"
+	RuleTag             = "SPEC_TAG"
+	RuleVersion         = "SPEC_VERSION"
+	RuleUnknownKey      = "SPEC_UNKNOWN_KEY"
+	RuleDuplicateKey    = "SPEC_DUPLICATE_KEY"
+	RuleDuplicateItem   = "SPEC_DUPLICATE_ITEM"
+	RuleMissingKey      = "SPEC_MISSING_KEY"
+	RuleWrongKind       = "SPEC_WRONG_KIND"
+	RuleScalarKind      = "SPEC_SCALAR_KIND"
+	RuleValue           = "SPEC_VALUE"
+	RuleConflict        = "SPEC_CONFLICT"
+	RuleTextComment     = "TEXT_COMMENT_END"
+
+	// Suppressions.
+
+	RuleAllowNoReason    = "ALLOW_NO_REASON"
+	RuleAllowUnknownRule = "ALLOW_UNKNOWN_RULE"
+	RuleAllowUnused      = "ALLOW_UNUSED"
+
+	// Names.
+
+	RuleNameCharset       = "NAME_CHARSET"
+	RuleNameReserved      = "NAME_RESERVED"
+	RuleNameFileReserved  = "NAME_FILE_RESERVED"
+	RuleNameCaseCollision = "NAME_CASE_COLLISION"
+	RuleNameCollision     = "NAME_COLLISION"
+	RuleNameTombstone     = "NAME_TOMBSTONE"
+	RuleNameJSON          = "NAME_JSON"
+
+	// Types and values.
+
+	RuleTypeSyntax        = "TYPE_SYNTAX"
+	RuleTypeMapKey        = "TYPE_MAP_KEY"
+	RuleTypeAny           = "TYPE_ANY"
+	RuleTypeRecursive     = "TYPE_RECURSIVE"
+	RuleTypeUnused        = "TYPE_UNUSED"
+	RuleEnumEmpty         = "ENUM_EMPTY"
+	RuleEnumDuplicate     = "ENUM_DUPLICATE"
+	RuleConstraintKind    = "CONSTRAINT_KIND"
+	RuleConstraintRange   = "CONSTRAINT_RANGE"
+	RuleConstraintPattern = "CONSTRAINT_PATTERN"
+	RuleDefaultType       = "DEFAULT_TYPE"
+	RuleDuration          = "DURATION_INVALID"
+	RuleFieldType         = "FIELD_TYPE"
+
+	// References.
+
+	RuleRefType    = "REF_TYPE"
+	RuleRefNode    = "REF_NODE"
+	RuleRefBranch  = "REF_BRANCH"
+	RuleRefField   = "REF_FIELD"
+	RuleRefValue   = "REF_VALUE"
+	RuleRefTool    = "REF_TOOL"
+	RuleRefOutside = "REF_OUTSIDE"
+	RulePromptVar  = "PROMPT_VAR"
+
+	// The graph of nodes.
+
+	RuleEntryCount        = "ENTRY_COUNT"
+	RuleNodeUnreachable   = "NODE_UNREACHABLE"
+	RuleNodeForm          = "NODE_FORM"
+	RuleRouteNoRequest    = "ROUTE_NO_REQUEST"
+	RuleLeafNoEscalates   = "LEAF_NO_ESCALATES"
+	RuleEscalatesCycle    = "ESCALATES_CYCLE"
+	RuleEscalatesNoRoute  = "ESCALATES_NO_ROUTE"
+	RuleBranchEmpty       = "BRANCH_EMPTY"
+	RuleBranchTarget      = "BRANCH_TARGET"
+	RuleBranchDuplicate   = "BRANCH_DUPLICATE"
+	RuleInterruptNoBranch = "INTERRUPT_NO_BRANCH"
+	RuleCollectEnum       = "COLLECT_ENUM"
+	RuleCollectNotTotal   = "COLLECT_NOT_TOTAL"
+	RuleKindPolicy        = "KIND_POLICY"
+	RuleSelfRoute         = "SELF_ROUTE"
+
+	// Docs and wire names.
+
+	RuleDocMissing     = "DOC_MISSING"
+	RuleDocOptional    = "DOC_OPTIONAL"
+	RuleDocNearEqual   = "DOC_NEAR_EQUAL"
+	RuleWireNameLength = "WIRE_NAME_LENGTH"
+	RuleDeprecatedUsed = "DEPRECATED_USED"
+
+	// Output, schemas and bindings: found by the passes after this package.
+
+	RuleOutInvalid         = "OUT_INVALID"
+	RuleOutForeign         = "OUT_FOREIGN"
+	RuleOutChanged         = "OUT_CHANGED"
+	RuleOutMissing         = "OUT_MISSING"
+	RuleOutLeftover        = "OUT_LEFTOVER"
+	RuleOutputBroken       = "OUTPUT_BROKEN"
+	RulePackageInvalid     = "GO_PACKAGE_INVALID"
+	RuleImportInvalid      = "IMPORT_INVALID"
+	RuleBindingCycle       = "BINDING_CYCLE"
+	RuleSchemaLimit        = "SCHEMA_LIMIT"
+	RuleSchemaNoStrictForm = "SCHEMA_NO_STRICT_FORM"
+)

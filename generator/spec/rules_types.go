@@ -1,0 +1,94 @@
+package spec
+
+func typeRules() []Rule {
+	return []Rule{
+		{ID: RuleTypeSyntax, Summary: "Something that is not a type.",
+			Why: "Types are string, bool, int, float, time, duration, json, []T, map[string]T and names.", Bad: `type: "*Ticket"`, Good: "type: Ticket\noptional: true"},
+		{ID: RuleTypeMapKey, Summary: "A map whose keys are not strings.",
+			Why: "JSON has no other keys.", Bad: `type: "map[int]string"`, Good: `type: "map[string]string"`},
+		{ID: RuleTypeAny, Summary: "A type that says nothing.",
+			Why: "No strict schema can describe it to a model.", Bad: "type: any", Good: "type: Ticket"},
+		{ID: RuleTypeRecursive, Summary: "A record that must hold itself.",
+			Why: "No value could ever end.", Bad: "Task: {fields: {next: {type: Task}}}", Good: "Task: {fields: {next: {type: Task, optional: true}}}"},
+		{ID: RuleEnumEmpty, Summary: "An enum without values.", Why: "No value could be legal.", Bad: "Mode: {values: {}}", Good: "Mode: {values: {FAST: Quick.}}"},
+		{ID: RuleEnumDuplicate, Summary: "An enum value twice, or two that differ only in case.",
+			Why: "Some providers do not keep the case of enum values.", Bad: "values: {Fast: F, FAST: F}", Good: "values: {FAST: F, SLOW: S}"},
+		{ID: RuleConstraintKind, Summary: "A constraint that does not fit the type.",
+			Why: "It would never be checked.", Bad: "count: {type: int, pattern: x}", Good: "count: {type: int, min: 1}"},
+		{ID: RuleConstraintRange, Summary: "Bounds that no value can meet.",
+			Why: "Every value would be refused.", Bad: "count: {type: int, min: 5, max: 1}", Good: "count: {type: int, min: 1, max: 5}"},
+		{ID: RuleConstraintPattern, Summary: "A pattern that does not compile.",
+			Why: "Patterns are Go's RE2, without look-around and back-references.", Bad: `pattern: "(?!x)"`, Good: `pattern: "^[a-z]+$"`},
+		{ID: RuleDefaultType, Summary: "A default or an example that the field would refuse.",
+			Why: "It would break the first caller that relies on it.", Bad: "count: {type: int, default: many}", Good: "count: {type: int, default: 3}"},
+		{ID: RuleDuration, Summary: "Something that is not a duration.", Why: "Durations are Go's: a number and a unit.", Bad: "timeout: 1 day", Good: "timeout: 24h"},
+		{ID: RuleFieldType, Summary: "A field of the wrong type for its use.",
+			Why: "What is stored in it would not fit.", Bad: "feedback: count   # an int", Good: "feedback: notes   # a string"},
+		{ID: RuleRefType, Summary: "A type that is not declared.", Why: "There is nothing to refer to.", Bad: "type: Tiket", Good: "type: Ticket"},
+		{ID: RuleRefNode, Summary: "A node that is not declared.", Why: "There is nothing to go to.", Bad: "escalates: dispach", Good: "escalates: dispatch"},
+		{ID: RuleRefBranch, Summary: "A branch that the node does not have.", Why: "There is nothing to set.", Bad: "unstick: [colector]", Good: "unstick: [collector]"},
+		{ID: RuleRefField, Summary: "A field that the record does not have.", Why: "There is nothing to read or fill.", Bad: "feedback: note", Good: "feedback: notes"},
+		{ID: RuleRefValue, Summary: "A value that the enum does not have.", Why: "It could never occur.", Bad: "default: ADVANCE", Good: "default: ADVANCE_PHASE"},
+		{ID: RuleRefTool, Summary: "An approval of a tool that is not offered.", Why: "It would protect nothing.", Bad: "tools: [search]\napproval: [serch]", Good: "tools: [search]\napproval: [search]"},
+		{ID: RuleRefOutside, Summary: "A reference that leaves the spec.",
+			Why: "The output depends on this file alone; no path and no URL is ever followed.", Bad: "type: ../../etc/passwd", Good: "type: Ticket"},
+		{ID: RulePromptVar, Summary: "A prompt variable that the request lacks.", Why: "The prompt could not be rendered.", Bad: "vars: [gaol]", Good: "vars: [goal]"},
+	}
+}
+
+func graphRules() []Rule {
+	return []Rule{
+		{ID: RuleEntryCount, Summary: "No entry node, or more than one.", Why: "Work must begin at one place.", Bad: "nodes: {a: {doc: A}}", Good: "nodes: {a: {doc: A, entry: true}}"},
+		{ID: RuleNodeUnreachable, Summary: "A node that nothing leads to.", Why: "It would never run.", Bad: "orphan: {route: none}", Good: "branches: {orphan: OrphanRequest}"},
+		{ID: RuleNodeForm, Summary: "Keys of a node that do not go together.", Why: "The node could not work as declared.", Bad: "only: interrupt\nrequest: {}", Good: "only: interrupt"},
+		{ID: RuleRouteNoRequest, Summary: "A route to a node that takes no request.", Why: "A route carries the request of its node.", Bad: "only: interrupt\nroute: {tag: AskRoute}", Good: "only: interrupt"},
+		{ID: RuleLeafNoEscalates, Summary: "A leaf that asks, without a node to ask at.",
+			Why: "After the answer nobody could be routed back to it.", Bad: "route: none\ninterrupt: {}", Good: "route: none\ninterrupt: {}\nescalates: dispatch"},
+		{ID: RuleEscalatesCycle, Summary: "Leaves that escalate to each other.", Why: "A question would never be raised.", Bad: "a: {escalates: b}\nb: {escalates: a}", Good: "a: {escalates: b}\nb: {escalates: dispatch}"},
+		{ID: RuleEscalatesNoRoute, Summary: "An escalation to a node without a route.", Why: "Nothing could be routed back there.", Bad: "escalates: leaf", Good: "escalates: dispatch"},
+		{ID: RuleBranchEmpty, Summary: "A node without a branch.", Why: "It could never answer.", Bad: "branches: {}", Good: "branches: {done: PlanResult}"},
+		{ID: RuleBranchTarget, Summary: "A type that no node takes or returns.", Why: "Work would stop there without an end.", Bad: "branches: {next: Ticket}", Good: "branches: {next: TicketRequest}"},
+		{ID: RuleBranchDuplicate, Summary: "Two branches with one type.", Why: "A model cannot tell them apart.", Bad: "branches: {a: PlanRequest, b: PlanRequest}", Good: "branches: {a: PlanRequest}"},
+		{ID: RuleInterruptNoBranch, Summary: "An interrupt that no branch raises.", Why: "The node could never ask.", Bad: "interrupt: {fields: {}}\nbranches: {next: PlanRequest}", Good: "branches: {interruptRequest: interrupt, next: PlanRequest}"},
+		{ID: RuleCollectEnum, Summary: "A collector's result without a decision.", Why: "The table needs an enum to be total over.", Bad: "collect: {result: TextOnly, on: {}}", Good: "collect: {result: PhaseResult, on: {STOP: end}}"},
+		{ID: RuleCollectNotTotal, Summary: "A decision without an arm.", Why: "Work would stop on that decision.", Bad: "on: {STOP: end}", Good: "on: {STOP: end, GO: planRequest}"},
+		{ID: RuleKindPolicy, Summary: "A policy of an interrupt kind that cannot work.", Why: "It would be found when a person waits.", Bad: "deadline: {after: 1h, then: reroute}", Good: "deadline: {after: 1h, then: reroute, target: planning}"},
+	}
+}
+
+func outputRules() []Rule {
+	return []Rule{
+		{ID: RulePackageInvalid, Summary: "A package name that Go or a reader would trip over.", Why: "Generated code must compile and be importable.", Bad: "package: main", Good: "package: routes"},
+		{ID: RuleImportInvalid, Summary: "A go_type that cannot be imported.", Why: "The binding is checked by the compiler; it needs a real import path.", Bad: "go_type: ./agents.Ticket", Good: "go_type: example.com/app/agents.Ticket"},
+		{ID: RuleBindingCycle, Summary: "A go_type in a package that imports the output.", Why: "Go has no import cycles.", Bad: "go_type: example.com/app/engine.Ticket   # engine imports routes", Good: "go_type: example.com/app/agents.Ticket"},
+		{ID: RuleOutInvalid, Summary: "An output folder that cannot be written.", Why: "Output stays inside the module, in a folder of its own.", Bad: "out: ../../elsewhere", Good: "out: generated/routes"},
+		{ID: RuleOutForeign, Summary: "A file in the way that is not ours.", Why: "Nothing that somebody wrote is overwritten: move the file."},
+		{ID: RuleOutChanged, Summary: "A generated file differs from what the spec gives.", Why: "It was edited by hand, or the spec changed: run routegen generate."},
+		{ID: RuleOutMissing, Summary: "A generated file is missing.", Why: "It was deleted or never written: run routegen generate."},
+		{ID: RuleOutLeftover, Summary: "A generated file that the spec no longer gives.", Why: "It would be compiled in: run routegen generate."},
+		{ID: RuleOutputBroken, Summary: "The output does not compile.", Why: "Either a handwritten file of the package is at fault, or the generator: the message says which."},
+		{ID: RuleSchemaNoStrictForm, Summary: "A schema that a provider's strict mode cannot express.", Why: "The call would be refused at run time.", Bad: "payload: {type: json}", Good: "payload: {type: json, hidden: true}"},
+	}
+}
+
+func lintRules() []Rule {
+	return []Rule{
+		{ID: RuleAllowUnused, Severity: Warning, Category: CategoryMinimal, Summary: "An allow that silences nothing.", Why: "It would hide the next real warning there.",
+			Bad: "# routegen:allow SELF_ROUTE no longer true", Good: "(the comment removed)"},
+		{ID: RuleTypeUnused, Severity: Warning, Category: CategoryBasic, Summary: "A type that nothing reaches.", Why: "Readers take it for part of the contract.",
+			Bad: "types: {Old: {fields: {}}}", Good: "types: {}"},
+		{ID: RuleDeprecatedUsed, Severity: Warning, Category: CategoryBasic, Summary: "A branch to a deprecated node.", Why: "Models keep taking it as long as it is offered.",
+			Bad: "branches: {old: OldRequest}", Good: "branches: {next: NewRequest}"},
+		{ID: RuleSelfRoute, Severity: Warning, Category: CategoryStandard, Summary: "A branch that leads a node back to itself.", Why: "A model that takes it goes in circles until a limit stops it.",
+			Bad: "planner: {branches: {again: PlannerRequest}}", Good: "planner: {branches: {next: BuildRequest}}"},
+		{ID: RuleDocMissing, Severity: Warning, Category: CategoryDocs, Summary: "A node, type, value or field without doc.", Why: "A model reads the doc and guesses without it.",
+			Bad: "goal: {type: string}", Good: "goal: {type: string, doc: The aim of the work.}"},
+		{ID: RuleDocOptional, Severity: Warning, Category: CategoryDocs, Summary: "An optional field without doc.", Why: "Nobody knows when to give it.",
+			Bad: "phase: {type: string, optional: true}", Good: "phase: {type: string, optional: true, doc: Given after discovery.}"},
+		{ID: RuleDocNearEqual, Severity: Warning, Category: CategoryLLM, Summary: "Two nodes with nearly the same doc.", Why: "A model that chooses between them has nothing to go by.",
+			Bad: "a: {doc: Plans the work.}\nb: {doc: Plan the works.}", Good: "a: {doc: Plans the work.}\nb: {doc: Cuts tickets.}"},
+		{ID: RuleWireNameLength, Severity: Warning, Category: CategoryLLM, Summary: "A wire name of more than 64 characters.", Why: "Large providers refuse longer names of functions and properties.",
+			Bad: "json: aVeryLongName...", Good: "json: shortName"},
+		{ID: RuleSchemaLimit, Severity: Warning, Category: CategoryLLM, Summary: "A schema over a provider's limits.", Why: "The provider would refuse every call that carries it."},
+	}
+}

@@ -1,0 +1,124 @@
+package spec
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// basicKinds are the types that need no declaration.
+func basicKinds() []string {
+	return []string{string(String), string(Bool), string(Int), string(Float), string(Time), string(Duration), string(JSON)}
+}
+
+// maxTypeText is longer than any type a person can read.
+const maxTypeText = 200
+
+// parseType reads a type expression; nil after a report.
+func (r *reader) parseType(t Text, n *node) *TypeExpr {
+	at := t.At
+	if !isPlain(n) {
+		at.Start.Column++
+	}
+	if isOutside(t.Value) || strings.ContainsRune(t.Value, '/') || strings.HasPrefix(t.Value, "#") {
+		r.report(RuleRefOutside, t.At, "declare the type under types:", "%q points outside the spec", t.Value)
+		return nil
+	}
+	if len(t.Value) > maxTypeText {
+		r.report(RuleTypeSyntax, t.At, "declare records for the inner types", "a type expression has at most %d characters", maxTypeText)
+		return nil
+	}
+	return r.typeAt(t.Value, at.Start)
+}
+
+// typeAt parses the rest of an expression that begins at a position.
+func (r *reader) typeAt(text string, start Pos) *TypeExpr {
+	at := Span{start, Pos{start.Line, start.Column + utf8.RuneCountInString(text)}}
+	deeper := func(skip int) *TypeExpr { return r.typeAt(text[skip:], Pos{start.Line, start.Column + skip}) }
+	switch {
+	case strings.HasPrefix(text, "[]"):
+		if elem := deeper(2); elem != nil {
+			return &TypeExpr{Kind: List, Elem: elem, At: at}
+		}
+		return nil
+	case strings.HasPrefix(text, "map["):
+		end := strings.IndexByte(text, ']')
+		if end < 0 {
+			r.report(RuleTypeSyntax, at, "write map[string]T", "%q has no closing ]", text)
+			return nil
+		}
+		if key := text[4:end]; key != "string" {
+			r.report(RuleTypeMapKey, at, "write map[string]"+text[end+1:], "map keys are strings, not %q", key)
+			return nil
+		}
+		if elem := deeper(end + 1); elem != nil {
+			return &TypeExpr{Kind: Map, Elem: elem, At: at}
+		}
+		return nil
+	case text == "any" || text == "object" || text == "interface{}":
+		r.report(RuleTypeAny, at, "declare a record under types:, or write json and hide the field", "%q says nothing about the value", text)
+		return nil
+	case strings.HasPrefix(text, "*") || strings.HasSuffix(text, "?"):
+		r.report(RuleTypeSyntax, at, "write optional: true beside the type", "%q is not a type", text)
+		return nil
+	case !isWord(text):
+		r.report(RuleTypeSyntax, at, "write string, []T, map[string]T or a name", "%q is not a type", text)
+		return nil
+	}
+	for _, basic := range basicKinds() {
+		if text == basic {
+			return &TypeExpr{Kind: Kind(text), At: at}
+		}
+	}
+	return &TypeExpr{Kind: Named, Name: text, At: at}
+}
+
+func isWord(text string) bool {
+	for i := range len(text) {
+		if !within(rune(text[i]), alnum+"__") {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// foreignType translates the name of a type in other languages; "" when there is none.
+func foreignType(name string) string {
+	switch strings.ToLower(name) {
+	case "str", "text", "varchar", "uuid":
+		return "string"
+	case "integer", "int32", "int64", "long", "uint", "uint64":
+		return "int"
+	case "number", "double", "float32", "float64", "decimal":
+		return "float"
+	case "boolean":
+		return "bool"
+	case "datetime", "date", "timestamp":
+		return "time"
+	case "rawmessage", "raw":
+		return "json"
+	}
+	return ""
+}
+
+// String returns the expression as it is written in a spec.
+func (t *TypeExpr) String() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Kind == List:
+		return "[]" + t.Elem.String()
+	case t.Kind == Map:
+		return "map[string]" + t.Elem.String()
+	case t.Kind == Named:
+		return t.Name
+	}
+	return string(t.Kind)
+}
+
+// leaf returns the type that lists and maps are finally made of, and whether there were any.
+func (t *TypeExpr) leaf() (leaf *TypeExpr, nested bool) {
+	for t != nil && t.Elem != nil {
+		t, nested = t.Elem, true
+	}
+	return t, nested
+}
