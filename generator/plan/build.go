@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"path"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+// Build decides the whole output of a spec. The findings are those that need final names: collisions over the package,
+// and warnings about the schemas. The plan is complete only when neither the spec nor these findings hold an error; on a
+// spec with errors Build still looks for collisions in what is there, and never panics.
+func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
+	b := &builder{spec: sp, symbols: map[string]symbol{}, plan: &Plan{
+		Version: 1,
+		Source:  path.Base(sp.Name),
+		Package: sp.Go.Package.Value,
+		Out:     sp.Go.Out.Value,
+		Docs:    path.Join(path.Dir(sp.Go.Out.Value), "docs"),
+		Convo:   Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"), PlainText: or(sp.Conversation.PlainText, "answer")},
+	}}
+	if sp.Go.Docs.Set() {
+		b.plan.Docs = path.Clean(sp.Go.Docs.Value)
+	}
+	b.declare()
+	b.enums()
+	b.scalars()
+	b.records()
+	b.plan.Index()
+	b.resolveTypes()
+	b.interrupts()
+	b.nodes()
+	b.plan.Index()
+	b.routes()
+	b.routings()
+	b.reach()
+	return b.plan, collisions(sp, b.plan)
+}
+
+// builder carries what the steps of Build share.
+type builder struct {
+	spec    *spec.Spec
+	plan    *Plan
+	symbols map[string]symbol // by the name the spec uses
+	routing map[string]string // routing name by node key
+}
+
+// symbol is what a type name of the spec stands for.
+type symbol struct {
+	kind Kind   // EnumOf, ScalarOf or RecordOf
+	name string // final Go name
+}
+
+// or returns the text, or the default where the key was not given.
+func or(t spec.Text, def string) string {
+	if t.Value == "" {
+		return def
+	}
+	return t.Value
+}
+
+func values(ts []spec.Text) []string {
+	var out []string
+	for _, t := range ts {
+		out = append(out, t.Value)
+	}
+	return out
+}
+
+// requestName is the spec's name of a node's request type.
+func requestName(n *spec.Node) string { return or(n.Request.Name, GoName(n.Key.Value)+"Request") }
+
+// interruptName is the spec's name of a node's interrupt type.
+func interruptName(n *spec.Node) string {
+	def := GoName(n.Key.Value) + "InterruptRequest"
+	if n.Interrupt == nil {
+		return def
+	}
+	return or(n.Interrupt.Name, def)
+}
+
+// declare fills the symbol table with every name that a type expression or a branch may use.
+func (b *builder) declare() {
+	for _, e := range b.spec.Enums {
+		b.symbols[e.Key.Value] = symbol{EnumOf, or(e.GoName, e.Key.Value)}
+	}
+	for _, list := range [][]*spec.Type{b.spec.Types, b.spec.Results} {
+		for _, t := range list {
+			kind := RecordOf
+			if t.Scalar != nil {
+				kind = ScalarOf
+			}
+			b.symbols[t.Key.Value] = symbol{kind, or(t.GoName, t.Key.Value)}
+		}
+	}
+	for _, n := range b.spec.Nodes {
+		if n.Request != nil {
+			b.symbols[requestName(n)] = symbol{RecordOf, requestName(n)}
+		}
+		if interrupts(n) {
+			b.symbols[interruptName(n)] = symbol{RecordOf, interruptName(n)}
+		}
+	}
+}
+
+// interrupts reports whether a node has an interrupt subtype of its own.
+func interrupts(n *spec.Node) bool {
+	if n.Interrupt != nil || n.Only.Value == "interrupt" {
+		return true
+	}
+	for _, br := range n.Branches {
+		if br.Type.Value == "interrupt" {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) enums() {
+	for _, e := range b.spec.Enums {
+		name := or(e.GoName, e.Key.Value)
+		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was)}
+		for _, v := range e.Values {
+			out.Values = append(out.Values, EnumValue{
+				Wire: v.Key.Value, Const: or(v.GoName, name+GoName(v.Key.Value)), Doc: v.Doc.Value,
+				Hidden: v.Hidden, Was: values(v.Was), Deprecated: v.Deprecated.Value,
+			})
+		}
+		b.plan.Enums = append(b.plan.Enums, out)
+	}
+}
+
+func (b *builder) scalars() {
+	for _, t := range b.spec.Types {
+		if t.Scalar != nil {
+			b.plan.Scalars = append(b.plan.Scalars, Scalar{
+				Name: or(t.GoName, t.Key.Value), Doc: t.Doc.Value,
+				Type: Type{Kind: Kind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
+			})
+		}
+	}
+}
+
+func (b *builder) interrupts() {
+	in := b.spec.Interrupts
+	if in == nil {
+		in = &spec.Interrupts{}
+	}
+	out := Interrupts{
+		Interface:   or(in.Interface, "InterruptRequest"),
+		DisplayName: or(in.DisplayName, "Interrupt Request"),
+		Routing:     or(in.Routing, "InterruptRouting"),
+		Answer:      b.symbols[in.Answer.Value].name,
+		Handler: Handler{
+			Name:        or(in.Handler.Name, "handleInterrupt"),
+			DisplayName: or(in.Handler.DisplayName, "Interrupt Handler"),
+			Guidance:    in.Handler.Guidance.Value,
+		},
+	}
+	kinds := in.Kinds
+	if len(kinds) == 0 {
+		kinds = spec.DefaultKinds()
+	}
+	for _, k := range kinds {
+		out.Kinds = append(out.Kinds, interruptKind(k))
+	}
+	b.plan.Interrupt = out
+}
+
+func interruptKind(k *spec.InterruptKind) InterruptKind {
+	out := InterruptKind{
+		Key: k.Key.Value, Const: "Kind" + GoName(k.Key.Value), Doc: k.Doc.Value, Clash: or(k.Clash, "queue"),
+		Choices: values(k.Choices), RouteTo: k.RouteTo, Set: values(k.Set),
+	}
+	if d := k.Deadline; d != nil && !d.None {
+		out.Deadline = &Deadline{
+			After: d.After.Value, Then: or(d.Then, "expire"), Answer: d.Answer.Value, Assignee: d.Assignee.Value,
+			Target: d.Target.Value, Reminder: d.Reminder.Value,
+		}
+	}
+	if r := k.Retry; r != nil {
+		out.Retry = &Retry{
+			Attempts: int(r.Attempts.Value), Backoff: or(r.Backoff, "exponential"), First: or(r.First, "1s"), Max: r.Max.Value,
+		}
+	}
+	if a := k.Auto; a != nil {
+		out.Auto = &Auto{Answer: a.Answer.Value, When: values(a.When)}
+	}
+	return out
+}
