@@ -1,0 +1,203 @@
+package emit
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/generator/plan"
+)
+
+// The flag is named apart from other tests' flags of this package.
+var updateDocs = flag.Bool("update-docs", false, "write testdata/ROUTES.md")
+
+// docsPlan is a small plan with every kind of row: branches, a dispatch, its results, a decision, an end, a leaf.
+func docsPlan() *plan.Plan {
+	hidden := plan.Field{JSON: "contextId", Common: true, Hidden: true}
+	reason := plan.Field{JSON: "reason", Common: true}
+	back := plan.Branch{Key: "back", JSON: "back", Type: "LeadRequest", Kind: plan.ToNode, To: "lead"}
+	done := plan.Branch{Key: "done", JSON: "done", Type: "Report", Kind: plan.ToEnd}
+	interrupt := plan.Branch{Key: "interruptRequest", JSON: "interruptRequest", Kind: plan.ToInterrupt}
+	p := &plan.Plan{
+		Source: "routes.yaml", Package: "routes",
+		Records: []plan.Record{
+			{Name: "LeadInterrupt", Role: plan.RoleInterrupt, Fields: []plan.Field{hidden, reason, {JSON: "phase"}, {JSON: "goal"}}},
+			{Name: "LeafInterrupt", Role: plan.RoleInterrupt, Fields: []plan.Field{hidden, reason}},
+		},
+		Nodes: []plan.Node{
+			{Key: "lead", AgentType: "LEAD", DisplayName: "Lead", Doc: "Leads.", Entry: true, Request: "LeadRequest",
+				Interrupt: "LeadInterrupt", Routing: "LeadRouting", Origin: "RouteLead"},
+			{Key: "spread", AgentType: "SPREAD", DisplayName: "Spread", Request: "SpreadRequests", Routing: "SpreadRouting",
+				Dispatch: &plan.Dispatch{Each: "requests", To: "leaf", Results: "LeafResults"}},
+			{Key: "leaf", AgentType: "LEAF", DisplayName: "Leaf", Request: "LeafRequest", Interrupt: "LeafInterrupt",
+				Routing: "LeafRouting", Origin: "RouteLead"},
+			{Key: "judge", AgentType: "JUDGE", DisplayName: "Judge", Request: "JudgeRequest", Adapt: "JudgeAsk", Routing: "JudgeRouting",
+				Collect: &plan.Collect{Result: "Verdict", Field: "decision.type", Enum: "Decision", Default: "ADVANCE",
+					Arms:  []plan.Arm{{Decision: "ROUTE_BACK", To: "back"}, {Decision: "ADVANCE", To: "done"}, {Decision: "STOP", To: "end"}},
+					Carry: []plan.Carry{{Field: "goal", From: "summary"}}}},
+		},
+		Routes: []plan.Route{{Const: "RouteLead", Field: "leadRequest", Tag: "LeadRoute", Node: "lead", Request: "LeadRequest"}},
+		Routings: []plan.Routing{
+			{Name: "InterruptRouting", Branches: []plan.Branch{back}},
+			{Name: "LeadRouting", Node: "lead", Branches: []plan.Branch{interrupt,
+				{Key: "spreadRequests", JSON: "spreadRequests", Kind: plan.ToNode, To: "spread"}}},
+			{Name: "SpreadRouting", Node: "spread", Branches: []plan.Branch{
+				{Key: "judgeRequest", JSON: "judgeRequest", Kind: plan.ToNode, To: "judge"}}},
+			{Name: "LeafRouting", Node: "leaf", Branches: []plan.Branch{interrupt,
+				{Key: "leafResults", JSON: "leafResults", Kind: plan.ToResume, To: "spread"}}},
+			{Name: "JudgeRouting", Node: "judge", Branches: []plan.Branch{back, done,
+				{Key: "verdict", JSON: "verdict", Kind: plan.ToCollect}}},
+		},
+		Interrupt: plan.Interrupts{
+			Handler: plan.Handler{Name: "handle", DisplayName: "Interrupt Handler"},
+			Kinds: []plan.InterruptKind{
+				{Key: "user_escape", Clash: "supersede", Doc: "A person stopped the run."},
+				{Key: "agent_question", Clash: "queue", RouteTo: true, Set: []string{"notes"},
+					Deadline: &plan.Deadline{After: "24h", Then: "default", Answer: `{"approved":false}`, Reminder: "1h"},
+					Auto:     &plan.Auto{Answer: "true", When: []string{"PAUSE"}}},
+				{Key: "system_error", Clash: "queue", Choices: []string{"retry", "abort"},
+					Retry: &plan.Retry{Attempts: 3, Backoff: "exponential", First: "1s", Max: "1m"}},
+			},
+		},
+	}
+	p.Index()
+	return p
+}
+
+func TestRoutesDocIsTheGolden(t *testing.T) {
+	t.Parallel()
+	got, err := routesDoc(docsPlan())
+	require.NoError(t, err)
+	golden := filepath.Join("testdata", "ROUTES.md")
+	if *updateDocs {
+		require.NoError(t, os.WriteFile(golden, got, 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got))
+}
+
+func TestRoutesDocIsPure(t *testing.T) {
+	t.Parallel()
+	first, err := routesDoc(docsPlan())
+	require.NoError(t, err)
+	for range 20 {
+		again, err := routesDoc(docsPlan())
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(again))
+	}
+}
+
+// ring is a plan of n nodes, each leading to the next.
+func ring(n int) *plan.Plan {
+	p := &plan.Plan{Source: "routes.yaml", Package: "routes"}
+	for i := range n {
+		key, routing := fmt.Sprintf("node%d", i), fmt.Sprintf("Node%dRouting", i)
+		p.Nodes = append(p.Nodes, plan.Node{Key: key, DisplayName: key, Routing: routing})
+		p.Routings = append(p.Routings, plan.Routing{Name: routing, Branches: []plan.Branch{
+			{Key: "next", JSON: "next", Kind: plan.ToNode, To: fmt.Sprintf("node%d", (i+1)%n)},
+		}})
+	}
+	p.Index()
+	return p
+}
+
+func TestGraphAndMatrixEndAtSixtyNodes(t *testing.T) {
+	t.Parallel()
+	tests := map[int]struct{ has, hasNot []string }{
+		60: {[]string{"## Graph", "## Who can go where", "n_node59 --> n_node0"}, []string{"## Edges"}},
+		61: {[]string{"## Edges", "- `node60` to `node0`: branch `next`\n"}, []string{"## Graph", "## Who can go where", "mermaid"}},
+	}
+	for n, tt := range tests {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			doc, err := routesDoc(ring(n))
+			require.NoError(t, err)
+			for _, part := range tt.has {
+				assert.Contains(t, string(doc), part)
+			}
+			for _, part := range tt.hasNot {
+				assert.NotContains(t, string(doc), part)
+			}
+		})
+	}
+}
+
+func TestRoutesDocGrowsWithTheNodes(t *testing.T) {
+	t.Parallel()
+	small, err := routesDoc(ring(1000))
+	require.NoError(t, err)
+	large, err := routesDoc(ring(2000))
+	require.NoError(t, err)
+	assert.Less(t, float64(len(large))/float64(len(small)), 2.2)
+}
+
+// TestTextOfASpecIsNeverMarkup gives every free text the worst of both languages.
+func TestTextOfASpecIsNeverMarkup(t *testing.T) {
+	t.Parallel()
+	const evil = "a | b\n\n```\n<script>x</script> \"q\" [l](u) `c` {d} *e* #9; --> %%"
+	p := docsPlan()
+	p.Nodes[0].DisplayName, p.Nodes[0].Doc, p.Nodes[0].AgentType = evil, evil, evil
+	p.Nodes[3].DisplayName = evil
+	p.Interrupt.Handler.DisplayName = evil
+	p.Interrupt.Kinds[0].Doc = evil
+	p.Interrupt.Kinds[1].Auto.Answer = evil
+	doc, err := routesDoc(p)
+	require.NoError(t, err)
+	plain, err := routesDoc(docsPlan())
+	require.NoError(t, err)
+
+	assert.Equal(t, strings.Count(string(plain), "\n"), strings.Count(string(doc), "\n"), "a text ends its line")
+	assert.Equal(t, strings.Count(string(plain), "```"), strings.Count(string(doc), "```"), "a text opens a fence")
+	assert.NotContains(t, string(doc), "<script")
+	assert.NotContains(t, string(doc), "[l](u)")
+	for i, line := range strings.Split(string(doc), "\n") {
+		was := strings.Split(string(plain), "\n")[i]
+		assert.Equal(t, bars(was), bars(line), "cells of line %d: %s", i+1, line)
+		if strings.HasPrefix(line, "    n_lead([") {
+			assert.Equal(t, 2, strings.Count(line, `"`), line)
+		}
+	}
+}
+
+// bars counts the signs that end a cell.
+func bars(line string) int {
+	return strings.Count(line, "|") - strings.Count(line, `\|`)
+}
+
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		in      string
+		text    markdown
+		code    markdown
+		mermaid mermaid
+	}{
+		{"", "-", "-", ""},
+		{"plain words", "plain words", "`plain words`", "plain words"},
+		{"a_b", `a\_b`, "`a_b`", "a_b"},
+		{"a|b", `a\|b`, `a\|b`, "a#124;b"},
+		{"a`b", "a\\`b", "a\\`b", "a#96;b"},
+		{"<b>&", "&lt;b&gt;&amp;", "`<b>&`", "#60;b#62;#38;"},
+		{"x\r\ny\tz", "x y z", "x y z", "x y z"},
+		{"- item", "- item", "`- item`", "#45; item"},
+		{"1. item", "1. item", "`1. item`", "1#46; item"},
+		{`say "hi"`, `say "hi"`, "`say \"hi\"`", "say #34;hi#34;"},
+		{"größer 大", "größer 大", "`größer 大`", "größer 大"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.text, mdText(tt.in))
+			assert.Equal(t, tt.code, mdCode(tt.in))
+			assert.Equal(t, tt.mermaid, mermaidText(tt.in))
+		})
+	}
+}

@@ -1,0 +1,73 @@
+// Package emit turns a plan into files in memory: Go by jennifer, schemas from invopop/jsonschema values, prose by
+// text/template. It decides nothing that a reviewer could see: names, orders and tables come decided from the plan.
+//
+// Every Go file is checked after rendering: it parses, it holds exactly the declarations and directives that were asked
+// for, and nothing else, so no text of a spec can become code.
+package emit
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/routegen/routegen/generator/plan"
+)
+
+// Files renders the whole output of a plan. Keys are slash-separated paths relative to the spec's folder. The plan must
+// come from a spec without errors. The same plan gives the same bytes. An error is a defect of the generator: its text
+// names the file and holds the source that could not be parsed.
+func Files(p *plan.Plan) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	if err := schemaText(p, files); err != nil {
+		return nil, err
+	}
+	for _, section := range sections {
+		g := newGoFile(p, section.name)
+		section.emit(g)
+		if err := g.into(files); err != nil {
+			return nil, err
+		}
+	}
+	doc, err := routesDoc(p)
+	if err != nil {
+		return nil, err
+	}
+	files[path.Join(p.Docs, "ROUTES.md")] = doc
+	return files, nil
+}
+
+// schemaText renders what is made of definitions. They are a third of the output, so they are let go of before the rest
+// is rendered.
+func schemaText(p *plan.Plan, files map[string][]byte) error {
+	defs, findings := buildDefinitions(p)
+	for _, f := range findings {
+		if f.Rule != ruleNoStrictForm {
+			return fmt.Errorf("schemas: %s", f.Message)
+		}
+	}
+	g := newGoFile(p, "schemas_gen.go")
+	emitSchemas(g, defs)
+	if err := g.into(files); err != nil {
+		return err
+	}
+	schemas, err := schemaFiles(p, defs)
+	for name, text := range schemas {
+		files[path.Join(p.Out, name)] = text
+	}
+	return err
+}
+
+// sections are the other Go files, each with the function that fills it.
+var sections = []struct {
+	name string
+	emit func(*goFile)
+}{
+	{"agent_types_gen.go", emitAgentTypes},
+	{"requests_gen.go", emitRequests},
+	{"interrupts_gen.go", emitInterrupts},
+	{"routings_gen.go", emitRoutings},
+	{"routes_gen.go", emitRoutes},
+	{"switches_gen.go", emitSwitches},
+	{"handlers_gen.go", emitHandlers},
+	{"display_gen.go", emitDisplay},
+	{"prompts_gen.go", emitPrompts},
+}

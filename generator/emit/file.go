@@ -1,0 +1,254 @@
+package emit
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/routegen/routegen/generator/plan"
+)
+
+// runtimePath is the one package outside the standard library that generated code imports.
+const runtimePath = "github.com/routegen/routegen/runtime"
+
+// pieceSize is how many rendered bytes are formatted at a time. go/format holds a syntax tree of about fifteen times
+// the source: in pieces, the memory needed depends on the largest declaration and not on the spec.
+const pieceSize = 64 << 10
+
+// goFile is one Go file being written, declaration by declaration.
+type goFile struct {
+	p    *plan.Plan
+	name string
+
+	comments  []string // the package comment, one line each
+	piece     *jen.File
+	size      int
+	body      [][]byte // formatted pieces
+	imports   []string
+	declared  []string // what was asked for
+	found     []string // what the parser saw
+	wanted    []string // directives asked for
+	directive []string // directives seen
+	err       error
+}
+
+func newGoFile(p *plan.Plan, name string) *goFile {
+	g := &goFile{p: p, name: name}
+	g.open()
+	return g
+}
+
+func (g *goFile) open() {
+	g.piece = jen.NewFilePathName("routegen.invalid/output", g.p.Package)
+	g.piece.ImportName(runtimePath, "runtime")
+	g.piece.NoFormat = true
+	g.size = 0
+}
+
+// decl adds one top-level declaration that introduces the given names. A method is named "Type.Method".
+func (g *goFile) decl(weight int, names []string, code ...jen.Code) {
+	g.declared = append(g.declared, names...)
+	g.piece.Add(code...)
+	g.piece.Line()
+	g.size += weight
+	if g.size >= pieceSize {
+		g.flush()
+	}
+}
+
+// flush renders, parses, checks and formats what was added since the last flush.
+func (g *goFile) flush() {
+	if g.size == 0 || g.err != nil {
+		return
+	}
+	var raw bytes.Buffer
+	if err := g.piece.Render(&raw); err != nil {
+		g.err = fmt.Errorf("render: %w", err)
+		return
+	}
+	g.open()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, g.name, raw.Bytes(), parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		g.err = &BrokenError{File: g.name, Source: raw.Bytes(), Err: err}
+		return
+	}
+	for _, spec := range file.Imports {
+		if name, err := strconv.Unquote(spec.Path.Value); err == nil && !slices.Contains(g.imports, name) {
+			g.imports = append(g.imports, name)
+		}
+	}
+	g.found = append(g.found, declarations(file)...)
+	g.directive = append(g.directive, directives(file)...)
+	var pretty bytes.Buffer
+	if err := format.Node(&pretty, fset, file); err != nil {
+		g.err = &BrokenError{File: g.name, Source: raw.Bytes(), Err: err}
+		return
+	}
+	g.body = append(g.body, bytes.Clone(withoutHead(pretty.Bytes())))
+}
+
+// withoutHead cuts the package clause and the import declaration off a formatted file.
+func withoutHead(src []byte) []byte {
+	_, src, _ = bytes.Cut(src, []byte("\n"))
+	src = bytes.TrimLeft(src, "\n")
+	switch {
+	case bytes.HasPrefix(src, []byte("import (")):
+		_, src, _ = bytes.Cut(src, []byte("\n)\n"))
+	case bytes.HasPrefix(src, []byte("import ")):
+		_, src, _ = bytes.Cut(src, []byte("\n"))
+	}
+	return append(bytes.Trim(src, "\n"), '\n')
+}
+
+// into puts the finished file into the output.
+func (g *goFile) into(files map[string][]byte) error {
+	text, err := g.bytes()
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.name, err)
+	}
+	files[path.Join(g.p.Out, g.name)] = text
+	return nil
+}
+
+// bytes returns the finished file, or the first thing that went wrong with it.
+func (g *goFile) bytes() ([]byte, error) {
+	g.flush()
+	if g.err != nil {
+		return nil, g.err
+	}
+	if err := sameNames("declarations", g.declared, g.found); err != nil {
+		return nil, err
+	}
+	if err := sameNames("directives", g.wanted, g.directive); err != nil {
+		return nil, err
+	}
+	head, err := g.head()
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join(append([][]byte{head}, g.body...), []byte("\n")), nil
+}
+
+// head renders everything above the first declaration. Jennifer writes an import only where it is used, so each is used
+// once below the head, and what stands below is cut off again.
+func (g *goFile) head() ([]byte, error) {
+	f := jen.NewFilePathName("routegen.invalid/output", g.p.Package)
+	f.ImportName(runtimePath, "runtime")
+	f.HeaderComment(header(g.p))
+	for _, line := range g.comments {
+		f.PackageComment(strings.TrimRight("// "+line, " "))
+	}
+	for _, name := range g.imports {
+		f.Var().Id("_").Qual(name, "Used")
+	}
+	var raw bytes.Buffer
+	if err := f.Render(&raw); err != nil {
+		return nil, fmt.Errorf("render the head: %w", err)
+	}
+	head, _, _ := bytes.Cut(raw.Bytes(), []byte("\nvar _ "))
+	return append(bytes.TrimRight(head, "\n"), '\n'), nil
+}
+
+// header is the first line of every Go file: exactly what ast.IsGenerated looks for, and nothing that changes with the
+// tool's version or the day.
+func header(p *plan.Plan) string {
+	return "// Code generated by routegen from " + p.Source + "; DO NOT EDIT."
+}
+
+// BrokenError says that rendered code is not Go: a defect of the generator.
+type BrokenError struct {
+	File   string
+	Source []byte
+	Err    error
+}
+
+// Error names the file and the parser's complaint.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("%s: the generated code does not parse: %v", e.File, e.Err)
+}
+
+// Unwrap returns the parser's error.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// declarations lists the names a file declares at top level, methods as "Type.Method", blank names left out.
+func declarations(file *ast.File) []string {
+	var out []string
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			out = append(out, receiver(d)+d.Name.Name)
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					out = append(out, s.Name.Name)
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						out = append(out, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return name == "_" })
+}
+
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name + "."
+	}
+	return "?."
+}
+
+// directives lists every comment that a tool would obey: a line comment without a space after the slashes, and the old
+// build and cgo forms.
+func directives(file *ast.File) []string {
+	var out []string
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			text, line := strings.CutPrefix(c.Text, "//")
+			whole := strings.TrimRight(c.Text, " \t")
+			switch {
+			case !line, text != "" && text[0] != ' ' && text[0] != '\t':
+				out = append(out, whole)
+			case strings.HasPrefix(strings.TrimSpace(text), "+build"), strings.HasPrefix(strings.TrimSpace(text), "#cgo"):
+				out = append(out, whole)
+			}
+		}
+	}
+	return out
+}
+
+func sameNames(what string, want, got []string) error {
+	if slices.Equal(want, got) {
+		return nil
+	}
+	for i := range max(len(want), len(got)) {
+		switch {
+		case i >= len(got):
+			return fmt.Errorf("the %s are not the planned ones: %q is missing", what, want[i])
+		case i >= len(want):
+			return fmt.Errorf("the %s are not the planned ones: %q was not planned", what, got[i])
+		case want[i] != got[i]:
+			return fmt.Errorf("the %s are not the planned ones: found %q where %q was planned", what, got[i], want[i])
+		}
+	}
+	return nil
+}
