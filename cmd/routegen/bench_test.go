@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"go/format"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/routegen/routegen/generator/generatortest"
+)
+
+// sizes are the numbers of routes that generation is measured at.
+var sizes = []int{14, 140, 1400, 14000}
+
+// floorMain does the two things that no generator of this shape can leave out, on the same bytes: read the spec into YAML
+// nodes, and format the Go that comes out. The folder is that of a spec that was generated before.
+func floorMain(dir string) error {
+	src, err := os.ReadFile(filepath.Join(dir, "routes.yaml"))
+	if err != nil {
+		return err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "generated/routes/*_gen.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, err := format.Source(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkGenerate times the whole program, process start included, on specs of growing size, each beside its floor. The
+// ratio is what to compare over machines; ns/op is the program's own time.
+func BenchmarkGenerate(b *testing.B) {
+	bin := filepath.Join(b.TempDir(), "routegen")
+	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(b, err, string(out))
+	self, err := os.Executable()
+	require.NoError(b, err)
+	for _, routes := range sizes {
+		b.Run(fmt.Sprintf("routes=%d", routes), func(b *testing.B) {
+			dir := b.TempDir()
+			require.NoError(b, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/bench\n\ngo 1.26\n"), 0o600))
+			require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), generatortest.Synthetic(routes), 0o600))
+			var own, floor, peak float64
+			for range b.N {
+				b.StopTimer()
+				require.NoError(b, os.RemoveAll(filepath.Join(dir, "generated")))
+				b.StartTimer()
+				took, memory := timed(b, exec.CommandContext(context.Background(), bin, "-C", dir, "generate", "--no-verify", "-q"))
+				b.StopTimer()
+				base, _ := timed(b, floorCommand(self, dir))
+				b.StartTimer()
+				own, floor, peak = own+took.Seconds(), floor+base.Seconds(), max(peak, memory)
+			}
+			b.ReportMetric(own/floor, "x-floor")
+			b.ReportMetric(peak, "peak-MiB")
+			b.ReportMetric(own/float64(b.N)/float64(routes)*1e6, "µs/route")
+		})
+	}
+}
+
+func floorCommand(self, dir string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), self)
+	cmd.Env = append(os.Environ(), "ROUTEGEN_BENCH_FLOOR="+dir)
+	return cmd
+}
+
+// timed runs a command and returns its wall time and its peak memory in MiB.
+func timed(b *testing.B, cmd *exec.Cmd) (time.Duration, float64) {
+	b.Helper()
+	cmd.Stdout, cmd.Stderr = io.Discard, os.Stderr
+	start := time.Now()
+	require.NoError(b, cmd.Run())
+	took := time.Since(start)
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	require.True(b, ok)
+	return took, float64(usage.Maxrss) / 1024
+}
+
+// BenchmarkProof times the proof that the output compiles, which generate runs when a byte would change.
+func BenchmarkProof(b *testing.B) {
+	repo, err := filepath.Abs("../..")
+	require.NoError(b, err)
+	for _, routes := range sizes[:3] {
+		b.Run(fmt.Sprintf("routes=%d", routes), func(b *testing.B) {
+			dir := b.TempDir()
+			consumer(b, dir, repo)
+			require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), generatortest.Synthetic(routes), 0o600))
+			var size int64
+			for range b.N {
+				b.StopTimer()
+				require.NoError(b, os.RemoveAll(filepath.Join(dir, "generated")))
+				require.NoError(b, exec.CommandContext(context.Background(), "go", "run", ".", "-C", dir, "generate", "--no-verify", "-q").Run())
+				object := filepath.Join(dir, "routes.a")
+				build := exec.CommandContext(context.Background(), "go", "build", "-a=false", "-o", object, "./generated/routes")
+				build.Dir = dir
+				b.StartTimer()
+				took, _ := timed(b, build)
+				_ = took
+				b.StopTimer()
+				info, err := os.Stat(object)
+				require.NoError(b, err)
+				size = info.Size()
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(size)/1024, "KiB-package")
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routegen/routegen/generator/plan"
+)
+
+// completeFlags teaches the shell the values of the flags that every command takes. The completion command itself is
+// cobra's.
+func (p *program) completeFlags(root *cobra.Command) {
+	for flag, values := range map[string][]string{
+		"format": {"text", "json", "github"},
+		"color":  {"auto", "always", "never"},
+	} {
+		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// completeRules offers the ids of the rules.
+func completeRules(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, r := range allRules() {
+		ids = append(ids, r.ID)
+	}
+	return startingWith(strings.ToUpper(typed), ids), cobra.ShellCompDirectiveNoFileComp
+}
+
+// complete returns a completion function over names of the plan. Without a spec that generates, there are none.
+func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		_, res, err := p.load()
+		if err != nil || res.Plan == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return startingWith(typed, names(res.Plan)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// startingWith keeps the names that begin with what was typed.
+func startingWith(typed string, names []string) []string {
+	var out []string
+	for _, n := range names {
+		if strings.HasPrefix(n, typed) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// agentTypes lists the agent types whose interrupts go somewhere.
+func agentTypes(pl *plan.Plan) []string {
+	var out []string
+	for _, n := range pl.Nodes {
+		if n.Origin != "" {
+			out = append(out, n.AgentType)
+		}
+	}
+	return out
+}
+
+// typeNames lists everything a schema can be asked of: records, then routings.
+func typeNames(pl *plan.Plan) []string {
+	var out []string
+	for _, r := range pl.Records {
+		out = append(out, r.Name)
+	}
+	for _, r := range pl.Routings {
+		out = append(out, r.Name)
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+// status says what generating does to one file.
+type status string
+
+// The states of a file that is not as generated.
+const (
+	created status = "created" // planned, not there
+	changed status = "changed" // planned, there with another text
+	removed status = "removed" // ours, no longer planned, or a temporary file of a killed run
+	foreign status = "foreign" // somebody else's: left alone
+)
+
+// change is one file of the output folders that is not as generated.
+type change struct {
+	Path   string // relative to the root, slash-separated
+	Status status
+	Old    []byte // text on disk, with its own line ends
+	New    []byte // text to be written
+	Why    string // for people
+}
+
+// lines returns how many lines the change adds and removes.
+func (c change) lines() (added, deleted int) {
+	before, after := string(foldLines(c.Old)), string(c.New)
+	for _, e := range udiff.Lines(before, after) {
+		deleted += countLines(before[e.Start:e.End])
+		added += countLines(e.New)
+	}
+	return added, deleted
+}
+
+// countLines counts lines, the last one also without its end.
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// survey is the output folders as they are, beside what they should be. Nothing in it has happened yet.
+type survey struct {
+	Changes   []change // sorted by path
+	Unchanged int
+	missing   []string // folders to make, parents first
+	empty     []string // folders to remove once the changes are made
+}
+
+// pending reports whether generating would change anything on disk.
+func (s *survey) pending() bool {
+	return len(s.empty) > 0 || slices.ContainsFunc(s.Changes, func(c change) bool { return c.Status != foreign })
+}
+
+// outError says that the place the spec names for the output cannot be used; the spec, or a person, has to give way.
+type outError struct {
+	rule   string // OUT_INVALID or OUT_FOREIGN
+	path   string
+	reason string
+}
+
+// Error says which path and why.
+func (e *outError) Error() string { return e.path + " " + e.reason }
+
+// surveyor compares planned files with what is on disk. It only reads.
+type surveyor struct {
+	root    *os.Root
+	owner   owner
+	planned map[string][]byte // by path relative to the root
+	folders []string          // output folders, relative to the root, inner ones first; nothing else is scanned
+	home    string            // the spec's folder: foreign files in it are not worth a word
+}
+
+// survey reads the output folders. It refuses, with an outError in the joined error, a folder that leads outside or is
+// no folder, and each planned path that holds something this program did not generate from the same spec.
+func (s surveyor) survey() (*survey, error) {
+	out := &survey{}
+	for _, dir := range s.folders {
+		missing, err := s.checkFolder(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range missing {
+			if !slices.Contains(out.missing, m) && s.needed(m) {
+				out.missing = append(out.missing, m)
+			}
+		}
+	}
+	var refused []error
+	for name, text := range s.planned {
+		c, err := s.compare(name, text)
+		switch {
+		case err != nil:
+			refused = append(refused, err)
+		case c == nil:
+			out.Unchanged++
+		default:
+			out.Changes = append(out.Changes, *c)
+		}
+	}
+	if len(refused) > 0 {
+		sort.Slice(refused, func(i, j int) bool { return refused[i].Error() < refused[j].Error() })
+		return nil, errors.Join(refused...)
+	}
+	for _, dir := range s.folders {
+		if err := s.scan(dir, out); err != nil {
+			return nil, err
+		}
+	}
+	sort.Slice(out.Changes, func(i, j int) bool { return out.Changes[i].Path < out.Changes[j].Path })
+	sort.Strings(out.missing)
+	return out, nil
+}
+
+// needed reports whether some planned file lies below a folder.
+func (s surveyor) needed(dir string) bool {
+	for name := range s.planned {
+		if within(dir, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether a slash path lies below a folder.
+func within(dir, name string) bool {
+	return dir == "." || len(name) > len(dir) && name[len(dir)] == '/' && name[:len(dir)] == dir
+}
+
+// checkFolder walks down to an output folder. It returns the folders that are not there yet.
+func (s surveyor) checkFolder(dir string) (missing []string, err error) {
+	if path.IsAbs(dir) || dir == ".." || within("..", dir) {
+		return nil, &outError{spec.RuleOutInvalid, dir, "is outside of the module"}
+	}
+	for _, prefix := range prefixes(dir) {
+		info, err := s.root.Lstat(prefix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, prefix)
+			continue
+		case err != nil:
+			return nil, err
+		case info.Mode()&fs.ModeSymlink != 0:
+			// Root refuses to follow a link that leaves it; a link that dangles is of no use either.
+			info, err = s.root.Stat(prefix)
+			if err != nil && !errors.Is(err, fs.ErrPermission) {
+				return nil, &outError{spec.RuleOutInvalid, prefix, "is a symbolic link that does not lead to a folder of the module"}
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if !info.IsDir() {
+			return nil, &outError{spec.RuleOutInvalid, prefix, "is a file, and a folder is needed there"}
+		}
+	}
+	return missing, nil
+}
+
+// prefixes lists a folder's parents and itself, outermost first.
+func prefixes(dir string) []string {
+	var out []string
+	for d := path.Clean(dir); d != "."; d = path.Dir(d) {
+		out = append(out, d)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// compare looks at one planned file. Nil means: there, ours, and equal but for line ends.
+func (s surveyor) compare(name string, text []byte) (*change, error) {
+	info, err := s.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &change{Path: name, Status: created, New: text, Why: "would be created"}, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &outError{spec.RuleOutForeign, name, "is not a regular file"}
+	}
+	old, err := s.root.ReadFile(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.owner.owns(name, old):
+		return nil, &outError{spec.RuleOutForeign, name, "was not generated from " + s.owner.source + ", and is in the way"}
+	case bytes.Equal(foldLines(old), text):
+		return nil, nil
+	}
+	return &change{Path: name, Status: changed, Old: old, New: text, Why: "edited by hand or spec changed"}, nil
+}
+
+// scan finds what is in a folder and not planned.
+func (s surveyor) scan(dir string, out *survey) error {
+	entries, err := fs.ReadDir(s.root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	kept := 0
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.IsDir() {
+			if !slices.Contains(s.folders, name) || !slices.Contains(out.empty, name) {
+				kept++
+			}
+			continue
+		}
+		if _, planned := s.planned[name]; planned {
+			kept++
+			continue
+		}
+		c, err := s.unplanned(name, e)
+		if err != nil {
+			return err
+		}
+		if c.Status == foreign {
+			kept++
+			if dir == s.home {
+				continue
+			}
+		}
+		out.Changes = append(out.Changes, c)
+	}
+	if kept == 0 && !s.needed(dir) && dir != "." {
+		out.empty = append(out.empty, dir)
+	}
+	return nil
+}
+
+// unplanned says whose file it is that nothing planned.
+func (s surveyor) unplanned(name string, e fs.DirEntry) (change, error) {
+	c := change{Path: name, Status: foreign, Why: "not generated by routegen: left alone"}
+	if !e.Type().IsRegular() {
+		return c, nil
+	}
+	if isTemp(e.Name()) {
+		c.Status, c.Why = removed, "left behind by a run that was stopped"
+		return c, nil
+	}
+	if !slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name)) {
+		return c, nil
+	}
+	old, err := s.root.ReadFile(name)
+	if err != nil {
+		return c, err
+	}
+	if s.owner.owns(name, old) {
+		c.Status, c.Old = removed, old
+		c.Why = fmt.Sprintf("generated from %s, no longer produced", s.owner.source)
+	}
+	return c, nil
+}
+
+// foldLines turns CRLF into LF: a checkout may have rewritten the line ends, and that is not drift.
+func foldLines(text []byte) []byte {
+	if bytes.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+}

@@ -1,0 +1,21 @@
+// Command routegen turns one routes.yaml into a Go package, JSON Schemas and docs, and keeps them together.
+//
+// `routegen help` lists the commands, `routegen help exit-codes` what the program returns. Findings go to standard
+// output, progress to standard error. Nothing is read from the environment but NO_COLOR and GITHUB_ACTIONS.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/routegen/routegen/generator"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate}
+	code := p.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(int(code))
+}

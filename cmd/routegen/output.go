@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/spec"
+)
+
+// rulePackageBroken is the rule of handwritten files that do not compile together with the generated ones.
+const rulePackageBroken = "PACKAGE_BROKEN"
+
+// ruleBindingMismatch is the rule of a bound Go type that is not what the spec says of it.
+const ruleBindingMismatch = "BINDING_MISMATCH"
+
+// output is where the files of one spec live, opened, and what is there now.
+type output struct {
+	src     *source
+	root    *os.Root
+	planned map[string][]byte // by path relative to the root
+	survey  *survey
+}
+
+// openOutput opens the folder that nothing leaves and looks at the output in it. A place that cannot be used comes back
+// as findings about the spec, an unreadable one as an error. The caller closes the output unless there is an error.
+func openOutput(src *source, res *generator.Result) (*output, []spec.Finding, error) {
+	root, err := os.OpenRoot(src.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &output{src: src, root: root, planned: map[string][]byte{}}
+	for name, text := range res.Files {
+		out.planned[src.at(name)] = text
+	}
+	// The schemas come before the folder that holds them, so that both can become empty.
+	folders := []string{src.at(path.Join(res.Plan.Out, "schemas")), src.at(res.Plan.Out)}
+	if docs := src.at(res.Plan.Docs); !slices.Contains(folders, docs) {
+		folders = append(folders, docs)
+	}
+	out.survey, err = surveyor{
+		root: root, owner: owner{res.Plan.Source}, planned: out.planned, folders: folders, home: src.folder,
+	}.survey()
+	if err == nil {
+		return out, nil, nil
+	}
+	findings := refusals(src, res, err)
+	if findings == nil {
+		out.close()
+		return nil, nil, err
+	}
+	return out, findings, nil
+}
+
+// close lets go of the folder.
+func (o *output) close() { _ = o.root.Close() }
+
+// refusals turns outErrors into findings at the key that names the folder. Nil means that the error is of another kind.
+func refusals(src *source, res *generator.Result, err error) []spec.Finding {
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	var out []spec.Finding
+	for _, e := range list {
+		var refused *outError
+		if !errors.As(e, &refused) {
+			return nil
+		}
+		key := res.Spec.Go.Out
+		if docs := src.at(res.Plan.Docs); res.Spec.Go.Docs.Set() && (refused.path == docs || within(docs, refused.path)) {
+			key = res.Spec.Go.Docs
+		}
+		hint := "move it away, then generate again"
+		if refused.rule == spec.RuleOutInvalid {
+			hint = "name a folder of the module"
+		}
+		out = append(out, spec.Finding{
+			Rule: refused.rule, Severity: spec.Error, File: src.shown, At: key.At, Path: "/go/out",
+			Message: src.display(refused.path) + " " + refused.reason, Hint: hint,
+		})
+	}
+	return out
+}
+
+// binding returns the place of the first go_type that satisfies a condition.
+func binding(sp *spec.Spec, is func(goType string) bool) (spec.Span, bool) {
+	var texts []spec.Text
+	for _, list := range [][]*spec.Type{sp.Types, sp.Results} {
+		for _, t := range list {
+			texts = append(texts, t.GoType)
+		}
+	}
+	for _, n := range sp.Nodes {
+		if n.Request != nil {
+			texts = append(texts, n.Request.GoType)
+		}
+	}
+	for _, t := range texts {
+		if t.Set() && is(t.Value) {
+			return t.At, true
+		}
+	}
+	return spec.Span{}, false
+}
+
+// bindingFindings explains complaints that all come from bound Go types: an assertion that no longer holds, or a cycle
+// of imports through a bound package. Nil means that at least one has another cause.
+func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []spec.Finding {
+	var out []spec.Finding
+	for _, d := range diagnostics {
+		rule, message := ruleBindingMismatch, "the bound Go type is not what the spec says: "+d.message
+		at, ok := binding(sp, func(goType string) bool {
+			return strings.Contains(d.message, path.Base(goType))
+		})
+		if strings.Contains(d.message, "import cycle not allowed") {
+			rule, message = spec.RuleBindingCycle, "the package of a bound Go type imports the generated package: "+d.message
+			at, ok = binding(sp, func(goType string) bool {
+				return strings.Contains(d.message, strings.TrimSuffix(goType, path.Ext(goType)))
+			})
+		}
+		if !ok {
+			return nil
+		}
+		out = append(out, spec.Finding{Rule: rule, Severity: spec.Error, File: src.shown, At: at, Message: message})
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+// conclude ends a command that reports findings: it prints them to standard output in the form that was asked for, and
+// returns an error with the line that says what happened where the code is not 0. Where GitHub runs the program,
+// annotations follow the text.
+func (p *program) conclude(src *source, findings []spec.Finding, end ending) error {
+	if err := p.print(src, findings, end); err != nil {
+		return failf("%w", err)
+	}
+	if end.code == exitFine {
+		p.notef("%s", end.line)
+		return nil
+	}
+	return &exitError{end.code, errors.New(end.line)}
+}
+
+// ending is how a command that reports findings ends.
+type ending struct {
+	code  exitCode
+	wrote int            // files written or removed
+	drift []byte         // what stands below the findings in the text form
+	line  string         // what happened, for people
+	plain []spec.Finding // findings that drift tells people, and the other forms have to be told
+}
+
+// print writes findings to standard output.
+func (p *program) print(src *source, findings []spec.Finding, end ending) error {
+	all := slices.Concat(findings, end.plain)
+	switch p.opts.format {
+	case "json":
+		return spec.WriteJSON(p.stdout, all, spec.Summary{Wrote: end.wrote, Code: int(end.code)})
+	case "github":
+		return spec.WriteGitHub(p.stdout, all)
+	}
+	text, err := p.text(src, findings)
+	if err != nil {
+		return err
+	}
+	if _, err := p.stdout.Write(append(p.colour(text), end.drift...)); err != nil {
+		return err
+	}
+	if p.getenv("GITHUB_ACTIONS") == "true" {
+		return spec.WriteGitHub(p.stdout, all)
+	}
+	return nil
+}
+
+// text prints findings for people, as many as --max-errors allows. Only those about the spec show a line of it.
+func (p *program) text(src *source, findings []spec.Finding) ([]byte, error) {
+	shown, left := findings, 0
+	if limit := p.opts.maxErrors; limit > 0 && len(findings) > limit {
+		shown, left = findings[:limit], len(findings)-limit
+	}
+	var b bytes.Buffer
+	for len(shown) > 0 {
+		file := shown[0].File
+		n := slices.IndexFunc(shown, func(f spec.Finding) bool { return f.File != file })
+		if n < 0 {
+			n = len(shown)
+		}
+		lines := src.text
+		if file != src.shown {
+			lines = nil
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if err := spec.WriteText(&b, lines, shown[:n]); err != nil {
+			return nil, err
+		}
+		shown = shown[n:]
+	}
+	if left > 0 {
+		_, _ = fmt.Fprintf(&b, "\nand %d more: --max-errors 0 prints all\n", left)
+	}
+	return b.Bytes(), nil
+}
+
+// severityWord finds the severity in the first line of a finding.
+var severityWord = regexp.MustCompile(`(?m)^(\S[^\n]*?: )(error|warning|notice):`)
+
+// colour paints the severities of a text, where that is wanted and the reader is a terminal.
+func (p *program) colour(text []byte) []byte {
+	if !p.coloured() {
+		return text
+	}
+	return severityWord.ReplaceAllFunc(text, func(m []byte) []byte {
+		parts := severityWord.FindSubmatch(m)
+		code := map[string]string{"error": "31", "warning": "33", "notice": "36"}[string(parts[2])]
+		return fmt.Appendf(nil, "%s\x1b[%sm%s\x1b[0m:", parts[1], code, parts[2])
+	})
+}
+
+// coloured reports whether standard output takes colour.
+func (p *program) coloured() bool {
+	switch p.opts.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb" && isTerminal(p.stdout)
+}
+
+// isTerminal reports whether a writer is a character device.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// tally counts findings by severity.
+func tally(findings []spec.Finding) (errs, warnings int) {
+	for _, f := range findings {
+		switch f.Severity {
+		case spec.Error:
+			errs++
+		case spec.Warning:
+			warnings++
+		}
+	}
+	return errs, warnings
+}
+
+// counted writes a number with its noun: "1 error", "3 errors".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// verdict says in half a sentence what was found in a spec.
+func verdict(shown string, findings []spec.Finding) string {
+	errs, warnings := tally(findings)
+	var parts []string
+	if errs > 0 {
+		parts = append(parts, counted(errs, "error"))
+	}
+	if warnings > 0 {
+		parts = append(parts, counted(warnings, "warning"))
+	}
+	if len(parts) == 0 {
+		return "nothing wrong in " + shown
+	}
+	return strings.Join(parts, ", ") + " in " + shown
+}
+
+// judge returns the exit code that findings alone stand for. A defect of our own output is a failure.
+func judge(findings []spec.Finding, warningsAsErrors bool) exitCode {
+	code := exitFine
+	for _, f := range findings {
+		switch {
+		case f.Rule == spec.RuleOutputBroken:
+			code = worse(code, exitFailed)
+		case f.Severity == spec.Error, f.Severity == spec.Warning && warningsAsErrors:
+			code = worse(code, exitFindings)
+		}
+	}
+	return code
+}
+
+// broken reports whether some finding is a defect of this program.
+func broken(findings []spec.Finding) bool {
+	return slices.ContainsFunc(findings, func(f spec.Finding) bool { return f.Rule == spec.RuleOutputBroken })
+}

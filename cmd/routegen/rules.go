@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+func (p *program) rulesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules; the same as explain without RULE",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return p.listRules() },
+	}
+}
+
+// allRules lists the rules of the spec, then those that only writing can break.
+func allRules() []spec.Rule {
+	return append(spec.Rules(),
+		spec.Rule{
+			ID: rulePackageBroken, Severity: spec.Error, Category: spec.CategoryError,
+			Summary: "Handwritten files of the generated package do not compile with the generated ones.",
+			Why: "A package compiles as a whole, so nothing is written until the handwritten file is corrected or moved to a package " +
+				"of its own. The generated files alone compile.",
+			Bad:  "// generated/routes/extra.go\npackage routes\n\ntype Route int // generated, too",
+			Good: "// labels/labels.go\npackage labels\n\ntype Route int",
+		},
+		spec.Rule{
+			ID: ruleBindingMismatch, Severity: spec.Error, Category: spec.CategoryError,
+			Summary: "A Go type named by go_type is not what the spec says of it.",
+			Why:     "The generated package asserts that both agree, so that neither changes alone: correct the one that is wrong.",
+			Bad:     "request:\n  go_type: example.com/app/agents.TicketRequest   # its field is ID\n  fields:\n    ticketKey: {type: string, doc: Key of the ticket.}",
+			Good:    "request:\n  go_type: example.com/app/agents.TicketRequest\n  fields:\n    id: {type: string, doc: Key of the ticket.}",
+		},
+	)
+}

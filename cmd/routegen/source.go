@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// defaultSpec is looked for where no file is named.
+const defaultSpec = "routes.yaml"
+
+// maxRead is more than the largest spec that is accepted, so the limit is reported by the rule that knows it and an
+// endless file is still not read to its end.
+const maxRead = 33 << 20
+
+// source is one spec on disk, and the folder its output may not leave.
+type source struct {
+	shown  string // path of the spec as messages show it, slash-separated
+	text   []byte
+	root   string // absolute: the folder with go.mod, or the spec's own where there is none
+	module bool   // root holds a go.mod
+	folder string // of the spec, relative to root, slash-separated
+}
+
+// openSource finds and reads the spec. A named file is taken relative to dir; with no name, routes.yaml is looked for in dir and
+// above it, up to the folder with go.mod. The error says where it looked.
+func openSource(dir, name string) (*source, error) {
+	base, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	file := name
+	if name == "" {
+		if file, err = search(base); err != nil {
+			return nil, err
+		}
+	} else if !filepath.IsAbs(name) {
+		file = filepath.Join(base, name)
+	}
+	text, err := readSpec(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{text: text, shown: shown(base, file)}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	s.root, s.module = moduleRoot(folder)
+	if !s.module {
+		s.root = folder
+	}
+	rel, err := filepath.Rel(s.root, folder)
+	s.folder = filepath.ToSlash(rel)
+	return s, err
+}
+
+// at returns a path relative to the spec's folder as a path relative to the root. The result may lead outside of the
+// root; the surveyor refuses that.
+func (s *source) at(name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(s.folder, name)
+}
+
+// display returns a path relative to the root as messages show it: beside the spec.
+func (s *source) display(name string) string {
+	rel, err := filepath.Rel(filepath.FromSlash(s.folder), filepath.FromSlash(name))
+	if err != nil || path.IsAbs(name) {
+		return name
+	}
+	return path.Join(path.Dir(s.shown), filepath.ToSlash(rel))
+}
+
+// readSpec reads a file as far as any spec could reach.
+func readSpec(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	text, err := io.ReadAll(io.LimitReader(f, maxRead))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return text, nil
+}
+
+// search looks for routes.yaml from base upward. Without a module it looks nowhere else.
+func search(base string) (string, error) {
+	root, module := moduleRoot(base)
+	for dir := base; ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, defaultSpec)
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if !module {
+			return "", fmt.Errorf("no %s in %s: name it with --file, or run routegen init", defaultSpec, base)
+		}
+		if dir == root {
+			return "", fmt.Errorf("no %s in %s nor above it, up to %s: name it with --file, or run routegen init", defaultSpec, base, root)
+		}
+	}
+}
+
+// moduleRoot returns the nearest folder with a go.mod, from dir upward, and whether there is one.
+func moduleRoot(dir string) (string, bool) {
+	for {
+		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && !info.IsDir() {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// shown returns a path relative to base where that is possible, slash-separated.
+func shown(base, file string) string {
+	if rel, err := filepath.Rel(base, file); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(file)
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// disk is what writing needs of a folder. Paths are slash-separated, relative to it, and cannot leave it.
+type disk interface {
+	Mkdir(name string) error
+	// WriteTemp creates a file that must not exist, and returns once its text is safe on the device. It is called from
+	// several goroutines at once.
+	WriteTemp(name string, text []byte) error
+	Rename(from, to string) error
+	Remove(name string) error
+	SyncDir(name string) error
+}
+
+// partError says that a write broke off after the first file was replaced. Every file is still wholly old or wholly new.
+type partError struct {
+	done, total int
+	err         error
+}
+
+// Error says how far it came and what completes it.
+func (e *partError) Error() string {
+	return fmt.Sprintf("%v; %d of %d files were replaced, the others are as before: run routegen generate again to complete it",
+		e.err, e.done, e.total)
+}
+
+// Unwrap returns the cause.
+func (e *partError) Unwrap() error { return e.err }
+
+// write makes a survey's changes happen. All new text is on the device, in temporary files, before the first file is
+// replaced, so a full disk changes nothing. Files are then replaced one by one, and only then the left-over ones removed:
+// whenever it stops, every file is wholly old or wholly new. An error before the first replacement leaves no trace.
+func write(d disk, s *survey) error {
+	w := &writer{disk: d}
+	pending := ordered(s.Changes)
+	if err := w.stage(s.missing, pending); err != nil {
+		w.undo()
+		return err
+	}
+	done := 0
+	for i, c := range pending {
+		var err error
+		if c.Status == removed {
+			err = d.Remove(c.Path)
+		} else if err = d.Rename(w.temps[i], c.Path); err == nil {
+			w.temps[i] = ""
+		}
+		if err != nil {
+			if done == 0 {
+				w.undo()
+				return err
+			}
+			w.dropTemps()
+			return &partError{done, len(pending), err}
+		}
+		done++
+	}
+	if err := w.finish(s.empty, pending); err != nil {
+		return &partError{done, len(pending), err}
+	}
+	return nil
+}
+
+// writer is one write under way.
+type writer struct {
+	disk  disk
+	temps []string // by index of the change; "" when there is none, or no longer
+	made  []string // folders made, parents first
+}
+
+// ordered returns what has to be done, in the order that breaks the least if it stops: data that Go files embed, then Go
+// files, then prose, then removals.
+func ordered(changes []change) []change {
+	var out []change
+	for _, c := range changes {
+		if c.Status != foreign {
+			out = append(out, c)
+		}
+	}
+	rank := func(c change) int {
+		switch {
+		case c.Status == removed:
+			return 3
+		case path.Ext(c.Path) == ".json":
+			return 0
+		case path.Ext(c.Path) == ".go":
+			return 1
+		default:
+			return 2
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		if a, b := rank(out[i]), rank(out[j]); a != b {
+			return a < b
+		}
+		return out[i].Path < out[j].Path
+	})
+	return out
+}
+
+// stage makes the folders and writes every temporary file.
+func (w *writer) stage(missing []string, pending []change) error {
+	for _, dir := range missing {
+		if err := w.disk.Mkdir(dir); errors.Is(err, os.ErrExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		w.made = append(w.made, dir)
+	}
+	w.temps = make([]string, len(pending))
+	for i, c := range pending {
+		if c.Status != removed {
+			// Random, so that two runs at once never share a temporary file.
+			w.temps[i] = path.Join(path.Dir(c.Path), tempPrefix+path.Base(c.Path)+"-"+rand.Text()[:8]+tempSuffix)
+		}
+	}
+	return w.writeTemps(pending)
+}
+
+// syncsAtOnce is how many files wait for the device at the same time: it takes many in little more time than one.
+const syncsAtOnce = 16
+
+// writeTemps writes the temporary files and waits for all of them. The error is that of the first change that has one.
+func (w *writer) writeTemps(pending []change) error {
+	errs := make([]error, len(pending))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, syncsAtOnce)
+	for i, c := range pending {
+		if w.temps[i] == "" {
+			continue
+		}
+		slots <- struct{}{}
+		group.Go(func() {
+			errs[i] = w.disk.WriteTemp(w.temps[i], c.New)
+			<-slots
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish removes folders that have become empty and makes the new names durable.
+func (w *writer) finish(empty []string, pending []change) error {
+	synced := map[string]bool{}
+	for _, dir := range empty {
+		if err := w.disk.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		synced[dir] = true
+	}
+	for _, c := range pending {
+		if dir := path.Dir(c.Path); !synced[dir] {
+			synced[dir] = true
+			if err := w.disk.SyncDir(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropTemps removes the temporary files that are left. Whatever resists is removed by the next generate.
+func (w *writer) dropTemps() {
+	for _, name := range w.temps {
+		if name != "" {
+			_ = w.disk.Remove(name)
+		}
+	}
+}
+
+// undo removes all that staging has made.
+func (w *writer) undo() {
+	w.dropTemps()
+	for _, dir := range slices.Backward(w.made) {
+		_ = w.disk.Remove(dir)
+	}
+}
+
+// rootDisk is the real disk below one folder.
+type rootDisk struct{ root *os.Root }
+
+// Mkdir makes one folder.
+func (d rootDisk) Mkdir(name string) error { return d.root.Mkdir(name, 0o755) }
+
+// WriteTemp creates the file, writes it, and waits until the device has it.
+func (d rootDisk) WriteTemp(name string, text []byte) (err error) {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// Rename replaces a file in one step.
+func (d rootDisk) Rename(from, to string) error { return d.root.Rename(from, to) }
+
+// Remove removes a file or an empty folder.
+func (d rootDisk) Remove(name string) error { return d.root.Remove(name) }
+
+// SyncDir makes renames in a folder durable. Systems that cannot do that are left to their own care.
+func (d rootDisk) SyncDir(name string) error {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return err
+	}
+	_ = f.Sync() // not every file system can; the rename itself has happened
+	return f.Close()
+}
