@@ -61,12 +61,12 @@ func house() *plan {
 			{path: "runtime/llm", lines: 500},
 			{path: "runtime/llm/openai", lines: 500},
 			{path: "runtime/llm/anthropic", lines: 500},
-			{path: "runtime/schema", lines: 700},
+			{path: "runtime/schema", lines: 1000},
 			{path: "runtime/store/mem", lines: 400},
 			{path: "runtime/store/sqlite", lines: 900},
 			{path: "runtime/web", lines: 1800},
 			{path: "runtime/web/inspector", lines: 400},
-			{path: "generator", lines: 7000, deep: true},
+			{path: "generator", lines: 10000, deep: true},
 		},
 		top: []string{
 			"routes.yaml", "Makefile", "README.md", "go.mod", "go.sum", ".golangci.yml", "house_test.go", "CHANGELOG.md",
@@ -100,6 +100,7 @@ func rooms() []room {
 		// the language, so 15 types cannot hold it.
 		{path: "generator/spec", floor: beside, sees: words, types: 45, outside: []string{
 			"gopkg.in/yaml.v3",
+			"github.com/invopop/jsonschema", // the schema of routes.yaml itself
 			"golang.org/x/mod",  // which import paths are legal
 			"golang.org/x/text", // how wide a character is, so that a caret stands under it
 		}},

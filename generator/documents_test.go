@@ -170,7 +170,7 @@ func mutate(t *rapid.T, doc any, names []string) any {
 	p := rapid.SampledFrom(all).Draw(t, "place")
 	switch rapid.IntRange(0, 6).Draw(t, "change") {
 	case 0:
-		p.put(rapid.SampledFrom([]any{nil, true, "x", "", json.Number("1"), json.Number("1.5"), json.Number("2.0"), []any{}, map[string]any{},
+		p.put(rapid.SampledFrom([]any{true, "x", "", json.Number("1"), json.Number("1.5"), json.Number("2.0"), []any{}, map[string]any{},
 			[]any{map[string]any{"key": "a", "value": "b"}}, "2026-11-21", "BRANCH", "human_review"}).Draw(t, "value"))
 	case 1:
 		if p.drop != nil {

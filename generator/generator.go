@@ -29,13 +29,25 @@ type Result struct {
 
 // Generate reads a spec and renders its whole output. Name is the spec's path as findings shall show it; its last element
 // is what the marker of each file names. The same bytes always give the same result. Generate is safe for concurrent use.
-func Generate(name string, src []byte) *Result {
+//
+// Schemas are not held against the limits of providers: see [Check].
+func Generate(name string, src []byte) *Result { return generate(name, src, false) }
+
+// Check does what Generate does, and warns of every routing whose schema is more than some provider takes.
+func Check(name string, src []byte) *Result { return generate(name, src, true) }
+
+func generate(name string, src []byte, limits bool) *Result {
 	r := &Result{Source: src}
-	var findings, more []spec.Finding
+	var findings []spec.Finding
 	r.Spec, findings = spec.Parse(name, src)
 	if r.Spec != nil {
+		var more []spec.Finding
 		r.Plan, more = plan.Build(r.Spec)
-		findings = spec.Suppress(append(findings, more...), r.Spec.Allows)
+		findings = merge(findings, more)
+		if limits && !hasError(findings) {
+			findings = append(findings, emit.Limits(r.Plan, name)...)
+		}
+		findings = spec.Suppress(findings, judged(r.Spec.Allows, limits))
 	}
 	if !hasError(findings) && r.Plan != nil {
 		files, err := emit.Files(r.Plan)
@@ -54,6 +66,29 @@ func Generate(name string, src []byte) *Result {
 	}
 	r.Findings = findings
 	return r
+}
+
+// merge adds what the plan found. Both passes may see the same two names clash; the spec says it in the words of the file.
+func merge(findings, more []spec.Finding) []spec.Finding {
+	type place struct {
+		rule string
+		at   spec.Pos
+	}
+	said := map[place]bool{}
+	for _, f := range findings {
+		said[place{f.Rule, f.At.Start}] = true
+	}
+	for _, f := range more {
+		if !said[place{f.Rule, f.At.Start}] {
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+// judged leaves out the allows of a rule that was not asked: nothing can be said of whether they are needed.
+func judged(allows []*spec.Allow, limits bool) []*spec.Allow {
+	return slices.DeleteFunc(slices.Clone(allows), func(a *spec.Allow) bool { return !limits && a.Rule == spec.RuleSchemaLimit })
 }
 
 // EditorSchemaFile is the schema of routes.yaml itself, relative to the output package: what the first line of a spec names,

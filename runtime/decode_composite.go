@@ -10,6 +10,17 @@ func DecodeRecord[T any, P interface {
 	d.record(P(v))
 }
 
+// DecodeNew reads an object into a new T. Null never reaches it for an optional field, which then stays nil; for a required one it is
+// refused. It is DecodePointer for records, in one instance a type instead of two: generated code holds one for every record.
+func DecodeNew[T any, P interface {
+	*T
+	Record
+}](d *Decoder, v *P) {
+	p := P(new(T))
+	d.record(p)
+	*v = p
+}
+
 // DecodePointer reads a value with elem into a new T. Null never reaches it for an optional field, which then stays nil; for a required one
 // elem refuses it.
 func DecodePointer[T any](d *Decoder, v **T, elem func(*Decoder, *T)) {

@@ -28,7 +28,7 @@ func (p *program) checkCommand() *cobra.Command {
 }
 
 func (p *program) runCheck(strict bool) error {
-	src, res, err := p.load()
+	src, res, err := p.loadWith(generator.Check)
 	if err != nil {
 		return err
 	}

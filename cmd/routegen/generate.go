@@ -80,7 +80,7 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 // store writes what the survey found, says so line by line, and ends the command.
 func (p *program) store(out *output, findings []spec.Finding, dryRun bool) error {
 	if !dryRun {
-		if err := write(rootDisk{out.root}, out.survey); err != nil {
+		if err := write(p.disk(out.root), out.survey); err != nil {
 			if _, part := errors.AsType[*partError](err); !part {
 				err = fmt.Errorf("%w; nothing was written", err)
 			}

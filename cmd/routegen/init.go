@@ -74,7 +74,7 @@ func (p *program) runInit(dir, name string) error {
 	if missing != "." {
 		s.missing = prefixes(missing)
 	}
-	if err := write(rootDisk{root}, s); err != nil {
+	if err := write(p.disk(root), s); err != nil {
 		return failf("%w", err)
 	}
 	for _, c := range changes {

@@ -20,8 +20,9 @@ import (
 	"github.com/routegen/routegen/generator"
 )
 
-// TestMain lets scripts run the program as a command, and benchmarks the least that any generator has to do. ROUTEGEN_TEST_BREAK makes it a program with a defect: its output
-// does not compile.
+// TestMain lets scripts run the program as a command, and benchmarks the least that any generator has to do. Three variables of a
+// script make it a program in trouble: ROUTEGEN_TEST_BREAK gives it a defect, ROUTEGEN_TEST_DISK a disk that fails, and
+// ROUTEGEN_TEST_LIMIT the time in which it has to answer.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("ROUTEGEN_BENCH_FLOOR"); dir != "" {
 		if err := floorMain(dir); err != nil {
@@ -32,12 +33,18 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"routegen": func() {
-			p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate}
+			p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
 			switch os.Getenv("ROUTEGEN_TEST_BREAK") {
 			case "output":
 				p.generate = brokenGenerate
 			case "panic":
 				p.generate = func(string, []byte) *generator.Result { panic("index out of range") }
+			}
+			if fault := os.Getenv("ROUTEGEN_TEST_DISK"); fault != "" {
+				p.disk = func(root *os.Root) disk { return failingDisk(rootDisk{root}, fault) }
+			}
+			if limit := os.Getenv("ROUTEGEN_TEST_LIMIT"); limit != "" {
+				answerWithin(limit)
 			}
 			os.Exit(int(p.run(context.Background(), os.Args[1:])))
 		},
@@ -55,28 +62,38 @@ func brokenGenerate(name string, src []byte) *generator.Result {
 	return r
 }
 
-// TestScripts runs the scripts in testdata/script, each in a module of its own that requires this one by path.
+// TestScripts runs the scripts in testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	testscript.Run(t, scripts(t, "testdata/script"))
+}
+
+// scripts says how the scripts of a folder run: each in a module of its own that requires this one by path. Where
+// ROUTEGEN_UPDATE is set, what a script compares with is replaced by what the program says now.
+func scripts(t *testing.T, dir string) testscript.Params {
+	t.Helper()
 	repo, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	env := goEnv(t)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("ROUTEGEN_UPDATE") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
 			"lastline":  lastLine,
+			"badspec":   badSpec,
+			"unescape":  unescape,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
 			e.Vars = append(e.Vars, "REPO="+repo, "GITHUB_ACTIONS=", "NO_COLOR=")
 			return writeConsumer(e.WorkDir, repo)
 		},
-	})
+	}
 }
 
 // goEnv lets the go command in a script use the caches of the one that runs the test, and no network.
@@ -142,15 +159,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// tracked describes every file of the work folder: its text, and when it was written.
+// tracked describes the work folder: every file with its size and when it was written, every folder by its name alone.
 func tracked(ts *testscript.TestScript) string {
 	var b strings.Builder
 	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(name string, e fs.DirEntry, err error) error {
 		if e != nil && e.IsDir() && e.Name() == ".tmp" {
 			return fs.SkipDir // temporary files of the commands themselves
 		}
-		if err != nil || e.IsDir() || strings.HasSuffix(name, ".snapshot") {
+		if err != nil || strings.HasSuffix(name, ".snapshot") {
 			return err
+		}
+		if e.IsDir() {
+			fmt.Fprintf(&b, "%s/\n", name)
+			return nil
 		}
 		info, err := e.Info()
 		if err != nil {

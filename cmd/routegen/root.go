@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,11 +18,12 @@ import (
 // reportTo is where a defect of this program is reported.
 const reportTo = "https://github.com/routegen/routegen/issues"
 
-// program is one invocation: what it talks to, what it was asked for, and the one function that makes files of a spec.
+// program is one invocation: what it talks to, what it was asked for, and the functions that make files of a spec and write them.
 type program struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	generate       func(name string, src []byte) *generator.Result
+	disk           func(*os.Root) disk // what files are written through
 	opts           options
 }
 
@@ -143,11 +145,14 @@ func (p *program) detailf(format string, args ...any) {
 
 // load finds and reads the spec and generates its files in memory. The error is about reading; what is wrong with the
 // spec is in the result.
-func (p *program) load() (*source, *generator.Result, error) {
+func (p *program) load() (*source, *generator.Result, error) { return p.loadWith(p.generate) }
+
+// loadWith is load with another way to generate.
+func (p *program) loadWith(generate func(name string, src []byte) *generator.Result) (*source, *generator.Result, error) {
 	src, err := openSource(p.opts.dir, p.opts.file)
 	if err != nil {
 		return nil, nil, failf("%w", err)
 	}
 	p.detailf("read %s (%d bytes)", src.shown, len(src.text))
-	return src, p.generate(src.shown, src.text), nil
+	return src, generate(src.shown, src.text), nil
 }

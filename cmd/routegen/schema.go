@@ -95,35 +95,32 @@ func (p *program) runSchema(flags schemaFlags) error {
 type composer struct {
 	plan    *plan.Plan
 	dialect runtime.Dialect
-	index   map[string]int // row of a definition, counted from 1
 }
 
 // compose returns the compact schema and the records it starts from. The text is "" where one of them has no form in the
 // dialect.
 func (c *composer) compose(flags schemaFlags) (text string, records []string, err error) {
-	schemas := c.schemas()
+	schemas := emit.NewComposer(c.plan)
 	if flags.origin != "" {
 		routes, err := c.routesOf(flags.origin)
 		if err != nil {
 			return "", nil, err
 		}
-		words := make([]uint64, (len(c.plan.Routes)+63)/64)
 		for _, r := range routes {
-			runtime.SetWith(words, uint32(r+1))
 			records = append(records, c.plan.Routes[r].Request)
 		}
-		return schemas.Set(words, c.dialect), records, nil
+		return schemas.Routes(c.dialect, routes...), records, nil
 	}
 	for _, r := range c.plan.Routings {
 		if r.Name == flags.typ {
 			for _, b := range r.Branches {
 				records = append(records, b.Type)
 			}
-			return schemas.Union(c.branches(r), c.dialect), records, nil
+			return schemas.Routing(c.dialect, r), records, nil
 		}
 	}
-	if i, ok := c.index[flags.typ]; ok {
-		return schemas.Def(i, c.dialect), []string{flags.typ}, nil
+	if text, known := schemas.Record(c.dialect, flags.typ); known {
+		return text, []string{flags.typ}, nil
 	}
 	return "", nil, fmt.Errorf("--type: no request, interrupt, result, record or routing is named %q%s",
 		flags.typ, didYouMean(flags.typ, typeNames(c.plan)))
@@ -145,45 +142,13 @@ func (c *composer) routesOf(agentType string) ([]int, error) {
 	return nil, fmt.Errorf("--origin: there is no agent type %q%s", agentType, didYouMean(agentType, agentTypes(c.plan)))
 }
 
-// schemas fills the tables that the generated package would hold.
-func (c *composer) schemas() *runtime.Schemas {
-	defs := emit.Definitions(c.plan)
-	c.index = make(map[string]int, len(defs))
-	for i, d := range defs {
-		c.index[d.Name] = i + 1
-	}
-	rows := make([]runtime.Definition, len(defs))
-	for i, d := range defs {
-		rows[i] = runtime.Definition{Name: d.Name, Plain: d.Plain, OpenAI: d.OpenAI, Anthropic: d.Anthropic, Gemini: d.Gemini}
-		for _, ref := range d.Refs {
-			rows[i].Refs = append(rows[i].Refs, c.index[ref])
-		}
-	}
-	return runtime.NewSchemas(rows, c.branches(c.plan.Routings[0]))
-}
-
 // routeSizes returns how many bytes the schema of all routes takes, and that of each route alone.
 func routeSizes(pl *plan.Plan) (full int, narrowed []int) {
-	if len(pl.Routes) == 0 {
-		return 0, nil
-	}
-	c := composer{plan: pl}
-	schemas := c.schemas()
+	c := emit.NewComposer(pl)
 	for i := range pl.Routes {
-		words := make([]uint64, (len(pl.Routes)+63)/64)
-		runtime.SetWith(words, uint32(i+1))
-		narrowed = append(narrowed, len(schemas.Set(words, runtime.Plain)))
+		narrowed = append(narrowed, len(c.Routes(runtime.Plain, i)))
 	}
-	return len(schemas.Union(c.branches(pl.Routings[0]), runtime.Plain)), narrowed
-}
-
-// branches turns a routing's branches into rows.
-func (c *composer) branches(r plan.Routing) []runtime.BranchRow {
-	var out []runtime.BranchRow
-	for _, b := range r.Branches {
-		out = append(out, runtime.BranchRow{Name: b.JSON, Type: b.Type, Def: c.index[b.Type]})
-	}
-	return out
+	return len(c.Routing(runtime.Plain, pl.Routings[0])), narrowed
 }
 
 // noForm reports the fields that keep records from having a form in a dialect.

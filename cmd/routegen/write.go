@@ -8,18 +8,15 @@ import (
 	"path"
 	"slices"
 	"sort"
-	"sync"
 )
 
 // disk is what writing needs of a folder. Paths are slash-separated, relative to it, and cannot leave it.
 type disk interface {
 	Mkdir(name string) error
-	// WriteTemp creates a file that must not exist, and returns once its text is safe on the device. It is called from
-	// several goroutines at once.
+	// WriteTemp creates a file that must not exist.
 	WriteTemp(name string, text []byte) error
 	Rename(from, to string) error
 	Remove(name string) error
-	SyncDir(name string) error
 }
 
 // partError says that a write broke off after the first file was replaced. Every file is still wholly old or wholly new.
@@ -37,9 +34,10 @@ func (e *partError) Error() string {
 // Unwrap returns the cause.
 func (e *partError) Unwrap() error { return e.err }
 
-// write makes a survey's changes happen. All new text is on the device, in temporary files, before the first file is
-// replaced, so a full disk changes nothing. Files are then replaced one by one, and only then the left-over ones removed:
-// whenever it stops, every file is wholly old or wholly new. An error before the first replacement leaves no trace.
+// write makes a survey's changes happen. All new text stands in temporary files before the first file is replaced, so a
+// full disk changes nothing. Files are then replaced one by one, and only then the left-over ones removed: whenever it
+// stops, every file is wholly old or wholly new. An error before the first replacement leaves no trace. Nothing waits for
+// the device: what a power cut loses, check names and generate makes again.
 func write(d disk, s *survey) error {
 	w := &writer{disk: d}
 	pending := ordered(s.Changes)
@@ -65,7 +63,7 @@ func write(d disk, s *survey) error {
 		}
 		done++
 	}
-	if err := w.finish(s.empty, pending); err != nil {
+	if err := w.finish(s.empty); err != nil {
 		return &partError{done, len(pending), err}
 	}
 	return nil
@@ -128,48 +126,24 @@ func (w *writer) stage(missing []string, pending []change) error {
 	return w.writeTemps(pending)
 }
 
-// syncsAtOnce is how many files wait for the device at the same time: it takes many in little more time than one.
-const syncsAtOnce = 16
-
-// writeTemps writes the temporary files and waits for all of them. The error is that of the first change that has one.
+// writeTemps writes the temporary files.
 func (w *writer) writeTemps(pending []change) error {
-	errs := make([]error, len(pending))
-	var group sync.WaitGroup
-	slots := make(chan struct{}, syncsAtOnce)
 	for i, c := range pending {
 		if w.temps[i] == "" {
 			continue
 		}
-		slots <- struct{}{}
-		group.Go(func() {
-			errs[i] = w.disk.WriteTemp(w.temps[i], c.New)
-			<-slots
-		})
-	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
+		if err := w.disk.WriteTemp(w.temps[i], c.New); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// finish removes folders that have become empty and makes the new names durable.
-func (w *writer) finish(empty []string, pending []change) error {
-	synced := map[string]bool{}
+// finish removes folders that have become empty.
+func (w *writer) finish(empty []string) error {
 	for _, dir := range empty {
 		if err := w.disk.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
-		}
-		synced[dir] = true
-	}
-	for _, c := range pending {
-		if dir := path.Dir(c.Path); !synced[dir] {
-			synced[dir] = true
-			if err := w.disk.SyncDir(dir); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -195,20 +169,21 @@ func (w *writer) undo() {
 // rootDisk is the real disk below one folder.
 type rootDisk struct{ root *os.Root }
 
+// openDisk returns the real disk below an open folder.
+func openDisk(root *os.Root) disk { return rootDisk{root} }
+
 // Mkdir makes one folder.
 func (d rootDisk) Mkdir(name string) error { return d.root.Mkdir(name, 0o755) }
 
-// WriteTemp creates the file, writes it, and waits until the device has it.
+// WriteTemp creates the file and writes it.
 func (d rootDisk) WriteTemp(name string, text []byte) (err error) {
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Sync()
+	_, err = f.Write(text)
+	return err
 }
 
 // Rename replaces a file in one step.
@@ -216,13 +191,3 @@ func (d rootDisk) Rename(from, to string) error { return d.root.Rename(from, to)
 
 // Remove removes a file or an empty folder.
 func (d rootDisk) Remove(name string) error { return d.root.Remove(name) }
-
-// SyncDir makes renames in a folder durable. Systems that cannot do that are left to their own care.
-func (d rootDisk) SyncDir(name string) error {
-	f, err := d.root.Open(name)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync() // not every file system can; the rename itself has happened
-	return f.Close()
-}

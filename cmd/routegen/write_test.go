@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,7 +88,6 @@ func look(t *testing.T, dir string, planned map[string][]byte) (*os.Root, *surve
 // brokenDisk fails its n-th call. A dead one fails every later call as well, as after a kill.
 type brokenDisk struct {
 	disk
-	mu   sync.Mutex
 	left int
 	dead bool
 }
@@ -97,8 +95,6 @@ type brokenDisk struct {
 var errDisk = errors.New("no space left on device")
 
 func (d *brokenDisk) fails() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.left--
 	return d.left == 0 || d.dead && d.left < 0
 }
@@ -129,13 +125,6 @@ func (d *brokenDisk) Remove(name string) error {
 		return errDisk
 	}
 	return d.disk.Remove(name)
-}
-
-func (d *brokenDisk) SyncDir(name string) error {
-	if d.fails() {
-		return errDisk
-	}
-	return d.disk.SyncDir(name)
 }
 
 // G38: whichever call of a write fails, and whether or not the program lives on to tidy up, every file is wholly old or

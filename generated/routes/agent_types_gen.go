@@ -8,7 +8,9 @@
 // goroutines at once. Edit routes.yaml and generate again to change it.
 package routes
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/runtime"
+)
 
 // This line does not compile with a runtime that is too old for this package. Raise the version of
 // github.com/routegen/routegen in go.mod, or generate with the version that stands there.

@@ -2,7 +2,9 @@
 
 package routes
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/runtime"
+)
 
 var nodeDisplayNames = []string{
 	"Orchestrator",

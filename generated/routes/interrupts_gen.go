@@ -336,7 +336,7 @@ func (v *OrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, name stri
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -443,7 +443,7 @@ func (v *DiscoveryOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, 
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -552,7 +552,7 @@ func (v *PlanningOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, n
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -657,7 +657,7 @@ func (v *TicketOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, nam
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -760,7 +760,7 @@ func (v *ReviewInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -863,7 +863,7 @@ func (v *MergerInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -966,7 +966,7 @@ func (v *ContextManagerInterruptRequest) DecodeField(d *runtime.Decoder, name st
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1069,7 +1069,7 @@ func (v *OrchestratorCollectorInterruptRequest) DecodeField(d *runtime.Decoder, 
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1176,7 +1176,7 @@ func (v *DiscoveryCollectorInterruptRequest) DecodeField(d *runtime.Decoder, nam
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1285,7 +1285,7 @@ func (v *PlanningCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1390,7 +1390,7 @@ func (v *TicketCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name s
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1497,7 +1497,7 @@ func (v *DiscoveryAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder,
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1606,7 +1606,7 @@ func (v *PlanningAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder, 
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1715,7 +1715,7 @@ func (v *TicketAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder, na
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1824,7 +1824,7 @@ func (v *DiscoveryAgentInterruptRequest) DecodeField(d *runtime.Decoder, name st
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -1933,7 +1933,7 @@ func (v *PlanningAgentInterruptRequest) DecodeField(d *runtime.Decoder, name str
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -2042,7 +2042,7 @@ func (v *TicketAgentInterruptRequest) DecodeField(d *runtime.Decoder, name strin
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":
@@ -2135,7 +2135,7 @@ func (v *QuestionAnswerInterruptRequest) DecodeField(d *runtime.Decoder, name st
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeInterruptType(d, &v.Type)
 	case "reason":

@@ -279,7 +279,7 @@ func (v *OrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "phase":
@@ -287,13 +287,13 @@ func (v *OrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "feedback":
 		runtime.DecodeString(d, &v.Feedback)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	case "ticketCuration":
-		runtime.DecodePointer(d, &v.TicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.TicketCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[OrchestratorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -347,13 +347,13 @@ func (v *DiscoveryOrchestratorRequest) DecodeField(d *runtime.Decoder, name stri
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "feedback":
 		runtime.DecodeString(d, &v.Feedback)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[DiscoveryOrchestratorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -411,15 +411,15 @@ func (v *PlanningOrchestratorRequest) DecodeField(d *runtime.Decoder, name strin
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "feedback":
 		runtime.DecodeString(d, &v.Feedback)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[PlanningOrchestratorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -481,17 +481,17 @@ func (v *TicketOrchestratorRequest) DecodeField(d *runtime.Decoder, name string)
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "feedback":
 		runtime.DecodeString(d, &v.Feedback)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[TicketOrchestratorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -560,21 +560,21 @@ func (v *ReviewRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "content":
 		runtime.DecodeString(d, &v.Content)
 	case "criteria":
 		runtime.DecodeString(d, &v.Criteria)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[ReviewPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "returnToOrchestratorCollector":
-		runtime.DecodePointer(d, &v.ReturnToOrchestratorCollector, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
 	case "returnToDiscoveryCollector":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryCollector, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
 	case "returnToPlanningCollector":
-		runtime.DecodePointer(d, &v.ReturnToPlanningCollector, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
 	case "returnToTicketCollector":
-		runtime.DecodePointer(d, &v.ReturnToTicketCollector, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
 	}
 }
 
@@ -647,7 +647,7 @@ func (v *MergerRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "mergeContext":
 		runtime.DecodeString(d, &v.MergeContext)
 	case "mergeSummary":
@@ -655,15 +655,15 @@ func (v *MergerRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "conflictFiles":
 		runtime.DecodeString(d, &v.ConflictFiles)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[MergerPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "returnToOrchestratorCollector":
-		runtime.DecodePointer(d, &v.ReturnToOrchestratorCollector, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
 	case "returnToDiscoveryCollector":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryCollector, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
 	case "returnToPlanningCollector":
-		runtime.DecodePointer(d, &v.ReturnToPlanningCollector, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
 	case "returnToTicketCollector":
-		runtime.DecodePointer(d, &v.ReturnToTicketCollector, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
 	}
 }
 
@@ -805,7 +805,7 @@ func (v *ContextManagerRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "type":
 		decodeContextManagerRequestType(d, &v.Type)
 	case "reason":
@@ -815,45 +815,45 @@ func (v *ContextManagerRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "additionalContext":
 		runtime.DecodeString(d, &v.AdditionalContext)
 	case "returnToOrchestrator":
-		runtime.DecodePointer(d, &v.ReturnToOrchestrator, runtime.DecodeRecord[OrchestratorRequest])
+		runtime.DecodeNew(d, &v.ReturnToOrchestrator)
 	case "returnToOrchestratorCollector":
-		runtime.DecodePointer(d, &v.ReturnToOrchestratorCollector, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
 	case "returnToDiscoveryOrchestrator":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryOrchestrator, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryOrchestrator)
 	case "returnToDiscoveryCollector":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryCollector, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
 	case "returnToPlanningOrchestrator":
-		runtime.DecodePointer(d, &v.ReturnToPlanningOrchestrator, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.ReturnToPlanningOrchestrator)
 	case "returnToPlanningCollector":
-		runtime.DecodePointer(d, &v.ReturnToPlanningCollector, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
 	case "returnToTicketOrchestrator":
-		runtime.DecodePointer(d, &v.ReturnToTicketOrchestrator, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.ReturnToTicketOrchestrator)
 	case "returnToTicketCollector":
-		runtime.DecodePointer(d, &v.ReturnToTicketCollector, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
 	case "returnToReview":
-		runtime.DecodePointer(d, &v.ReturnToReview, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReturnToReview)
 	case "returnToMerger":
-		runtime.DecodePointer(d, &v.ReturnToMerger, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.ReturnToMerger)
 	case "returnToPlanningAgent":
-		runtime.DecodePointer(d, &v.ReturnToPlanningAgent, runtime.DecodeRecord[PlanningAgentRequest])
+		runtime.DecodeNew(d, &v.ReturnToPlanningAgent)
 	case "returnToPlanningAgentRequests":
-		runtime.DecodePointer(d, &v.ReturnToPlanningAgentRequests, runtime.DecodeRecord[PlanningAgentRequests])
+		runtime.DecodeNew(d, &v.ReturnToPlanningAgentRequests)
 	case "returnToPlanningAgentResults":
-		runtime.DecodePointer(d, &v.ReturnToPlanningAgentResults, runtime.DecodeRecord[PlanningAgentResults])
+		runtime.DecodeNew(d, &v.ReturnToPlanningAgentResults)
 	case "returnToTicketAgent":
-		runtime.DecodePointer(d, &v.ReturnToTicketAgent, runtime.DecodeRecord[TicketAgentRequest])
+		runtime.DecodeNew(d, &v.ReturnToTicketAgent)
 	case "returnToTicketAgentRequests":
-		runtime.DecodePointer(d, &v.ReturnToTicketAgentRequests, runtime.DecodeRecord[TicketAgentRequests])
+		runtime.DecodeNew(d, &v.ReturnToTicketAgentRequests)
 	case "returnToTicketAgentResults":
-		runtime.DecodePointer(d, &v.ReturnToTicketAgentResults, runtime.DecodeRecord[TicketAgentResults])
+		runtime.DecodeNew(d, &v.ReturnToTicketAgentResults)
 	case "returnToDiscoveryAgent":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryAgent, runtime.DecodeRecord[DiscoveryAgentRequest])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgent)
 	case "returnToDiscoveryAgentRequests":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryAgentRequests, runtime.DecodeRecord[DiscoveryAgentRequests])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgentRequests)
 	case "returnToDiscoveryAgentResults":
-		runtime.DecodePointer(d, &v.ReturnToDiscoveryAgentResults, runtime.DecodeRecord[DiscoveryAgentResults])
+		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgentResults)
 	case "returnToContextOrchestrator":
-		runtime.DecodePointer(d, &v.ReturnToContextOrchestrator, runtime.DecodeRecord[ContextManagerRequest])
+		runtime.DecodeNew(d, &v.ReturnToContextOrchestrator)
 	case "previousContext":
 		runtime.DecodeJSON(d, &v.PreviousContext)
 	}
@@ -913,7 +913,7 @@ func (v *ContextManagerRoutingRequest) DecodeField(d *runtime.Decoder, name stri
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "reason":
 		runtime.DecodeString(d, &v.Reason)
 	case "missingContextDescription":
@@ -991,21 +991,21 @@ func (v *OrchestratorCollectorRequest) DecodeField(d *runtime.Decoder, name stri
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "phase":
 		runtime.DecodeString(d, &v.Phase)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	case "ticketCuration":
-		runtime.DecodePointer(d, &v.TicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.TicketCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[OrchestratorCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "mergeDescriptor":
-		runtime.DecodePointer(d, &v.MergeDescriptor, runtime.DecodeRecord[MergeDescriptor])
+		runtime.DecodeNew(d, &v.MergeDescriptor)
 	}
 }
 
@@ -1059,13 +1059,13 @@ func (v *DiscoveryCollectorRequest) DecodeField(d *runtime.Decoder, name string)
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "discoveryResults":
 		runtime.DecodeString(d, &v.DiscoveryResults)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[DiscoveryCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1123,15 +1123,15 @@ func (v *PlanningCollectorRequest) DecodeField(d *runtime.Decoder, name string) 
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "planningResults":
 		runtime.DecodeString(d, &v.PlanningResults)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[PlanningCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1193,17 +1193,17 @@ func (v *TicketCollectorRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "ticketResults":
 		runtime.DecodeString(d, &v.TicketResults)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[TicketCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1263,7 +1263,7 @@ func (v *DiscoveryAgentRequests) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "delegationRationale":
@@ -1323,11 +1323,11 @@ func (v *DiscoveryAgentResults) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "result":
 		runtime.DecodeList(d, &v.Result, runtime.DecodeRecord[DiscoveryAgentResult])
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[DiscoveryCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "mergeAggregation":
 		runtime.DecodeRecord(d, &v.MergeAggregation)
 	}
@@ -1389,7 +1389,7 @@ func (v *PlanningAgentRequests) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "delegationRationale":
@@ -1449,11 +1449,11 @@ func (v *PlanningAgentResults) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "planningAgentResults":
 		runtime.DecodeList(d, &v.PlanningAgentResults, runtime.DecodeRecord[PlanningAgentResult])
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[PlanningCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "mergeAggregation":
 		runtime.DecodeRecord(d, &v.MergeAggregation)
 	}
@@ -1515,7 +1515,7 @@ func (v *TicketAgentRequests) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "delegationRationale":
@@ -1575,11 +1575,11 @@ func (v *TicketAgentResults) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "ticketAgentResults":
 		runtime.DecodeList(d, &v.TicketAgentResults, runtime.DecodeRecord[TicketAgentResult])
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[TicketCollectorPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	case "mergeAggregation":
 		runtime.DecodeRecord(d, &v.MergeAggregation)
 	}
@@ -1635,13 +1635,13 @@ func (v *DiscoveryAgentRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "subdomainFocus":
 		runtime.DecodeString(d, &v.SubdomainFocus)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[DiscoveryAgentPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1695,13 +1695,13 @@ func (v *PlanningAgentRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "goal":
 		runtime.DecodeString(d, &v.Goal)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[PlanningAgentPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1762,17 +1762,17 @@ func (v *TicketAgentRequest) DecodeField(d *runtime.Decoder, name string) {
 	case "contextId":
 		decodeArtifactKey(d, &v.ContextID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "ticketDetails":
 		runtime.DecodeString(d, &v.TicketDetails)
 	case "ticketDetailsFilePath":
 		runtime.DecodeString(d, &v.TicketDetailsFilePath)
 	case "discoveryCuration":
-		runtime.DecodePointer(d, &v.DiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.DiscoveryCuration)
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	case "previousContext":
-		runtime.DecodePointer(d, &v.PreviousContext, runtime.DecodeRecord[TicketAgentPreviousContext])
+		runtime.DecodeNew(d, &v.PreviousContext)
 	}
 }
 
@@ -1825,7 +1825,7 @@ func (v *DiscoveryAgentResult) DecodeField(d *runtime.Decoder, name string) {
 	case "output":
 		runtime.DecodeString(d, &v.Output)
 	case "mergeDescriptor":
-		runtime.DecodePointer(d, &v.MergeDescriptor, runtime.DecodeRecord[MergeDescriptor])
+		runtime.DecodeNew(d, &v.MergeDescriptor)
 	}
 }
 
@@ -1871,7 +1871,7 @@ func (v *PlanningAgentResult) DecodeField(d *runtime.Decoder, name string) {
 	case "output":
 		runtime.DecodeString(d, &v.Output)
 	case "mergeDescriptor":
-		runtime.DecodePointer(d, &v.MergeDescriptor, runtime.DecodeRecord[MergeDescriptor])
+		runtime.DecodeNew(d, &v.MergeDescriptor)
 	}
 }
 
@@ -1953,7 +1953,7 @@ func (v *TicketAgentResult) DecodeField(d *runtime.Decoder, name string) {
 	case "output":
 		runtime.DecodeString(d, &v.Output)
 	case "mergeDescriptor":
-		runtime.DecodePointer(d, &v.MergeDescriptor, runtime.DecodeRecord[MergeDescriptor])
+		runtime.DecodeNew(d, &v.MergeDescriptor)
 	}
 }
 
@@ -2264,7 +2264,7 @@ func (v *PlanningCollectorResult) DecodeField(d *runtime.Decoder, name string) {
 	case "dependencyGraph":
 		runtime.DecodeList(d, &v.DependencyGraph, runtime.DecodeRecord[TicketDependency])
 	case "planningCuration":
-		runtime.DecodePointer(d, &v.PlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PlanningCuration)
 	}
 }
 
@@ -2328,7 +2328,7 @@ func (v *TicketCollectorResult) DecodeField(d *runtime.Decoder, name string) {
 	case "followUps":
 		runtime.DecodeList(d, &v.FollowUps, runtime.DecodeString[string])
 	case "ticketCuration":
-		runtime.DecodePointer(d, &v.TicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.TicketCuration)
 	}
 }
 
@@ -3147,9 +3147,9 @@ func (v *AgentMergeStatus) DecodeField(d *runtime.Decoder, name string) {
 	case "agentResultId":
 		runtime.DecodeString(d, &v.AgentResultID)
 	case "worktreeContext":
-		runtime.DecodePointer(d, &v.WorktreeContext, runtime.DecodeRecord[WorktreeSandboxContext])
+		runtime.DecodeNew(d, &v.WorktreeContext)
 	case "mergeDescriptor":
-		runtime.DecodePointer(d, &v.MergeDescriptor, runtime.DecodeRecord[MergeDescriptor])
+		runtime.DecodeNew(d, &v.MergeDescriptor)
 	}
 }
 
@@ -4381,11 +4381,11 @@ func (v *OrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name strin
 	case "previousAttemptAt":
 		runtime.DecodeTime(d, &v.PreviousAttemptAt)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	case "previousTicketCuration":
-		runtime.DecodePointer(d, &v.PreviousTicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousTicketCuration)
 	}
 }
 
@@ -4464,11 +4464,11 @@ func (v *OrchestratorCollectorPreviousContext) DecodeField(d *runtime.Decoder, n
 	case "previousAttemptAt":
 		runtime.DecodeTime(d, &v.PreviousAttemptAt)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	case "previousTicketCuration":
-		runtime.DecodePointer(d, &v.PreviousTicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousTicketCuration)
 	}
 }
 
@@ -4547,11 +4547,11 @@ func (v *DiscoveryOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, n
 	case "previousAttemptAt":
 		runtime.DecodeTime(d, &v.PreviousAttemptAt)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	case "previousTicketCuration":
-		runtime.DecodePointer(d, &v.PreviousTicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousTicketCuration)
 	}
 }
 
@@ -4626,9 +4626,9 @@ func (v *PlanningOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, na
 	case "previousAttemptAt":
 		runtime.DecodeTime(d, &v.PreviousAttemptAt)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	}
 }
 
@@ -4707,11 +4707,11 @@ func (v *TicketOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name
 	case "previousAttemptAt":
 		runtime.DecodeTime(d, &v.PreviousAttemptAt)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	case "previousTicketCuration":
-		runtime.DecodePointer(d, &v.PreviousTicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousTicketCuration)
 	}
 }
 
@@ -4998,7 +4998,7 @@ func (v *DiscoveryCollectorPreviousContext) DecodeField(d *runtime.Decoder, name
 	case "previousDiscoveryResult":
 		runtime.DecodeRecord(d, &v.PreviousDiscoveryResult)
 	case "previousDiscoveryCuration":
-		runtime.DecodePointer(d, &v.PreviousDiscoveryCuration, runtime.DecodeRecord[DiscoveryCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
 	}
 }
 
@@ -5074,7 +5074,7 @@ func (v *PlanningCollectorPreviousContext) DecodeField(d *runtime.Decoder, name 
 	case "previousPlanningResult":
 		runtime.DecodeRecord(d, &v.PreviousPlanningResult)
 	case "previousPlanningCuration":
-		runtime.DecodePointer(d, &v.PreviousPlanningCuration, runtime.DecodeRecord[PlanningCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
 	}
 }
 
@@ -5150,7 +5150,7 @@ func (v *TicketCollectorPreviousContext) DecodeField(d *runtime.Decoder, name st
 	case "previousTicketResult":
 		runtime.DecodeRecord(d, &v.PreviousTicketResult)
 	case "previousTicketCuration":
-		runtime.DecodePointer(d, &v.PreviousTicketCuration, runtime.DecodeRecord[TicketCollectorContext])
+		runtime.DecodeNew(d, &v.PreviousTicketCuration)
 	}
 }
 

@@ -2,7 +2,9 @@
 
 package routes
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/runtime"
+)
 
 // RoutingName names a routing: what a node, or the interrupt handler, answers with. The zero value
 // names none.
@@ -189,33 +191,33 @@ func (v *InterruptRouting) Shape() *runtime.Shape {
 func (v *InterruptRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorRequest, runtime.DecodeRecord[OrchestratorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorRequest)
 	case "discoveryOrchestratorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryOrchestratorRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
 	case "planningOrchestratorRequest":
-		runtime.DecodePointer(d, &v.PlanningOrchestratorRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
 	case "ticketOrchestratorRequest":
-		runtime.DecodePointer(d, &v.TicketOrchestratorRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "discoveryCollectorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryCollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
 	case "planningCollectorRequest":
-		runtime.DecodePointer(d, &v.PlanningCollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
 	case "ticketCollectorRequest":
-		runtime.DecodePointer(d, &v.TicketCollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.TicketCollectorRequest)
 	case "discoveryAgentRequests":
-		runtime.DecodePointer(d, &v.DiscoveryAgentRequests, runtime.DecodeRecord[DiscoveryAgentRequests])
+		runtime.DecodeNew(d, &v.DiscoveryAgentRequests)
 	case "planningAgentRequests":
-		runtime.DecodePointer(d, &v.PlanningAgentRequests, runtime.DecodeRecord[PlanningAgentRequests])
+		runtime.DecodeNew(d, &v.PlanningAgentRequests)
 	case "ticketAgentRequests":
-		runtime.DecodePointer(d, &v.TicketAgentRequests, runtime.DecodeRecord[TicketAgentRequests])
+		runtime.DecodeNew(d, &v.TicketAgentRequests)
 	}
 }
 
@@ -395,13 +397,13 @@ func (v *OrchestratorRouting) Shape() *runtime.Shape {
 func (v *OrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[OrchestratorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorRequest":
-		runtime.DecodePointer(d, &v.CollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.CollectorRequest)
 	case "discoveryOrchestratorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryOrchestratorRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -510,15 +512,15 @@ func (v *DiscoveryOrchestratorRouting) Shape() *runtime.Shape {
 func (v *DiscoveryOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[DiscoveryOrchestratorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentRequests":
-		runtime.DecodePointer(d, &v.AgentRequests, runtime.DecodeRecord[DiscoveryAgentRequests])
+		runtime.DecodeNew(d, &v.AgentRequests)
 	case "collectorRequest":
-		runtime.DecodePointer(d, &v.CollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.CollectorRequest)
 	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -630,13 +632,13 @@ func (v *PlanningOrchestratorRouting) Shape() *runtime.Shape {
 func (v *PlanningOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[PlanningOrchestratorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentRequests":
-		runtime.DecodePointer(d, &v.AgentRequests, runtime.DecodeRecord[PlanningAgentRequests])
+		runtime.DecodeNew(d, &v.AgentRequests)
 	case "collectorRequest":
-		runtime.DecodePointer(d, &v.CollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.CollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -741,13 +743,13 @@ func (v *TicketOrchestratorRouting) Shape() *runtime.Shape {
 func (v *TicketOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[TicketOrchestratorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentRequests":
-		runtime.DecodePointer(d, &v.AgentRequests, runtime.DecodeRecord[TicketAgentRequests])
+		runtime.DecodeNew(d, &v.AgentRequests)
 	case "collectorRequest":
-		runtime.DecodePointer(d, &v.CollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.CollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -864,19 +866,19 @@ func (v *ReviewRouting) Shape() *runtime.Shape {
 func (v *ReviewRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[ReviewInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "reviewResult":
-		runtime.DecodePointer(d, &v.ReviewResult, runtime.DecodeRecord[ReviewAgentResult])
+		runtime.DecodeNew(d, &v.ReviewResult)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "discoveryCollectorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryCollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
 	case "planningCollectorRequest":
-		runtime.DecodePointer(d, &v.PlanningCollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
 	case "ticketCollectorRequest":
-		runtime.DecodePointer(d, &v.TicketCollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.TicketCollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -1014,19 +1016,19 @@ func (v *MergerRouting) Shape() *runtime.Shape {
 func (v *MergerRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[MergerInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "mergerResult":
-		runtime.DecodePointer(d, &v.MergerResult, runtime.DecodeRecord[MergerAgentResult])
+		runtime.DecodeNew(d, &v.MergerResult)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "discoveryCollectorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryCollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
 	case "planningCollectorRequest":
-		runtime.DecodePointer(d, &v.PlanningCollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
 	case "ticketCollectorRequest":
-		runtime.DecodePointer(d, &v.TicketCollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.TicketCollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -1220,47 +1222,47 @@ func (v *ContextManagerResultRouting) Shape() *runtime.Shape {
 func (v *ContextManagerResultRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[ContextManagerInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorRequest, runtime.DecodeRecord[OrchestratorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorRequest)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "discoveryOrchestratorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryOrchestratorRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
 	case "discoveryCollectorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryCollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
 	case "planningOrchestratorRequest":
-		runtime.DecodePointer(d, &v.PlanningOrchestratorRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
 	case "planningCollectorRequest":
-		runtime.DecodePointer(d, &v.PlanningCollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
 	case "ticketOrchestratorRequest":
-		runtime.DecodePointer(d, &v.TicketOrchestratorRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
 	case "ticketCollectorRequest":
-		runtime.DecodePointer(d, &v.TicketCollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.TicketCollectorRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "planningAgentRequest":
-		runtime.DecodePointer(d, &v.PlanningAgentRequest, runtime.DecodeRecord[PlanningAgentRequest])
+		runtime.DecodeNew(d, &v.PlanningAgentRequest)
 	case "planningAgentRequests":
-		runtime.DecodePointer(d, &v.PlanningAgentRequests, runtime.DecodeRecord[PlanningAgentRequests])
+		runtime.DecodeNew(d, &v.PlanningAgentRequests)
 	case "planningAgentResults":
-		runtime.DecodePointer(d, &v.PlanningAgentResults, runtime.DecodeRecord[PlanningAgentResults])
+		runtime.DecodeNew(d, &v.PlanningAgentResults)
 	case "ticketAgentRequest":
-		runtime.DecodePointer(d, &v.TicketAgentRequest, runtime.DecodeRecord[TicketAgentRequest])
+		runtime.DecodeNew(d, &v.TicketAgentRequest)
 	case "ticketAgentRequests":
-		runtime.DecodePointer(d, &v.TicketAgentRequests, runtime.DecodeRecord[TicketAgentRequests])
+		runtime.DecodeNew(d, &v.TicketAgentRequests)
 	case "ticketAgentResults":
-		runtime.DecodePointer(d, &v.TicketAgentResults, runtime.DecodeRecord[TicketAgentResults])
+		runtime.DecodeNew(d, &v.TicketAgentResults)
 	case "discoveryAgentRequest":
-		runtime.DecodePointer(d, &v.DiscoveryAgentRequest, runtime.DecodeRecord[DiscoveryAgentRequest])
+		runtime.DecodeNew(d, &v.DiscoveryAgentRequest)
 	case "discoveryAgentRequests":
-		runtime.DecodePointer(d, &v.DiscoveryAgentRequests, runtime.DecodeRecord[DiscoveryAgentRequests])
+		runtime.DecodeNew(d, &v.DiscoveryAgentRequests)
 	case "discoveryAgentResults":
-		runtime.DecodePointer(d, &v.DiscoveryAgentResults, runtime.DecodeRecord[DiscoveryAgentResults])
+		runtime.DecodeNew(d, &v.DiscoveryAgentResults)
 	case "contextOrchestratorRequest":
-		runtime.DecodePointer(d, &v.ContextOrchestratorRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextOrchestratorRequest)
 	}
 }
 
@@ -1504,23 +1506,23 @@ func (v *OrchestratorCollectorRouting) Shape() *runtime.Shape {
 func (v *OrchestratorCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[OrchestratorCollectorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorResult":
-		runtime.DecodePointer(d, &v.CollectorResult, runtime.DecodeRecord[OrchestratorCollectorResult])
+		runtime.DecodeNew(d, &v.CollectorResult)
 	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorRequest, runtime.DecodeRecord[OrchestratorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorRequest)
 	case "discoveryRequest":
-		runtime.DecodePointer(d, &v.DiscoveryRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryRequest)
 	case "planningRequest":
-		runtime.DecodePointer(d, &v.PlanningRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningRequest)
 	case "ticketRequest":
-		runtime.DecodePointer(d, &v.TicketRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -1680,23 +1682,23 @@ func (v *DiscoveryCollectorRouting) Shape() *runtime.Shape {
 func (v *DiscoveryCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[DiscoveryCollectorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorResult":
-		runtime.DecodePointer(d, &v.CollectorResult, runtime.DecodeRecord[DiscoveryCollectorResult])
+		runtime.DecodeNew(d, &v.CollectorResult)
 	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorRequest, runtime.DecodeRecord[OrchestratorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorRequest)
 	case "discoveryRequest":
-		runtime.DecodePointer(d, &v.DiscoveryRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryRequest)
 	case "planningRequest":
-		runtime.DecodePointer(d, &v.PlanningRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningRequest)
 	case "ticketRequest":
-		runtime.DecodePointer(d, &v.TicketRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -1856,23 +1858,23 @@ func (v *PlanningCollectorRouting) Shape() *runtime.Shape {
 func (v *PlanningCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[PlanningCollectorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorResult":
-		runtime.DecodePointer(d, &v.CollectorResult, runtime.DecodeRecord[PlanningCollectorResult])
+		runtime.DecodeNew(d, &v.CollectorResult)
 	case "planningRequest":
-		runtime.DecodePointer(d, &v.PlanningRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningRequest)
 	case "discoveryOrchestratorRequest":
-		runtime.DecodePointer(d, &v.DiscoveryOrchestratorRequest, runtime.DecodeRecord[DiscoveryOrchestratorRequest])
+		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "ticketOrchestratorRequest":
-		runtime.DecodePointer(d, &v.TicketOrchestratorRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2024,19 +2026,19 @@ func (v *TicketCollectorRouting) Shape() *runtime.Shape {
 func (v *TicketCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[TicketCollectorInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorResult":
-		runtime.DecodePointer(d, &v.CollectorResult, runtime.DecodeRecord[TicketCollectorResult])
+		runtime.DecodeNew(d, &v.CollectorResult)
 	case "ticketRequest":
-		runtime.DecodePointer(d, &v.TicketRequest, runtime.DecodeRecord[TicketOrchestratorRequest])
+		runtime.DecodeNew(d, &v.TicketRequest)
 	case "orchestratorCollectorRequest":
-		runtime.DecodePointer(d, &v.OrchestratorCollectorRequest, runtime.DecodeRecord[OrchestratorCollectorRequest])
+		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
 	case "reviewRequest":
-		runtime.DecodePointer(d, &v.ReviewRequest, runtime.DecodeRecord[ReviewRequest])
+		runtime.DecodeNew(d, &v.ReviewRequest)
 	case "mergerRequest":
-		runtime.DecodePointer(d, &v.MergerRequest, runtime.DecodeRecord[MergerRequest])
+		runtime.DecodeNew(d, &v.MergerRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2158,11 +2160,11 @@ func (v *DiscoveryAgentDispatchRouting) Shape() *runtime.Shape {
 func (v *DiscoveryAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[DiscoveryAgentDispatchInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "collectorRequest":
-		runtime.DecodePointer(d, &v.CollectorRequest, runtime.DecodeRecord[DiscoveryCollectorRequest])
+		runtime.DecodeNew(d, &v.CollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2256,11 +2258,11 @@ func (v *PlanningAgentDispatchRouting) Shape() *runtime.Shape {
 func (v *PlanningAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[PlanningAgentDispatchInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "planningCollectorRequest":
-		runtime.DecodePointer(d, &v.PlanningCollectorRequest, runtime.DecodeRecord[PlanningCollectorRequest])
+		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2354,11 +2356,11 @@ func (v *TicketAgentDispatchRouting) Shape() *runtime.Shape {
 func (v *TicketAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[TicketAgentDispatchInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "ticketCollectorRequest":
-		runtime.DecodePointer(d, &v.TicketCollectorRequest, runtime.DecodeRecord[TicketCollectorRequest])
+		runtime.DecodeNew(d, &v.TicketCollectorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2456,13 +2458,13 @@ func (v *DiscoveryAgentRouting) Shape() *runtime.Shape {
 func (v *DiscoveryAgentRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[DiscoveryAgentInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentResult":
-		runtime.DecodePointer(d, &v.AgentResult, runtime.DecodeRecord[DiscoveryAgentResult])
+		runtime.DecodeNew(d, &v.AgentResult)
 	case "planningOrchestratorRequest":
-		runtime.DecodePointer(d, &v.PlanningOrchestratorRequest, runtime.DecodeRecord[PlanningOrchestratorRequest])
+		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2563,11 +2565,11 @@ func (v *PlanningAgentRouting) Shape() *runtime.Shape {
 func (v *PlanningAgentRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[PlanningAgentInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentResult":
-		runtime.DecodePointer(d, &v.AgentResult, runtime.DecodeRecord[PlanningAgentResult])
+		runtime.DecodeNew(d, &v.AgentResult)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 
@@ -2661,11 +2663,11 @@ func (v *TicketAgentRouting) Shape() *runtime.Shape {
 func (v *TicketAgentRouting) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
 	case "interruptRequest":
-		runtime.DecodePointer(d, &v.InterruptRequest, runtime.DecodeRecord[TicketAgentInterruptRequest])
+		runtime.DecodeNew(d, &v.InterruptRequest)
 	case "agentResult":
-		runtime.DecodePointer(d, &v.AgentResult, runtime.DecodeRecord[TicketAgentResult])
+		runtime.DecodeNew(d, &v.AgentResult)
 	case "contextManagerRequest":
-		runtime.DecodePointer(d, &v.ContextManagerRequest, runtime.DecodeRecord[ContextManagerRoutingRequest])
+		runtime.DecodeNew(d, &v.ContextManagerRequest)
 	}
 }
 

@@ -2,7 +2,9 @@
 
 package routes
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/runtime"
+)
 
 // RequestVisitor has a method for every type of Request. A new node adds one: what implements the
 // interface stops compiling until it is there.
@@ -72,7 +74,7 @@ type RequestVisitor interface {
 }
 
 // VisitRequest calls the one method of the visitor that fits, and returns what it returns. A nil, or a
-// type that got into the set by embedding, is refused with code internal.
+// type that got into the set by embedding, is refused with code not_found.
 func VisitRequest(message Request, visitor RequestVisitor) error {
 	switch m := message.(type) {
 	case *OrchestratorRequest:
@@ -180,7 +182,7 @@ type InterruptVisitor interface {
 }
 
 // VisitInterrupt calls the one method of the visitor that fits, and returns what it returns. A nil, or
-// a type that got into the set by embedding, is refused with code internal.
+// a type that got into the set by embedding, is refused with code not_found.
 func VisitInterrupt(message InterruptRequest, visitor InterruptVisitor) error {
 	switch m := message.(type) {
 	case *OrchestratorInterruptRequest:

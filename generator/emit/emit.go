@@ -8,6 +8,7 @@ package emit
 import (
 	"fmt"
 	"path"
+	"sync"
 
 	"github.com/routegen/routegen/generator/plan"
 )
@@ -20,12 +21,8 @@ func Files(p *plan.Plan) (map[string][]byte, error) {
 	if err := schemaText(p, files); err != nil {
 		return nil, err
 	}
-	for _, section := range sections {
-		g := newGoFile(p, section.name)
-		section.emit(g)
-		if err := g.into(files); err != nil {
-			return nil, err
-		}
+	if err := goFiles(p, files); err != nil {
+		return nil, err
 	}
 	doc, err := routesDoc(p)
 	if err != nil {
@@ -33,6 +30,30 @@ func Files(p *plan.Plan) (map[string][]byte, error) {
 	}
 	files[path.Join(p.Docs, "ROUTES.md")] = doc
 	return files, nil
+}
+
+// goFiles renders the sections, two at a time: formatting is most of the work, and each more would hold one more file's
+// pieces in memory.
+func goFiles(p *plan.Plan, files map[string][]byte) error {
+	made := make([]*goFile, len(sections))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, 2)
+	for i, section := range sections {
+		slots <- struct{}{}
+		group.Go(func() {
+			made[i] = newGoFile(p, section.name)
+			section.emit(made[i])
+			made[i].finish()
+			<-slots
+		})
+	}
+	group.Wait()
+	for _, g := range made {
+		if err := g.into(files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // schemaText renders what is made of definitions. They are a third of the output, so they are let go of before the rest
@@ -46,6 +67,7 @@ func schemaText(p *plan.Plan, files map[string][]byte) error {
 	}
 	g := newGoFile(p, "schemas_gen.go")
 	emitSchemas(g, defs)
+	g.finish()
 	if err := g.into(files); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -33,11 +34,12 @@ type goFile struct {
 	piece     *jen.File
 	size      int
 	body      [][]byte // formatted pieces
-	imports   []string
+	imports   []imported
 	declared  []string // what was asked for
 	found     []string // what the parser saw
 	wanted    []string // directives asked for
 	directive []string // directives seen
+	text      []byte
 	err       error
 }
 
@@ -50,8 +52,27 @@ func newGoFile(p *plan.Plan, name string) *goFile {
 func (g *goFile) open() {
 	g.piece = jen.NewFilePathName("routegen.invalid/output", g.p.Package)
 	g.piece.ImportName(runtimePath, "runtime")
+	for _, r := range g.p.Records {
+		if at := strings.LastIndex(r.GoType, "."); at >= 0 {
+			g.piece.ImportAlias(r.GoType[:at], aliasOf(r.GoType[:at]))
+		}
+	}
 	g.piece.NoFormat = true
 	g.size = 0
+}
+
+// imported is one line of the import block; name is "" where the package has its own.
+type imported struct{ name, path string }
+
+// aliasOf names a package of the user's by its whole path, so that two of one name go together, and a new one never
+// renames another.
+func aliasOf(path string) string {
+	return "of_" + strings.Map(func(r rune) rune {
+		if r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a' {
+			return '_'
+		}
+		return r
+	}, path)
 }
 
 // decl adds one top-level declaration that introduces the given names. A method is named "Type.Method".
@@ -83,8 +104,13 @@ func (g *goFile) flush() {
 		return
 	}
 	for _, spec := range file.Imports {
-		if name, err := strconv.Unquote(spec.Path.Value); err == nil && !slices.Contains(g.imports, name) {
-			g.imports = append(g.imports, name)
+		path, _ := strconv.Unquote(spec.Path.Value) // the parser has seen that it is a string
+		i := imported{path: path}
+		if spec.Name != nil {
+			i.name = spec.Name.Name
+		}
+		if !slices.Contains(g.imports, i) {
+			g.imports = append(g.imports, i)
 		}
 	}
 	g.found = append(g.found, declarations(file)...)
@@ -110,53 +136,50 @@ func withoutHead(src []byte) []byte {
 	return append(bytes.Trim(src, "\n"), '\n')
 }
 
-// into puts the finished file into the output.
+// into puts the finished file into the output, or returns the first thing that went wrong with it.
 func (g *goFile) into(files map[string][]byte) error {
-	text, err := g.bytes()
-	if err != nil {
-		return fmt.Errorf("%s: %w", g.name, err)
+	if g.err != nil {
+		return fmt.Errorf("%s: %w", g.name, g.err)
 	}
-	files[path.Join(g.p.Out, g.name)] = text
+	files[path.Join(g.p.Out, g.name)] = g.text
 	return nil
 }
 
-// bytes returns the finished file, or the first thing that went wrong with it.
-func (g *goFile) bytes() ([]byte, error) {
+// finish makes the file's text of its pieces, once they have been held against what was asked for.
+func (g *goFile) finish() {
 	g.flush()
-	if g.err != nil {
-		return nil, g.err
+	if g.err == nil {
+		g.err = errors.Join(sameNames("declarations", g.declared, g.found), sameNames("directives", g.wanted, g.directive))
 	}
-	if err := sameNames("declarations", g.declared, g.found); err != nil {
-		return nil, err
+	var head []byte
+	if g.err == nil {
+		head, g.err = g.head()
 	}
-	if err := sameNames("directives", g.wanted, g.directive); err != nil {
-		return nil, err
-	}
-	head, err := g.head()
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Join(append([][]byte{head}, g.body...), []byte("\n")), nil
+	g.text = bytes.Join(append([][]byte{head}, g.body...), []byte("\n"))
+	g.body = nil
 }
 
-// head renders everything above the first declaration. Jennifer writes an import only where it is used, so each is used
-// once below the head, and what stands below is cut off again.
+// head renders everything above the first declaration. The imports are always a block, one line each, so that a package
+// used for the first time adds a line and changes none.
 func (g *goFile) head() ([]byte, error) {
 	f := jen.NewFilePathName("routegen.invalid/output", g.p.Package)
-	f.ImportName(runtimePath, "runtime")
 	f.HeaderComment(header(g.p))
 	for _, line := range g.comments {
 		f.PackageComment(strings.TrimRight("// "+line, " "))
 	}
-	for _, name := range g.imports {
-		f.Var().Id("_").Qual(name, "Used")
+	slices.SortFunc(g.imports, func(a, b imported) int { return strings.Compare(a.path, b.path) })
+	var rows []jen.Code
+	for _, i := range g.imports {
+		rows = append(rows, jen.Id(i.name).Lit(i.path))
+	}
+	if len(rows) > 0 {
+		f.Id("import").Custom(jen.Options{Open: "(", Close: ")", Multi: true}, rows...)
 	}
 	var raw bytes.Buffer
 	if err := f.Render(&raw); err != nil {
 		return nil, fmt.Errorf("render the head: %w", err)
 	}
-	head, _, _ := bytes.Cut(raw.Bytes(), []byte("\nvar _ "))
-	return append(bytes.TrimRight(head, "\n"), '\n'), nil
+	return append(bytes.TrimRight(raw.Bytes(), "\n"), '\n'), nil
 }
 
 // header is the first line of every Go file: exactly what ast.IsGenerated looks for, and nothing that changes with the

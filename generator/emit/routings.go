@@ -95,7 +95,9 @@ func (g *goFile) ends(r plan.Routing, result string, value func(i int) *jen.Stat
 	}
 }
 
-func methodOf(r plan.Routing) *jen.Statement { return jen.Func().Params(jen.Id("v").Op("*").Id(r.Name)) }
+func methodOf(r plan.Routing) *jen.Statement {
+	return jen.Func().Params(jen.Id("v").Op("*").Id(r.Name))
+}
 
 // selected writes the method Selected: its switch returns the branch, and what falls through is refused.
 func (g *goFile) selected(r plan.Routing, body ...jen.Code) {

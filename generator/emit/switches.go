@@ -36,7 +36,7 @@ func (g *goFile) visitor(word, iface string, members []plan.Record) {
 		jen.Type().Id(word+"Visitor").Interface(methods...).Line())
 	g.decl(120*len(members), []string{"Visit" + word},
 		doc("Visit"+word+" calls the one method of the visitor that fits, and returns what it returns. A nil, or a type that got "+
-			"into the set by embedding, is refused with code internal."),
+			"into the set by embedding, is refused with code not_found."),
 		jen.Func().Id("Visit"+word).Params(jen.Id("message").Id(iface), jen.Id("visitor").Id(word+"Visitor")).Error().Block(
 			jen.Switch(jen.Id("m").Op(":=").Id("message").Assert(jen.Type())).Block(cases...),
 			jen.Return(rt("Unhandled").Call(jen.Id("message"))),

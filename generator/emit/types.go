@@ -81,6 +81,9 @@ func collection(t plan.Type) string {
 // decodeField is the statement that decodes into v.Name.
 func decodeField(name string, t plan.Type, pointer bool) *jen.Statement {
 	target := jen.Op("&").Id("v").Dot(name)
+	if pointer && t.Kind == plan.RecordOf {
+		return rt("DecodeNew").Call(jen.Id("d"), target)
+	}
 	if pointer {
 		return rt("DecodePointer").Call(jen.Id("d"), target, decoder(t))
 	}

@@ -66,18 +66,6 @@ func values(ts []spec.Text) []string {
 	return out
 }
 
-// requestName is the spec's name of a node's request type.
-func requestName(n *spec.Node) string { return or(n.Request.Name, GoName(n.Key.Value)+"Request") }
-
-// interruptName is the spec's name of a node's interrupt type.
-func interruptName(n *spec.Node) string {
-	def := GoName(n.Key.Value) + "InterruptRequest"
-	if n.Interrupt == nil {
-		return def
-	}
-	return or(n.Interrupt.Name, def)
-}
-
 // declare fills the symbol table with every name that a type expression or a branch may use.
 func (b *builder) declare() {
 	for _, e := range b.spec.Enums {
@@ -94,25 +82,12 @@ func (b *builder) declare() {
 	}
 	for _, n := range b.spec.Nodes {
 		if n.Request != nil {
-			b.symbols[requestName(n)] = symbol{RecordOf, requestName(n)}
+			b.symbols[n.RequestName()] = symbol{RecordOf, n.RequestName()}
 		}
-		if interrupts(n) {
-			b.symbols[interruptName(n)] = symbol{RecordOf, interruptName(n)}
-		}
-	}
-}
-
-// interrupts reports whether a node has an interrupt subtype of its own.
-func interrupts(n *spec.Node) bool {
-	if n.Interrupt != nil || n.Only.Value == "interrupt" {
-		return true
-	}
-	for _, br := range n.Branches {
-		if br.Type.Value == "interrupt" {
-			return true
+		if n.Interrupt != nil {
+			b.symbols[n.InterruptName()] = symbol{RecordOf, n.InterruptName()}
 		}
 	}
-	return false
 }
 
 func (b *builder) enums() {
@@ -121,7 +96,7 @@ func (b *builder) enums() {
 		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was)}
 		for _, v := range e.Values {
 			out.Values = append(out.Values, EnumValue{
-				Wire: v.Key.Value, Const: or(v.GoName, name+GoName(v.Key.Value)), Doc: v.Doc.Value,
+				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)), Doc: v.Doc.Value,
 				Hidden: v.Hidden, Was: values(v.Was), Deprecated: v.Deprecated.Value,
 			})
 		}
@@ -143,13 +118,15 @@ func (b *builder) scalars() {
 func (b *builder) interrupts() {
 	in := b.spec.Interrupts
 	if in == nil {
-		in = &spec.Interrupts{}
+		in = &spec.Interrupts{At: spec.Span{Start: spec.Pos{Line: 1, Column: 1}}}
 	}
 	out := Interrupts{
 		Interface:   or(in.Interface, "InterruptRequest"),
 		DisplayName: or(in.DisplayName, "Interrupt Request"),
 		Routing:     or(in.Routing, "InterruptRouting"),
 		Answer:      b.symbols[in.Answer.Value].name,
+		Line:        in.At.Start.Line,
+		Column:      in.At.Start.Column,
 		Handler: Handler{
 			Name:        or(in.Handler.Name, "handleInterrupt"),
 			DisplayName: or(in.Handler.DisplayName, "Interrupt Handler"),
@@ -168,7 +145,7 @@ func (b *builder) interrupts() {
 
 func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
-		Key: k.Key.Value, Const: "Kind" + GoName(k.Key.Value), Doc: k.Doc.Value, Clash: or(k.Clash, "queue"),
+		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Clash: or(k.Clash, "queue"),
 		Choices: values(k.Choices), RouteTo: k.RouteTo, Set: values(k.Set),
 	}
 	if d := k.Deadline; d != nil && !d.None {

@@ -168,18 +168,14 @@ func (c *collider) nodes() {
 			c.members(methods[RoleRequest], nil, n.Request.Fields)
 		}
 		if node.Interrupt != "" {
-			var own spec.NodeInterrupt
-			if n.Interrupt != nil {
-				own = *n.Interrupt
-			}
-			at := nameAt(own.Name, n.Key.At)
+			at := nameAt(n.Interrupt.Name, n.Key.At)
 			c.typeName(node.Interrupt, "the interrupt of "+what, at)
 			c.idents.add("Name"+node.Interrupt, "the interrupt of "+what, at)
 			var common []*spec.Field
 			if c.spec.Interrupts != nil {
 				common = c.spec.Interrupts.Fields
 			}
-			c.members(methods[RoleInterrupt], common, own.Fields)
+			c.members(methods[RoleInterrupt], common, n.Interrupt.Fields)
 		}
 		if node.Routing != "" {
 			at := nameAt(n.Routing, n.Key.At)
@@ -215,7 +211,7 @@ func (c *collider) members(reserved []string, before, fields []*spec.Field) {
 		goNames.taken[m] = owner{what: "a generated method"}
 	}
 	for _, f := range before {
-		goNames.taken[or(f.GoName, GoName(f.Key.Value))] = owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
+		goNames.taken[or(f.GoName, spec.GoName(f.Key.Value))] = owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
 		json.taken[strings.ToLower(or(f.JSON, f.Key.Value))] = owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
 	}
 	for _, f := range fields {
@@ -225,7 +221,7 @@ func (c *collider) members(reserved []string, before, fields []*spec.Field) {
 
 func (c *collider) field(goNames, json *scope, f *spec.Field) {
 	what := fmt.Sprintf("field %q", f.Key.Value)
-	goNames.add(or(f.GoName, GoName(f.Key.Value)), what, f.Key.At)
+	goNames.add(or(f.GoName, spec.GoName(f.Key.Value)), what, f.Key.At)
 	json.add(strings.ToLower(or(f.JSON, f.Key.Value)), what, f.Key.At)
 }
 
@@ -236,7 +232,7 @@ func (c *collider) branches(n *spec.Node) {
 	}
 	for _, br := range n.Branches {
 		what := fmt.Sprintf("branch %q", br.Key.Value)
-		goNames.add(or(br.GoName, GoName(br.Key.Value)), what, br.Key.At)
+		goNames.add(or(br.GoName, spec.GoName(br.Key.Value)), what, br.Key.At)
 		json.add(strings.ToLower(or(br.JSON, br.Key.Value)), what, br.Key.At)
 	}
 }

@@ -14,23 +14,23 @@ func (b *builder) nodes() {
 
 func (b *builder) node(n *spec.Node) Node {
 	key := n.Key.Value
-	name := or(n.GoName, GoName(key))
+	name := or(n.GoName, spec.GoName(key))
 	out := Node{
-		Key: key, Const: "Node" + name, AgentType: or(n.AgentType, WireName(key)), AgentConst: "AgentType" + name,
-		Aliases: values(n.Aliases), DisplayName: or(n.DisplayName, DisplayName(key)), Doc: n.Doc.Value, Group: n.Group.Value,
+		Key: key, Const: "Node" + name, AgentType: or(n.AgentType, spec.WireName(key)), AgentConst: "AgentType" + name,
+		Aliases: values(n.Aliases), DisplayName: or(n.DisplayName, spec.DisplayName(key)), Doc: n.Doc.Value, Group: n.Group.Value,
 		Action: n.Action.Value, Entry: n.Entry, Escalates: n.Escalates.Value, Result: b.symbols[n.Result.Value].name,
 		Unstick: values(n.Unstick), Feedback: n.Feedback.Value, Resolve: or(n.Resolve, "model"), Loop: Loop{Warn: 2},
 		Approval: values(n.Approval), Timeout: n.Timeout.Value, Was: values(n.Was), Deprecated: n.Deprecated.Value,
 		Line: n.Key.At.Start.Line, Column: n.Key.At.Start.Column,
 	}
 	if out.Action != "" {
-		out.ActionConst = "Action" + GoName(out.Action)
+		out.ActionConst = "Action" + spec.GoName(out.Action)
 	}
-	if interrupts(n) {
-		out.Interrupt = interruptName(n)
+	if n.Interrupt != nil {
+		out.Interrupt = n.InterruptName()
 	}
 	if n.Request != nil {
-		out.Request, out.Method = requestName(n), name
+		out.Request, out.Method = n.RequestName(), name
 		out.Routing = or(n.Routing, name+"Routing")
 		b.routing[key] = out.Routing
 	}
@@ -126,7 +126,7 @@ func (b *builder) routes() {
 			continue
 		}
 		node := &p.Nodes[i]
-		name := or(n.GoName, GoName(node.Key))
+		name := or(n.GoName, spec.GoName(node.Key))
 		r := Route{
 			Const: "Route" + name, Field: node.Key + "Request", Tag: name + "Route", Node: node.Key,
 			Request: node.Request, Doc: node.Doc,
@@ -137,7 +137,7 @@ func (b *builder) routes() {
 				r.Request = s.name
 			}
 		}
-		r.Go = GoName(r.Field)
+		r.Go = spec.GoName(r.Field)
 		node.Route = r.Const
 		p.Routes = append(p.Routes, r)
 	}
@@ -202,7 +202,7 @@ func (b *builder) takers() map[string]taker {
 
 func (b *builder) branch(node *Node, br *spec.Branch, takers map[string]taker) Branch {
 	out := Branch{
-		Key: br.Key.Value, JSON: or(br.JSON, br.Key.Value), Go: or(br.GoName, GoName(br.Key.Value)), Doc: br.Doc.Value,
+		Key: br.Key.Value, JSON: or(br.JSON, br.Key.Value), Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
 		Was: values(br.Was), Line: br.Key.At.Start.Line,
 	}
 	if br.Type.Value == "interrupt" {

@@ -282,6 +282,8 @@ type Interrupts struct {
 	Routing     string          `json:"routing"`
 	Answer      string          `json:"answer,omitempty"`
 	Kinds       []InterruptKind `json:"kinds"`
+	Line        int             `json:"-"`
+	Column      int             `json:"-"`
 }
 
 // Handler is the unified interrupt handler.

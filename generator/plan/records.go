@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (b *builder) records() {
 		}
 	}
 	for _, n := range b.spec.Nodes {
-		if interrupts(n) {
+		if n.Interrupt != nil {
 			add(b.interrupt(n))
 		}
 	}
@@ -63,11 +62,11 @@ func standIns(n *spec.Node) []string {
 }
 
 func (b *builder) request(n *spec.Node) Record {
-	name := requestName(n)
+	name := n.RequestName()
 	return Record{
 		Name: name, Role: RoleRequest, Node: n.Key.Value, Const: "Name" + name,
 		Doc:         or(n.Request.Doc, n.Doc.Value),
-		DisplayName: or(n.Request.DisplayName, or(n.DisplayName, DisplayName(n.Key.Value))),
+		DisplayName: or(n.Request.DisplayName, or(n.DisplayName, spec.DisplayName(n.Key.Value))),
 		GoType:      n.Request.GoType.Value,
 		Reserved:    values(n.Request.Reserved),
 		Fields:      b.fields(n.Request.Fields, false),
@@ -75,19 +74,17 @@ func (b *builder) request(n *spec.Node) Record {
 }
 
 func (b *builder) interrupt(n *spec.Node) Record {
-	name := interruptName(n)
-	r := Record{Name: name, Role: RoleInterrupt, Node: n.Key.Value, Const: "Name" + name, DisplayName: DisplayName(n.Key.Value) + " Interrupt"}
+	name := n.InterruptName()
+	r := Record{Name: name, Role: RoleInterrupt, Node: n.Key.Value, Const: "Name" + name, DisplayName: spec.DisplayName(n.Key.Value) + " Interrupt"}
 	if b.spec.Interrupts != nil {
 		r.Fields = b.fields(b.spec.Interrupts.Fields, true)
 	}
-	if in := n.Interrupt; in != nil {
-		r.Doc = in.Doc.Value
-		r.DisplayName = or(in.DisplayName, r.DisplayName)
-		r.Reserved = values(in.Reserved)
-		r.Fields = append(r.Fields, b.fields(in.Fields, false)...)
-	}
+	r.Doc = n.Interrupt.Doc.Value
+	r.DisplayName = or(n.Interrupt.DisplayName, r.DisplayName)
+	r.Reserved = values(n.Interrupt.Reserved)
+	r.Fields = append(r.Fields, b.fields(n.Interrupt.Fields, false)...)
 	if r.Doc == "" {
-		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName, DisplayName(n.Key.Value)) + "."
+		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName, spec.DisplayName(n.Key.Value)) + "."
 	}
 	return r
 }
@@ -95,7 +92,7 @@ func (b *builder) interrupt(n *spec.Node) Record {
 func (b *builder) record(t *spec.Type, role Role) Record {
 	return Record{
 		Name: or(t.GoName, t.Key.Value), Role: role, Doc: t.Doc.Value,
-		DisplayName: or(t.DisplayName, DisplayName(t.Key.Value)),
+		DisplayName: or(t.DisplayName, spec.DisplayName(t.Key.Value)),
 		GoType:      t.GoType.Value, Was: values(t.Was), Reserved: values(t.Reserved),
 		Fields: b.fields(t.Fields, false),
 	}
@@ -108,7 +105,7 @@ func (b *builder) fields(fs []*spec.Field, common bool) []Field {
 			continue
 		}
 		out = append(out, Field{
-			Key: f.Key.Value, JSON: or(f.JSON, f.Key.Value), Go: or(f.GoName, GoName(f.Key.Value)), Doc: f.Doc.Value,
+			Key: f.Key.Value, JSON: or(f.JSON, f.Key.Value), Go: or(f.GoName, spec.GoName(f.Key.Value)), Doc: f.Doc.Value,
 			Type: b.fieldType(f.Type), Hidden: f.Hidden, Required: !f.Optional, Pointer: f.Explicit, Common: common,
 			Default: literal(f.Default), Examples: literals(f.Constraints.Examples), Constraints: constraints(f.Constraints),
 			Was: values(f.Was), Deprecated: f.Deprecated.Value, Line: f.Key.At.Start.Line, Column: f.Key.At.Start.Column,
@@ -173,23 +170,14 @@ func literal(s *spec.Scalar) *string {
 	if s == nil {
 		return nil
 	}
-	text := s.Value
-	if s.Kind == "string" {
-		raw, err := json.Marshal(s.Value)
-		if err != nil {
-			return nil // cannot happen: strings of a spec are valid UTF-8
-		}
-		text = string(raw)
-	}
+	text := s.JSON()
 	return &text
 }
 
 func literals(list []spec.Scalar) []string {
 	var out []string
 	for i := range list {
-		if text := literal(&list[i]); text != nil {
-			out = append(out, *text)
-		}
+		out = append(out, list[i].JSON())
 	}
 	return out
 }

@@ -70,10 +70,7 @@ func (n *Node) stem() string {
 	if n.GoName.Set() {
 		return n.GoName.Value
 	}
-	if n.Key.Value == "" {
-		return ""
-	}
-	return strings.ToUpper(n.Key.Value[:1]) + n.Key.Value[1:]
+	return GoName(n.Key.Value)
 }
 
 func (n *Node) fields() []*Field {

@@ -49,7 +49,7 @@ func (c *checker) checkEscalates() {
 				keys = append(keys, on.Key.Value)
 			}
 			c.fail(RuleEscalatesCycle, at.path()+"/escalates", at.Escalates.At, "let one of them escalate to a node with a route", "escalation runs in a circle: %s", strings.Join(keys, " -> "))
-		} else if !at.Escalates.Set() {
+		} else if !at.Escalates.Set() && at.Interrupt == nil {
 			last := way[len(way)-1]
 			c.fail(RuleEscalatesNoRoute, last.path()+"/escalates", last.Escalates.At, "name a node that can be returned to", "node %q escalates to %q, which has no route", last.Key.Value, at.Key.Value)
 		}

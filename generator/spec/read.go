@@ -263,6 +263,9 @@ func (s *Scalar) JSON() string {
 	case "null":
 		return "null"
 	case "int":
+		if v, err := strconv.ParseInt(s.Value, 0, 64); err == nil { // 0x10 and 1_000 are integers in YAML only
+			return strconv.FormatInt(v, 10)
+		}
 		return strings.TrimPrefix(s.Value, "+")
 	case "float":
 		v, err := strconv.ParseFloat(s.Value, 64)

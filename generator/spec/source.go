@@ -95,7 +95,7 @@ func (r *reader) checkRunes(text []byte) []byte {
 			}
 			r.reportAt(RuleControlChar, here, "remove it", "%s U+%04X", kind, c)
 			for k := range size {
-				clean[i+k] = '?'
+				clean[i+k] = ' '
 			}
 		}
 		i += size

@@ -41,7 +41,7 @@ func (r *reader) decode(text []byte) *node {
 		r.reportAt(s.over.rule, r.src.span(s.over.at, s.over.end), s.over.hint, "%s", s.over.message)
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec := newDecoder(text)
 	doc, err := decodeNext(dec)
 	if errors.Is(err, io.EOF) || err == nil && doc.Kind == 0 {
 		r.reportAt(RuleEmpty, Span{}, "routegen init writes a first spec", "the file holds no document")
@@ -71,6 +71,8 @@ func (r *reader) decode(text []byte) *node {
 	}
 	return root
 }
+
+func newDecoder(text []byte) *yaml.Decoder { return yaml.NewDecoder(bytes.NewReader(text)) }
 
 // decodeNext reads one document. A panic of the library is an error like any other.
 func decodeNext(dec *yaml.Decoder) (doc *node, err error) {

@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCapsHoldBeforeTheLibrary measures work, not time: the scanner stops at the cap and the library never sees the text.
+func TestCapsHoldBeforeTheLibrary(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		nodes int
+	}{
+		"brackets": {strings.Repeat("[", 200_000), maxDepth + 1},
+		"braces":   {"a: " + strings.Repeat("{x: ", 200_000), 2*maxDepth + 2},
+		"dashes":   {strings.Repeat("- ", 200_000), maxDepth + 1},
+		"siblings": {strings.Repeat("k:\n", 200_000), maxKeys + 1},
+		"flow":     {"{" + strings.Repeat("k: v, ", 200_000), 2*maxKeys + 4},
+		"values":   {"[" + strings.Repeat("a,", maxNodes+10), maxNodes + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scan([]byte(c.text))
+			require.NotNil(t, s.over)
+			assert.LessOrEqual(t, s.nodes, c.nodes)
+			r := &reader{src: newSource("x", []byte(c.text))}
+			assert.Nil(t, r.decode([]byte(c.text)))
+			assert.Len(t, r.findings, 1)
+		})
+	}
+}
+
+// TestScannerLeavesLegalYAMLAlone: what the library accepts and the caps allow, the scanner must not stop.
+func TestScannerLeavesLegalYAMLAlone(t *testing.T) {
+	for name, text := range map[string]string{
+		"brackets in plain text":  "a: x" + strings.Repeat("[", 100) + "\nb: 1\n",
+		"brackets in quotes":      "a: '" + strings.Repeat("[", 100) + "'\nb: 1\n",
+		"brackets in block text":  "a: |\n  " + strings.Repeat("[", 100) + "\nb: 1\n",
+		"brackets in comments":    "a: 1 # " + strings.Repeat("[", 100) + "\nb: 1\n",
+		"brackets in long text":   "a: x\n  '" + strings.Repeat("[", 100) + "\nb: 1\n",
+		"apostrophes":             "a: it's {\nb: {c: it's}\n",
+		"long lists":              "a: [" + strings.Repeat("x, ", 70_000) + "]\n",
+		"lists beside their keys": strings.Repeat("a:\n- b\n- c\n", 1) + "b: 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reader{src: newSource("x", []byte(text))}
+			assert.NotNil(t, r.decode([]byte(text)))
+			assert.Empty(t, r.findings)
+		})
+	}
+}
+
+func TestEditorSchemaAgreesWithTheReader(t *testing.T) {
+	first := EditorSchema()
+	assert.Equal(t, first, EditorSchema())
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(first))
+	require.NoError(t, err)
+	compiler := jsonschema.NewCompiler()
+	require.NoError(t, compiler.AddResource("routes.schema.json", doc))
+	schema, err := compiler.Compile("routes.schema.json")
+	require.NoError(t, err)
+	value := func(text string) any {
+		r := &reader{src: newSource("x", []byte(text))}
+		root := r.decode([]byte(text))
+		require.NotNil(t, root)
+		var v any
+		require.NoError(t, json.Unmarshal([]byte(r.jsonOf(&keyInfo{form: formAny}, root).Value), &v))
+		return v
+	}
+	good := "version: 1\ngo: {package: routes, out: o}\nenums: {E: {values: {A: , B: b, C: {hidden: true}}}}\nnodes:\n  a: {doc: A, route: none, tools: [x, {mcp: y}], branches: {b: interrupt, c: {type: T}}}\n"
+	require.NoError(t, schema.Validate(value(good)))
+	for _, bad := range [][2]string{{"doc: A", "dok: A"}, {"version: 1", "version: 2"}, {"route: none", "route: [x]"}, {"  a:", "  A:"}, {"{type: T}", "{doc: T}"}, {"hidden: true", "hidden: x"}} {
+		assert.Error(t, schema.Validate(value(strings.Replace(good, bad[0], bad[1], 1))), bad[1])
+	}
+}
+
+// TestGrammarIsDocumented: one table feeds messages, suggestions and the editor, so no row may be bare.
+func TestGrammarIsDocumented(t *testing.T) {
+	seen := map[*shape]bool{}
+	var walk func(s *shape)
+	walk = func(s *shape) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		assert.LessOrEqual(t, len(s.keys), 64, "%s: the reader marks seen keys in 64 bits", s.noun)
+		for _, k := range s.keys {
+			assert.True(t, strings.HasSuffix(k.doc, "."), "%s.%s: %q", s.noun, k.name, k.doc)
+			assert.Equal(t, k.name, strings.ToLower(k.name))
+			if k.of != nil {
+				walk(k.of)
+			}
+		}
+	}
+	walk(language().shape)
+	assert.Greater(t, len(seen), 20)
+}
