@@ -101,8 +101,8 @@ func rooms() []room {
 		{path: "generator/spec", floor: beside, sees: words, types: 45, outside: []string{
 			"gopkg.in/yaml.v3",
 			"github.com/invopop/jsonschema", // the schema of routes.yaml itself
-			"golang.org/x/mod",  // which import paths are legal
-			"golang.org/x/text", // how wide a character is, so that a caret stands under it
+			"golang.org/x/mod",              // which import paths are legal
+			"golang.org/x/text",             // how wide a character is, so that a caret stands under it
 		}},
 		{path: "generator/plan", floor: beside, sees: append([]string{"generator/spec"}, words...), types: 35},
 		{

@@ -96,8 +96,6 @@ func BenchmarkDecodeReply(b *testing.B) {
 	}
 }
 
-
-
 // fourteenRoutes has definitions of the size of the real ones: 36 of 600 bytes.
 func fourteenRoutes(b *testing.B) *runtime.Schemas {
 	var defs []runtime.Definition

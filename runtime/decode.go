@@ -17,6 +17,9 @@ type Decoder struct {
 	depth int
 	reply bool // read as DecodeReply does
 
+	root    Record                 // the document's record
+	allowed func(name string) bool // which of its branches may be set; nil means all
+
 	broken    bool // syntax error: nothing can be read any more
 	malformed bool // the keys are wrong: judged before anything else
 	problems  []Problem

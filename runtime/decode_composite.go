@@ -159,7 +159,7 @@ func (d *Decoder) object(v Record) bool {
 		}
 		i := s.find(key, next)
 		if i < 0 {
-			d.unknown(s, string(key))
+			d.unknown(v, string(key))
 			continue
 		}
 		next = i + 1
@@ -203,19 +203,20 @@ func (d *Decoder) field(v Record, s *Shape, i int, seen *uint64) {
 }
 
 // unknown notes a key that the shape has not, with the key that was probably meant, and skips its value.
-func (d *Decoder) unknown(s *Shape, key string) {
+func (d *Decoder) unknown(v Record, key string) {
 	if len(d.problems) == maxProblems { // a hint costs time, and nobody would read it
 		d.malformed = true
 		d.skip()
 		return
 	}
-	near := nearest(key, s.names())
+	s, names := v.Shape(), d.offered(v)
+	near := nearest(key, names)
 	reason := "unknown key of " + s.Name + didYouMean(near)
 	switch {
 	case near == "" && s.Union && key == wrapper:
 		reason = `"` + wrapper + `" wraps a whole reply and must be its only key`
 	case near == "":
-		reason += ": use " + listed(s.names())
+		reason += ": use " + listed(names)
 	}
 	d.badKey(key, reason)
 	d.skip()

@@ -206,7 +206,7 @@ func TestReplyIsReadAsAModelWritesIt(t *testing.T) {
 			"/meta/0/value | is required and missing", `/meta/1/kez | unknown key of entry: did you mean "key"?`,
 			"/meta/1/key | is required and missing", "/meta/2 | expected an object, found a number"},
 		`{"route":{"goal":"go"}}`: {
-			"/route | unknown key of Work: use goal, secret, level, slug, count, share, on, at, for, raw, tags, slugs, meta, leaf, maybe, leaves, byName, explicit, link, inner",
+			"/route | unknown key of Work: use goal, level, slug, count, share, on, at, for, raw, tags, slugs, meta, leaf, maybe, leaves, byName, explicit, link, inner",
 			"/goal | is required and missing", "/level | is required and missing", "/tags | is required and missing", "/meta | is required and missing"},
 	} {
 		assert.Equal(t, want, problems(t, runtime.DecodeReply([]byte(doc), new(work), nil)), doc)

@@ -73,6 +73,21 @@ func (s *Shape) names() []string {
 	return names
 }
 
+// offered returns the names of the fields of v that a message may propose: a model must not hear of a hidden field, nor of a branch that
+// it may not set.
+func (d *Decoder) offered(v Record) []string {
+	s := v.Shape()
+	var names []string
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if d.reply && f.Hidden || v == d.root && d.allowed != nil && !d.allowed(f.Name) {
+			continue
+		}
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // Unmarshal reads one JSON document of the wire or the store into v: hidden fields and hidden enum values are legal, a union has its bare
 // form. v must be fresh; after a refusal its content is undefined. Absent and null are the same for an optional field, and null is an empty
 // list or map where one is required.
@@ -120,6 +135,7 @@ func DecodeTagged(data []byte, into func(name string) Record) (Record, error) {
 // document reads the whole input into v and judges it.
 func (d *Decoder) document(v Record, allowed func(string) bool) error {
 	s := v.Shape()
+	d.root, d.allowed = v, allowed
 	if d.start() {
 		isObject := false
 		if d.reply && s.Union && d.wrapped(s) {

@@ -222,3 +222,15 @@ func TestHandlerReturnsNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &leaf{Path: "p"}, record)
 }
+
+// A refusal goes back to the model: it must not tell of routes that are closed to it, nor of hidden fields.
+func TestRefusalNamesOnlyWhatIsOffered(t *testing.T) {
+	var v choice
+	err := runtime.DecodeReply([]byte(`{"nothing": {}}`), &v, func(name string) bool { return name == "leaf" })
+	assert.ErrorContains(t, err, "use leaf")
+	assert.NotContains(t, err.Error(), "work")
+	err = runtime.DecodeReply([]byte(`{"wrok": {}}`), &v, func(name string) bool { return name == "leaf" })
+	assert.NotContains(t, err.Error(), `"work"`)
+	err = runtime.Unmarshal([]byte(`{"nothing": {}}`), &v)
+	assert.ErrorContains(t, err, "use work, leaf, other")
+}

@@ -41,7 +41,7 @@ type brokenError struct {
 
 // Error says what is broken and where to look at it.
 func (e *brokenError) Error() string {
-	return fmt.Sprintf("the generated package would not compile (%d errors); the failing text is in %s", len(e.diagnostics), e.kept)
+	return fmt.Sprintf("the generated package would not compile (%s); the failing text is in %s", counted(len(e.diagnostics), "error"), e.kept)
 }
 
 // handwrittenError says that the generated files compile, and stop doing so together with the other files of the package.
@@ -49,7 +49,7 @@ type handwrittenError struct{ diagnostics []diagnostic }
 
 // Error says how many complaints there are.
 func (e *handwrittenError) Error() string {
-	return fmt.Sprintf("handwritten files of the generated package do not compile with it (%d errors)", len(e.diagnostics))
+	return fmt.Sprintf("handwritten files of the generated package do not compile with it (%s)", counted(len(e.diagnostics), "error"))
 }
 
 // errNoModule is the answer where no go.mod is found.

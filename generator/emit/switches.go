@@ -31,6 +31,10 @@ func (g *goFile) visitor(word, iface string, members []plan.Record) {
 			jen.Id("Visit"+r.Name).Params(jen.Op("*").Id(r.Name)).Error()))
 		cases = append(cases, jen.Case(jen.Op("*").Id(r.Name)).Block(jen.Return(jen.Id("visitor").Dot("Visit"+r.Name).Call(jen.Id("m")))))
 	}
+	subject := jen.Id("m").Op(":=").Id("message").Assert(jen.Type())
+	if len(members) == 0 { // m would be unused
+		subject = jen.Id("message").Assert(jen.Type())
+	}
 	g.decl(160*len(members), []string{word + "Visitor"},
 		doc(word+"Visitor has a method for every type of "+iface+". A new node adds one: what implements the interface stops compiling until it is there."),
 		jen.Type().Id(word+"Visitor").Interface(methods...).Line())
@@ -38,7 +42,7 @@ func (g *goFile) visitor(word, iface string, members []plan.Record) {
 		doc("Visit"+word+" calls the one method of the visitor that fits, and returns what it returns. A nil, or a type that got "+
 			"into the set by embedding, is refused with code not_found."),
 		jen.Func().Id("Visit"+word).Params(jen.Id("message").Id(iface), jen.Id("visitor").Id(word+"Visitor")).Error().Block(
-			jen.Switch(jen.Id("m").Op(":=").Id("message").Assert(jen.Type())).Block(cases...),
+			jen.Switch(subject).Block(cases...),
 			jen.Return(rt("Unhandled").Call(jen.Id("message"))),
 		).Line())
 }

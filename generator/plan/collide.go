@@ -43,14 +43,15 @@ type scope struct {
 	remedy   string
 }
 
-func (s *scope) add(name, what string, at spec.Span) {
+// add takes a name, or notes who has it already. It reports whether the name was free.
+func (s *scope) add(name, what string, at spec.Span) bool {
 	if name == "" {
-		return
+		return true
 	}
 	first, clash := s.taken[name]
 	if !clash {
 		s.taken[name] = owner{what, at}
-		return
+		return true
 	}
 	f := spec.Finding{Rule: s.rule, Severity: spec.Error, File: s.file, At: at, Hint: s.remedy}
 	if first.at.Start.IsZero() {
@@ -60,6 +61,7 @@ func (s *scope) add(name, what string, at spec.Span) {
 		f.Related = []spec.Related{{At: first.at, Message: first.what + " is here"}}
 	}
 	*s.findings = append(*s.findings, f)
+	return false
 }
 
 // collider compares final names over the whole package. Names are never mended by a suffix: which of two gets it would
@@ -92,8 +94,9 @@ func (c *collider) scope(rule, because, remedy string) scope {
 }
 
 func (c *collider) typeName(name, what string, at spec.Span) {
-	c.idents.add(name, what, at)
-	c.files.add(strings.ToLower(name)+".json", what, at)
+	if c.idents.add(name, what, at) { // else one mistake would be two findings
+		c.files.add(strings.ToLower(name)+".json", what, at)
+	}
 }
 
 func (c *collider) interruptNames() {
