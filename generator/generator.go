@@ -5,6 +5,7 @@ package generator
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/routegen/routegen/generator/emit"
 	"github.com/routegen/routegen/generator/plan"
@@ -68,18 +69,18 @@ func generate(name string, src []byte, limits bool) *Result {
 	return r
 }
 
-// merge adds what the plan found. Both passes may see the same two names clash; the spec says it in the words of the file.
+// merge adds the names that the plan found to clash. A name that the spec refuses already, in the words of the file, is
+// not refused again, and one that clashes in several ways is refused once: the others go away with the first.
 func merge(findings, more []spec.Finding) []spec.Finding {
-	type place struct {
-		rule string
-		at   spec.Pos
-	}
-	said := map[place]bool{}
+	refused := map[spec.Pos]bool{}
 	for _, f := range findings {
-		said[place{f.Rule, f.At.Start}] = true
+		if strings.HasPrefix(f.Rule, "NAME_") || f.Rule == spec.RuleEnumDuplicate {
+			refused[f.At.Start] = true
+		}
 	}
 	for _, f := range more {
-		if !said[place{f.Rule, f.At.Start}] {
+		if !refused[f.At.Start] {
+			refused[f.At.Start] = true
 			findings = append(findings, f)
 		}
 	}

@@ -98,6 +98,7 @@ func BenchmarkDecodeReply(b *testing.B) {
 
 // fourteenRoutes has definitions of the size of the real ones: 36 of 600 bytes.
 func fourteenRoutes(b *testing.B) *runtime.Schemas {
+	b.Helper()
 	var defs []runtime.Definition
 	var branches []runtime.BranchRow
 	for i := range 36 {

@@ -47,7 +47,7 @@ const (
 var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 func borrow(data []byte) *Decoder {
-	d := decoders.Get().(*Decoder)
+	d, _ := decoders.Get().(*Decoder) // the pool holds nothing else
 	d.data = data
 	return d
 }
@@ -102,7 +102,7 @@ func (d *Decoder) syntax(want string) {
 
 // mismatch notes a value of the wrong type and skips it.
 func (d *Decoder) mismatch(want string) {
-	found := ""
+	var found string
 	switch c := d.peek(); c {
 	case '"':
 		found = "a string"

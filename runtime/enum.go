@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,10 +30,8 @@ func ParseEnum[T ~uint16 | ~uint32](names []Name, typeName string, text []byte) 
 		}
 	}
 	for i := range names {
-		for _, alias := range names[i].Aliases {
-			if alias == string(text) {
-				return T(i + 1), nil
-			}
+		if slices.Contains(names[i].Aliases, string(text)) {
+			return T(i + 1), nil
 		}
 	}
 	known := make([]string, len(names))

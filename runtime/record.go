@@ -137,7 +137,7 @@ func (d *Decoder) document(v Record, allowed func(string) bool) error {
 	s := v.Shape()
 	d.root, d.allowed = v, allowed
 	if d.start() {
-		isObject := false
+		var isObject bool
 		if d.reply && s.Union && d.wrapped(s) {
 			isObject = d.unwrap(v)
 		} else {

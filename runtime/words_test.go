@@ -156,8 +156,7 @@ func TestProgram(t *testing.T) {
 			return nil
 		},
 		Invoke: func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
-			switch r := request.(type) {
-			case *leaf:
+			if r, ok := request.(*leaf); ok {
 				return runtime.Handled(handler(&choice{Leaf: r}, nil))
 			}
 			return nil, runtime.Unhandled(request)
@@ -210,13 +209,13 @@ func TestHandlerReturnsNothing(t *testing.T) {
 	assert.ErrorContains(t, err, "neither a routing nor an error")
 	failed := errors.New("failed")
 	routing, err = runtime.Handled(&choice{}, failed)
-	assert.True(t, routing == nil)
+	assert.Nil(t, routing)
 	assert.Equal(t, failed, err)
 	record, err := runtime.Adapted[leaf](nil, nil)
-	assert.True(t, record == nil)
+	assert.Nil(t, record)
 	assert.EqualError(t, err, "adapt: internal: the handler returned neither a Leaf nor an error")
 	record, err = runtime.Adapted(&leaf{}, failed)
-	assert.True(t, record == nil)
+	assert.Nil(t, record)
 	assert.Equal(t, failed, err)
 	record, err = runtime.Adapted(&leaf{Path: "p"}, nil)
 	require.NoError(t, err)
@@ -229,7 +228,7 @@ func TestRefusalNamesOnlyWhatIsOffered(t *testing.T) {
 	err := runtime.DecodeReply([]byte(`{"nothing": {}}`), &v, func(name string) bool { return name == "leaf" })
 	assert.ErrorContains(t, err, "use leaf")
 	assert.NotContains(t, err.Error(), "work")
-	err = runtime.DecodeReply([]byte(`{"wrok": {}}`), &v, func(name string) bool { return name == "leaf" })
+	err = runtime.DecodeReply([]byte(`{"worc": {}}`), &v, func(name string) bool { return name == "leaf" })
 	assert.NotContains(t, err.Error(), `"work"`)
 	err = runtime.Unmarshal([]byte(`{"nothing": {}}`), &v)
 	assert.ErrorContains(t, err, "use work, leaf, other")

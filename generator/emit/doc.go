@@ -44,7 +44,7 @@ func nonEmpty(list []string) []string {
 func wrap(text string) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case line == "":
 			line = inert(word)

@@ -58,8 +58,8 @@ func TestBuildDefinitions(t *testing.T) {
 	t.Parallel()
 	defs, findings := buildDefinitions(schemaPlan())
 	require.Len(t, defs, 3)
-	any, note, z := defs[0], defs[1], defs[2]
-	assert.Equal(t, []string{"AnyResult", "Note", "ZRequest"}, []string{any.Name, note.Name, z.Name})
+	anything, note, z := defs[0], defs[1], defs[2]
+	assert.Equal(t, []string{"AnyResult", "Note", "ZRequest"}, []string{anything.Name, note.Name, z.Name})
 	assert.Equal(t, `{"type":"object","description":"Asks.","properties":{`+
 		`"title":{"type":"string","description":"The title.","maxLength":80,"default":"<none>","examples":["a","b"]},`+
 		`"count":{"type":"integer","minimum":0,"maximum":2.5,"default":0},`+
@@ -73,9 +73,9 @@ func TestBuildDefinitions(t *testing.T) {
 		`"notes":{"type":"array","description":"All notes.","items":{"$ref":"#/$defs/Note"},"minItems":1},`+
 		`"byKey":{"type":"object","additionalProperties":{"type":"string","description":"A key.","pattern":"^[a-z]+$","minLength":2,"maxLength":9},"maxProperties":3}`+
 		`},"required":["title","done"],"additionalProperties":false}`, z.Plain)
-	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false}`, any.Plain)
-	assert.Equal(t, []string{"-", "-"}, []string{any.OpenAI, any.Anthropic})
-	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false,"propertyOrdering":["data","raw"]}`, any.Gemini)
+	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false}`, anything.Plain)
+	assert.Equal(t, []string{"-", "-"}, []string{anything.OpenAI, anything.Anthropic})
+	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false,"propertyOrdering":["data","raw"]}`, anything.Gemini)
 	assert.Equal(t, `{"type":"object","properties":{"next":{"$ref":"#/$defs/Note"}},"additionalProperties":false}`, note.Plain)
 	assert.Empty(t, note.Anthropic, "equal to plain")
 	assert.Equal(t, `{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Note"},{"type":"null"}]}},"required":["next"],"additionalProperties":false}`, note.OpenAI)

@@ -165,7 +165,7 @@ func (c *collider) nodes() {
 		calls.add(node.Method, what, n.Key.At)
 		calls.add(node.AdaptMethod, what+" (adapt)", n.Key.At)
 		if n.Request != nil {
-			at := nameAt(n.Request.Name, n.Request.At)
+			at := nameAt(n.Request.Name, n.Key.At)
 			c.typeName(node.Request, "the request of "+what, at)
 			c.idents.add("Name"+node.Request, "the request of "+what, at)
 			c.members(methods[RoleRequest], nil, n.Request.Fields)

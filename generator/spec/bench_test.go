@@ -38,11 +38,11 @@ func TestManyNodesHaveNoFindings(t *testing.T) {
 // TestNothingOfTheDocumentIsKept compares the heap that a Spec holds with that of the nodes it was read from.
 func TestNothingOfTheDocumentIsKept(t *testing.T) {
 	src := manyNodes(1400)
-	held := func(make func() any) (any, uint64) {
+	held := func(build func() any) (any, uint64) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		v := make()
+		v := build()
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		return v, after.HeapAlloc - before.HeapAlloc

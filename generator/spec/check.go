@@ -157,7 +157,7 @@ func (c *checker) indexTypes() {
 
 func (c *checker) declare(d *decl) {
 	if other := c.byName[d.name]; other != nil {
-		c.fail(RuleNameCollision, d.path, d.at, "rename one of them", "%q is declared twice", d.name).related(other.at, "%q is first declared here", d.name)
+		c.fail(RuleNameCollision, d.path, d.at, "rename one of them", "%q is declared twice", d.name).relatedf(other.at, "%q is first declared here", d.name)
 		return
 	}
 	c.byName[d.name] = d
@@ -226,9 +226,9 @@ func (c *checker) unknown(rule, what, name string, at Span, path string, candida
 	if near != "" {
 		f.replace(near)
 		if d := c.byName[near]; d != nil && rule == RuleRefType {
-			f.related(d.at, "%q is declared here", near)
+			f.relatedf(d.at, "%q is declared here", near)
 		} else if n := c.nodes[near]; n != nil && rule == RuleRefNode {
-			f.related(n.Key.At, "%q is declared here", near)
+			f.relatedf(n.Key.At, "%q is declared here", near)
 		}
 	}
 }
@@ -273,12 +273,12 @@ func (c *checker) goneFields(gone []Text, fields []*Field, path string) {
 
 func (c *checker) tombstone(gone Text, at Span, path string) {
 	c.fail(RuleNameTombstone, path, at, "choose another name", "%q was removed and must not come back", gone.Value).
-		related(gone.At, "%q is reserved here", gone.Value)
+		relatedf(gone.At, "%q is reserved here", gone.Value)
 }
 
 func (c *checker) stillThere(old Text, at Span, path string) {
 	c.fail(RuleConflict, path, old.At, "rename the other one, or remove it from `was`", "%q is listed as an earlier name, but it is still there", old.Value).
-		related(at, "%q is here", old.Value)
+		relatedf(at, "%q is here", old.Value)
 }
 
 func (f *Field) key() string     { return f.Key.Value }

@@ -13,7 +13,7 @@ func (c *checker) checkCollect(n *Node, path string) {
 	enum := c.decisionEnum(k, d)
 	if enum == nil {
 		c.fail(RuleCollectEnum, path+"/result", k.Result.At, "give it a field of an enum type", "%s has no field of an enum, nor has a record in it", k.Result.Value).
-			related(d.at, "%q is declared here", d.name)
+			relatedf(d.at, "%q is declared here", d.name)
 		return
 	}
 	armed := make(map[string]bool, len(k.On))
@@ -32,7 +32,7 @@ func (c *checker) checkCollect(n *Node, path string) {
 	}
 	if len(missing) > 0 {
 		c.fail(RuleCollectNotTotal, path+"/on", k.At, "add "+missing[0]+": <branch>, or "+missing[0]+": end", "the table of node %q has no arm for %s", n.Key.Value, strings.Join(missing, ", ")).
-			related(enum.Key.At, "enum %s is declared here", enum.Key.Value)
+			relatedf(enum.Key.At, "enum %s is declared here", enum.Key.Value)
 	}
 	c.checkCarry(n, d, path)
 }
@@ -54,7 +54,7 @@ func (c *checker) enumRef(e *Enum, t Text, path string) {
 	}
 	near := nearestOf(c, e.Values, t.Value)
 	f := c.fail(RuleRefValue, path, t.At, didYouMean(near), "%s has no value %q", e.Key.Value, t.Value)
-	f.related(e.Key.At, "enum %s is declared here", e.Key.Value)
+	f.relatedf(e.Key.At, "enum %s is declared here", e.Key.Value)
 	if near != "" {
 		f.replace(near)
 	}

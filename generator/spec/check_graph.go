@@ -12,7 +12,7 @@ func (c *checker) checkEntry() {
 	for _, n := range c.spec.Nodes {
 		if n.Entry && entry != nil {
 			c.fail(RuleEntryCount, n.path()+"/entry", n.Key.At, "keep entry: true on one node", "nodes %q and %q are both the entry", entry.Key.Value, n.Key.Value).
-				related(entry.Key.At, "%q is here", entry.Key.Value)
+				relatedf(entry.Key.At, "%q is here", entry.Key.Value)
 		} else if n.Entry {
 			entry = n
 		}
@@ -118,12 +118,16 @@ func (c *checker) checkInterrupts() {
 		for _, f := range n.Interrupt.Fields {
 			if common := find(c, in.Fields, f.Key.Value); common != nil {
 				c.fail(RuleNameCollision, n.path()+"/interrupt/fields/"+f.Key.Value, f.Key.At, "choose another name", "field %q is carried by every interrupt already", f.Key.Value).
-					related(common.Key.At, "%q is declared here", common.Key.Value)
+					relatedf(common.Key.At, "%q is declared here", common.Key.Value)
 			}
 		}
 	}
+	c.checkKinds(in.Kinds)
+}
+
+func (c *checker) checkKinds(kinds []*InterruptKind) {
 	types := c.interruptTypes()
-	for _, k := range in.Kinds {
+	for _, k := range kinds {
 		path := "/interrupts/kinds/" + k.Key.Value
 		if k.Deadline != nil && !k.Deadline.None {
 			c.checkDeadline(k, path+"/deadline")

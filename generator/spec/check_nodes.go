@@ -84,7 +84,7 @@ func (c *checker) checkBranches(n *Node, path string) {
 		}
 		if other := first[b.Type.Value]; other != nil {
 			c.fail(RuleBranchDuplicate, path+"/branches/"+b.Key.Value, b.Type.At, "keep one of them", "branches %q and %q of node %q both carry %s", other.Key.Value, b.Key.Value, n.Key.Value, b.Type.Value).
-				related(other.Type.At, "%q carries it here", other.Key.Value)
+				relatedf(other.Type.At, "%q carries it here", other.Key.Value)
 			continue
 		}
 		first[b.Type.Value] = b
@@ -116,7 +116,7 @@ func (c *checker) checkBranchType(b *Branch, path string) {
 	}
 	if d := c.typeRef(b.Type, path); d != nil {
 		c.fail(RuleBranchTarget, path, b.Type.At, "name a request, or list the type under results:", "no node takes or returns %s", name).
-			related(d.at, "%q is declared here", name)
+			relatedf(d.at, "%q is declared here", name)
 	}
 }
 
@@ -169,7 +169,7 @@ func (c *checker) checkDispatch(n *Node, path string) {
 	}
 	if f.Type.Kind != List || f.Type.Elem.Kind != Named || c.takers[f.Type.Elem.Name] != to {
 		c.fail(RuleFieldType, path+"/each", n.Dispatch.Each.At, "make it []"+to.RequestName(), "field %q is %s; node %q takes %s", f.Key.Value, f.Type, to.Key.Value, to.RequestName()).
-			related(f.Key.At, "%q is declared here", f.Key.Value)
+			relatedf(f.Key.At, "%q is declared here", f.Key.Value)
 	}
 }
 
@@ -206,7 +206,7 @@ func (c *checker) checkLoop(l *Loop, path string) {
 		}
 	}
 	if l.Warn != nil && l.Limit != nil && l.Warn.Value > l.Limit.Value {
-		c.fail(RuleConstraintRange, path+"/limit", l.Limit.At, "swap them", "limit %v comes before warn %v", l.Limit.Value, l.Warn.Value).related(l.Warn.At, "warn is here")
+		c.fail(RuleConstraintRange, path+"/limit", l.Limit.At, "swap them", "limit %v comes before warn %v", l.Limit.Value, l.Warn.Value).relatedf(l.Warn.At, "warn is here")
 	}
 	values := c.interruptTypes()
 	for i, t := range l.Exempt {

@@ -65,7 +65,7 @@ func (c *checker) checkRecord(owner, path string, fields []*Field) {
 			continue
 		}
 		at := path + "/fields/" + f.Key.Value
-		if leaf, _ := f.Type.leaf(); leaf.Kind == Named {
+		if leaf := f.Type.leaf(); leaf.Kind == Named {
 			c.fieldTypeRef(leaf, at+"/type")
 		}
 		c.checkConstraints(at, f.Type, &f.Constraints)
@@ -95,7 +95,7 @@ func (c *checker) checkWireNames(owner, path string, members []wireName) {
 		folded := strings.ToLower(name.Value)
 		if other, again := first[folded]; again {
 			c.fail(RuleNameJSON, path+m.key.Value, name.At, "choose another one", "%s has the JSON name %q twice", owner, name.Value).
-				related(other.At, "%q is here", other.Value)
+				relatedf(other.At, "%q is here", other.Value)
 			continue
 		}
 		first[folded] = name
@@ -133,8 +133,9 @@ func (c *checker) isScalar(t *TypeExpr) bool {
 	switch kind, _ := c.base(t); kind {
 	case String, Bool, Int, Float, Time, Duration, "":
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // given names the first constraint that was written, or "".
@@ -208,7 +209,7 @@ func (c *checker) checkBounds(path, low, high string, least, most *Number, floor
 	}
 	if least != nil && most != nil && least.Value > most.Value {
 		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %v and %s %v", low, least.Value, high, most.Value).
-			related(least.At, "%s is here", low)
+			relatedf(least.At, "%s is here", low)
 	}
 }
 
@@ -331,6 +332,6 @@ func (c *checker) recursive(start *decl, way []step) {
 	f := c.fail(RuleTypeRecursive, last.from.path+"/fields/"+last.field.Key.Value+"/type", last.field.Type.At,
 		"make one of them optional, a list or a map", "no value can end: %s -> %s", strings.Join(names, " -> "), start.name)
 	for _, s := range way[:len(way)-1] {
-		f.related(s.field.Type.At, "%s.%s goes on here", s.from.name, s.field.Key.Value)
+		f.relatedf(s.field.Type.At, "%s.%s goes on here", s.from.name, s.field.Key.Value)
 	}
 }

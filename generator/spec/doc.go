@@ -2,8 +2,8 @@
 //
 // The way of a file through the package:
 //
-//	bytes --source--> clean text --scanner--> caps held --yaml.go--> nodes
-//	nodes --grammar--> *Spec --check_*.go--> errors, --lint.go--> warnings
+//	bytes --source--> clean text --scanner--> caps held --yaml.go--> a tree of nodes
+//	that tree --grammar--> *Spec --check_*.go--> errors, --lint.go--> warnings
 //
 // One table, the grammar, says which keys there are, what they hold and what they mean. Reading, unknown keys, suggestions
 // and the editor's schema all come from it. Nothing is dropped silently: whatever the grammar does not name is a finding.

@@ -234,7 +234,7 @@ func foreignKey(name string) string {
 
 func (r *reader) duplicateKey(n, first *node) {
 	r.report(RuleDuplicateKey, r.span(n), "keep one of them", "key %q is written twice", n.Value).
-		related(r.span(first), "%q is first written here", first.Value)
+		relatedf(r.span(first), "%q is first written here", first.Value)
 }
 
 // eachEntry calls for every entry of a mapping whose keys are names, and lets go of each entry's nodes afterwards.
@@ -258,7 +258,7 @@ func (r *reader) eachEntry(info *keyInfo, n *node, read func(name Text, value *n
 				rule, what = RuleEnumDuplicate, "value"
 			}
 			r.report(rule, name.At, "keep one of them", "%s %q is written twice", what, name.Value).
-				related(at, "%q is first written here", name.Value)
+				relatedf(at, "%q is first written here", name.Value)
 			continue
 		}
 		first[name.Value] = name.At
@@ -269,7 +269,7 @@ func (r *reader) eachEntry(info *keyInfo, n *node, read func(name Text, value *n
 				rule = RuleEnumDuplicate
 			}
 			r.report(rule, name.At, "rename one of them", "%q and %q differ only in upper and lower case", other.Value, name.Value).
-				related(other.At, "%q is here", other.Value)
+				relatedf(other.At, "%q is here", other.Value)
 		} else {
 			folded[lower] = name
 		}

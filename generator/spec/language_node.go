@@ -1,5 +1,6 @@
 package spec
 
+//nolint:funlen // a table
 func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 	return newGrammar("node", true,
 		text("doc", classProse, "What it does; a model reads it.", func(n *Node) *Text { return &n.Doc }),

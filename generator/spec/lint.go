@@ -27,7 +27,7 @@ func (c *checker) lintBranches(n *Node) {
 			c.warn(RuleSelfRoute, path, b.Key.At, "a model that takes it goes in circles", "branch %q leads node %q back to itself", b.Key.Value, n.Key.Value)
 		case to.Deprecated.Set() && !n.Deprecated.Set():
 			c.warn(RuleDeprecatedUsed, path, b.Key.At, to.Deprecated.Value, "branch %q leads to node %q, which is deprecated", b.Key.Value, to.Key.Value).
-				related(to.Deprecated.At, "%q is deprecated here", to.Key.Value)
+				relatedf(to.Deprecated.At, "%q is deprecated here", to.Key.Value)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (c *checker) lintUnused() {
 	}
 	useFields := func(fields []*Field) {
 		for _, f := range fields {
-			if leaf, _ := f.Type.leaf(); leaf != nil && leaf.Kind == Named {
+			if leaf := f.Type.leaf(); leaf != nil && leaf.Kind == Named {
 				use(leaf.Name)
 			}
 		}
@@ -154,7 +154,7 @@ func (c *checker) equalDoc(seen map[string]*Node, n *Node, doc Text, path string
 		at = other.Route.Doc.At
 	}
 	c.warn(RuleDocNearEqual, n.path()+"/"+path, doc.At, "say what is different", "nodes %q and %q have nearly the same doc", other.Key.Value, n.Key.Value).
-		related(at, "the doc of %q is here", other.Key.Value)
+		relatedf(at, "the doc of %q is here", other.Key.Value)
 }
 
 // normalDoc keeps the words that carry meaning: lower case, no punctuation, no plural, no filler.

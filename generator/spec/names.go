@@ -76,8 +76,9 @@ func (c class) charset() (charset, bool) {
 		return charset{"an agent type", upper, "AZ09__", 200}, true
 	case classMark, classTool:
 		return charset{"a word", alnum, alnum + "__--..", 200}, true
+	default:
+		return charset{}, false
 	}
-	return charset{}, false
 }
 
 // maxPattern bounds patterns, and the texts they are tried on.
@@ -98,15 +99,16 @@ func (c class) regexp() string {
 	if !ok {
 		return ""
 	}
-	ranges := func(s string) (out string) {
+	ranges := func(s string) string {
+		var out strings.Builder
 		for i := 0; i+1 < len(s); i += 2 {
 			if s[i] == s[i+1] {
-				out += `\` + s[i:i+1]
+				out.WriteString(`\` + s[i:i+1])
 			} else {
-				out += s[i:i+1] + "-" + s[i+1:i+2]
+				out.WriteString(s[i:i+1] + "-" + s[i+1:i+2])
 			}
 		}
-		return "[" + strings.ReplaceAll(out, `\_`, "_") + "]"
+		return "[" + strings.ReplaceAll(out.String(), `\_`, "_") + "]"
 	}
 	return "^" + ranges(set.first) + ranges(set.rest) + "{0," + strconv.Itoa(set.most-1) + "}$"
 }
@@ -171,6 +173,9 @@ func (r *reader) checkCharset(c class, set charset, t Text) bool {
 			continue
 		}
 		what := strconv.QuoteRune(char)
+		if unicode.In(char, unicode.Mn, unicode.Me) { // it would sit on the quote
+			what = strconv.QuoteRuneToASCII(char)
+		}
 		if char >= 0x80 {
 			what += " " + codePoint(char)
 		}
@@ -257,7 +262,7 @@ func buildSuffix(name string) string {
 }
 
 func (r *reader) checkPackage(t Text) {
-	why := ""
+	var why string
 	switch v := t.Value; {
 	case !token.IsIdentifier(v) && !token.IsKeyword(v) || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || v == "_":
 		why = "is not a lower-case Go identifier"
@@ -295,7 +300,7 @@ func outFault(out string) string {
 	case out == ".":
 		return ""
 	}
-	for _, part := range strings.Split(out, "/") {
+	for part := range strings.SplitSeq(out, "/") {
 		switch {
 		case part == "..":
 			return "leaves the folder of the spec"
@@ -317,7 +322,7 @@ func (r *reader) checkGoType(t Text) {
 		return
 	}
 	pkg, name := t.Value[:at], t.Value[at+1:]
-	why := ""
+	var why string
 	switch {
 	case pkg == "C" || pkg == "unsafe":
 		why = "package " + pkg + " is never bound"

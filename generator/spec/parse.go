@@ -31,7 +31,11 @@ func (r *reader) parse(src []byte) *Spec {
 		r.reportAt(RuleEmpty, Span{}, "routegen init writes a first spec", "the file is empty")
 		return nil
 	}
-	r.src.text = clean
+	if len(r.hidden) > 0 {
+		inFile := len(r.findings)
+		defer func() { r.restore(r.findings[inFile:]) }()
+		r.src = newSource(r.src.name, clean)
+	}
 	root := r.decode(clean)
 	if root == nil {
 		return nil

@@ -52,25 +52,30 @@ func (r *reader) wrongKind(info *keyInfo, n *node) {
 
 // textOf reads one string and checks it by its class.
 func (r *reader) textOf(info *keyInfo, n *node) Text {
+	at := r.span(n)
 	if n.Kind != scalarNode {
 		r.wrongKind(info, n)
-		return Text{}
+		return given(info, n, at)
 	}
-	at := r.span(n)
-	if how := misread(n); how != "" {
-		f := r.report(RuleScalarKind, at, "", "%s must be text, but YAML reads it as %s", nodeNoun(n), how)
+	if how := misread(n); how != "" && hasTag(n) {
+		return given(info, n, at) // the tag was reported
+	} else if how != "" {
+		f := r.report(RuleScalarKind, at, "", "%s must be text, but it is read as %s", nodeNoun(n), how)
 		if n.Tag == tagNull {
 			f.Hint = "write a text, or leave the key out"
 		} else {
 			f.Hint = "quote it: " + strconv.Quote(n.Value)
 			f.replace(strconv.Quote(n.Value))
 		}
-		if info.class == classProse || info.class == classLine {
-			return Text{Value: nodeNoun(n), At: at} // given, if badly: not missing as well
-		}
-		return Text{}
+		return given(info, n, at)
 	}
 	t := Text{Value: n.Value, At: at}
+	for _, c := range n.Value { // an escape may stand for what could not stand in the file itself
+		if kind := hiddenKind(c); kind != "" && c != '\n' && c != '\t' {
+			r.report(RuleControlChar, at, "leave the escape out", "%s U+%04X", kind, c)
+			return given(info, n, at)
+		}
+	}
 	if len(info.values) > 0 {
 		r.oneOfValues(t, info.values)
 		return t
@@ -79,11 +84,17 @@ func (r *reader) textOf(info *keyInfo, n *node) Text {
 	return t
 }
 
+// given stands for prose that is there, if badly: it is not missing as well.
+func given(info *keyInfo, n *node, at Span) Text {
+	if info.class == classProse || info.class == classLine {
+		return Text{Value: nodeNoun(n), At: at}
+	}
+	return Text{}
+}
+
 func (r *reader) oneOfValues(t Text, values []string) {
-	for _, v := range values {
-		if v == t.Value {
-			return
-		}
+	if slices.Contains(values, t.Value) {
+		return
 	}
 	near := r.nearest(t.Value, values)
 	f := r.report(RuleValue, t.At, didYouMean(near), "%q is not one of %s", t.Value, strings.Join(values, ", "))
@@ -113,7 +124,7 @@ func (r *reader) textsOf(info *keyInfo, n *node) []Text {
 		r.path = append(r.path, strconv.Itoa(i))
 		t := r.textOf(&item, child)
 		if at, again := first[t.Value]; again && t.Set() {
-			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice", t.Value).related(at, "%q is first listed here", t.Value)
+			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice", t.Value).relatedf(at, "%q is first listed here", t.Value)
 		} else if t.Set() {
 			first[t.Value] = t.At
 			out = append(out, t)
@@ -282,6 +293,6 @@ func quoteJSON(text string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string always encodes
+	_ = enc.Encode(text) //nolint:errchkjson // a string always encodes
 	return strings.TrimSuffix(b.String(), "\n")
 }

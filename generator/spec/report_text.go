@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,7 +33,7 @@ func WriteText(w io.Writer, src []byte, findings []Finding) error {
 func writeFinding(out *bufio.Writer, src *source, f *Finding) {
 	at := f.place()
 	fmt.Fprintf(out, "%s:%d:%d: %s: %s\n", f.File, at.Start.Line, at.Start.Column, f.Severity, visible(f.Message))
-	gutter := max(5, len(fmt.Sprint(at.Start.Line)))
+	gutter := max(5, len(strconv.Itoa(at.Start.Line)))
 	margin := strings.Repeat(" ", gutter+1)
 	hint := visible(f.Hint)
 	if line := src.line(at.Start.Line); line != nil && len(src.text) > 0 {

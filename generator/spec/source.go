@@ -25,7 +25,7 @@ func newSource(name string, text []byte) *source {
 			return s
 		}
 		at += next + 1
-		s.lines = append(s.lines, int32(at)) //nolint:gosec // texts are capped at 32 MiB
+		s.lines = append(s.lines, int32(at)) // texts are capped at 32 MiB
 	}
 }
 
@@ -53,12 +53,12 @@ func (s *source) span(from, to int) Span {
 	return Span{Start: start, End: Pos{start.Line, start.Column + max(1, utf8.RuneCount(s.text[from:to]))}}
 }
 
-// checkBytes finds what no YAML library should see: too much, not UTF-8, invisible characters. The text it returns has each
-// such character replaced, so that the rest of the file can be checked in the same run; it is nil when nothing can go on.
+// checkBytes finds what no YAML library should see: too much, not UTF-8, invisible characters. The text it returns lacks each
+// such character, so that the rest of the file can be checked in the same run; it is nil when nothing can go on.
 func (r *reader) checkBytes(text []byte) []byte {
 	switch {
 	case len(text) > maxBytes:
-		r.reportAt(RuleTooLarge, Span{}, "", "the file has %d bytes, more than the limit of %d (32 MiB)", len(text), maxBytes)
+		r.reportAt(RuleTooLarge, Span{}, "", "the file is larger than %d bytes (32 MiB)", maxBytes)
 		return nil
 	case bytes.HasPrefix(text, []byte{0xFE, 0xFF}) || bytes.HasPrefix(text, []byte{0xFF, 0xFE}):
 		r.reportAt(RuleEncoding, Span{}, "save it as UTF-8 without a byte order mark", "the file is UTF-16")
@@ -73,6 +73,7 @@ func (r *reader) checkBytes(text []byte) []byte {
 // checkRunes keeps count of lines and columns itself: asking for each place would be slow on a long line.
 func (r *reader) checkRunes(text []byte) []byte {
 	var clean []byte
+	kept := 0 // text up to here is in clean, or was hidden
 	at := Pos{1, 1}
 	for i := 0; i < len(text) && !r.full; at.Column++ {
 		b := text[i]
@@ -90,23 +91,47 @@ func (r *reader) checkRunes(text []byte) []byte {
 			return nil
 		}
 		if kind := hiddenKind(c); kind != "" {
-			if clean == nil {
-				clean = bytes.Clone(text)
-			}
 			r.reportAt(RuleControlChar, here, "remove it", "%s U+%04X", kind, c)
-			for k := range size {
-				clean[i+k] = ' '
-			}
+			r.hidden = append(r.hidden, at)
+			clean, kept = append(clean, text[kept:i]...), i+size
 		}
 		i += size
 	}
 	if r.full {
 		return nil
 	}
-	if clean != nil {
-		return clean
+	if kept == 0 {
+		return text
 	}
-	return text
+	return append(clean, text[kept:]...)
+}
+
+// restore moves places in the text without hidden characters to where they are in the file.
+func (r *reader) restore(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
+		r.restoreSpan(&f.At)
+		for k := range f.Related {
+			r.restoreSpan(&f.Related[k].At)
+		}
+		for k := range f.Fixes {
+			for e := range f.Fixes[k].Edits {
+				r.restoreSpan(&f.Fixes[k].Edits[e].At)
+			}
+		}
+	}
+}
+
+func (r *reader) restoreSpan(at *Span) {
+	for _, p := range []*Pos{&at.Start, &at.End} {
+		first := sort.Search(len(r.hidden), func(i int) bool { return r.hidden[i].Line >= p.Line })
+		for _, gone := range r.hidden[first:] {
+			if gone.Line != p.Line || gone.Column > p.Column {
+				break
+			}
+			p.Column++
+		}
+	}
 }
 
 // hiddenKind names what a reader of the file cannot see or what changes the order of what is seen; "" for visible text.
@@ -132,6 +157,7 @@ type reader struct {
 	findings []Finding
 	path     []string // where the reader is, for Finding.Path
 	keyAt    Span     // the key that is being read
+	hidden   []Pos    // characters that were left out of the text, in order
 	allows   []*Allow
 	guesses  int  // comparisons spent on suggestions
 	full     bool // maxFindings is reached
@@ -164,7 +190,7 @@ func (r *reader) reportAt(rule string, at Span, hint, format string, args ...any
 	return &r.findings[len(r.findings)-1]
 }
 
-func (f *Finding) related(at Span, format string, args ...any) {
+func (f *Finding) relatedf(at Span, format string, args ...any) {
 	f.Related = append(f.Related, Related{At: at, Message: fmt.Sprintf(format, args...)})
 }
 

@@ -23,7 +23,7 @@ func nearest(word string, candidates []string) string {
 	if len(word) > 80 || word == "" {
 		return ""
 	}
-	best, limit := "", min(3, 1+len(word)/4)+1
+	best, limit := "", min(3, (len(word)+3)/4)+1
 	lower := strings.ToLower(word)
 	for _, c := range candidates {
 		if d := len(c) - len(word); c == word || d >= limit || -d >= limit {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,10 +65,8 @@ func (r *reader) typeAt(text string, start Pos) *TypeExpr {
 		r.report(RuleTypeSyntax, at, "write string, []T, map[string]T or a name", "%q is not a type", text)
 		return nil
 	}
-	for _, basic := range basicKinds() {
-		if text == basic {
-			return &TypeExpr{Kind: Kind(text), At: at}
-		}
+	if slices.Contains(basicKinds(), text) {
+		return &TypeExpr{Kind: Kind(text), At: at}
 	}
 	return &TypeExpr{Kind: Named, Name: text, At: at}
 }
@@ -115,10 +114,10 @@ func (t *TypeExpr) String() string {
 	return string(t.Kind)
 }
 
-// leaf returns the type that lists and maps are finally made of, and whether there were any.
-func (t *TypeExpr) leaf() (leaf *TypeExpr, nested bool) {
+// leaf returns the type that lists and maps are finally made of.
+func (t *TypeExpr) leaf() *TypeExpr {
 	for t != nil && t.Elem != nil {
-		t, nested = t.Elem, true
+		t = t.Elem
 	}
-	return t, nested
+	return t
 }

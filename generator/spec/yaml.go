@@ -145,7 +145,7 @@ func (r *reader) inspect(n *node, depth int, nodes *int) bool {
 	if n.Anchor != "" {
 		r.reportAt(RuleAlias, r.mark(n, 1+utf8.RuneCountInString(n.Anchor)), "remove it", "anchor &%s: the language has no anchors", n.Anchor)
 	}
-	if n.Style&yaml.TaggedStyle != 0 {
+	if hasTag(n) {
 		r.reportAt(RuleTag, r.mark(n, len(n.Tag)), "remove it; quote text that must stay text", "tag %s: the language has no tags", n.Tag)
 	}
 	if n.Kind == mappingNode && len(n.Content)/2 > maxKeys {
@@ -208,6 +208,9 @@ func byteOffset(line []byte, column int) int {
 func isPlain(n *node) bool {
 	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
+
+// hasTag reports whether a tag was written.
+func hasTag(n *node) bool { return n.Style&yaml.TaggedStyle != 0 }
 
 // switchWords are read as true or false by tools that follow YAML 1.1.
 const switchWords = " no on yes off "

@@ -39,6 +39,7 @@ func dialectOf(d runtime.Dialect) dialect {
 		return anthropic()
 	case runtime.Gemini:
 		return gemini()
+	case runtime.Plain:
 	}
 	return plain()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func drawSample(t *rapid.T, depth int) sample {
 		return same(fmt.Sprintf(`{"type":"string","description":"<S> & co.","minLength":%d,"maxLength":%d,"pattern":"^[a-zé]*$","default":"a"}`, n, n+2), `"`+strings.Repeat("é", n+1)+`"`)
 	case "integer":
 		n := rapid.IntRange(-9, 9).Draw(t, "number")
-		return same(fmt.Sprintf(`{"type":"integer","minimum":%d,"exclusiveMaximum":%d}`, n, n+1), fmt.Sprint(n))
+		return same(fmt.Sprintf(`{"type":"integer","minimum":%d,"exclusiveMaximum":%d}`, n, n+1), strconv.Itoa(n))
 	case "boolean":
 		return same(`{"type":"boolean"}`, "true")
 	case "enum":
