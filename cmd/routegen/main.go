@@ -8,11 +8,19 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 
 	"github.com/routegen/routegen/generator"
 )
 
+// memoryLimit is where the collector starts to work harder. A spec of fourteen thousand nodes gives a third of a gigabyte of
+// text; with this limit the whole process stays below one, and a small spec never comes near it.
+const memoryLimit = 800 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
 	code := p.run(ctx, os.Args[1:])

@@ -66,7 +66,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleNameReserved, "  question:", "  §func:", "Go language"},
 		{spec.RuleNameReserved, "  question:", "  §string:", "Go language"},
 		{spec.RuleNameReserved, "  question:", "  §init:", "Go language"},
-		{spec.RuleNameReserved, "  question:", "  §_:", "Go language"},
+		{spec.RuleNameReserved, "  question:", "  §_:", "no name in Go"},
 		{spec.RuleNameReserved, "tag: CollectRoute", "tag: CollectRoute, field: §route", "wrapper"},
 		{spec.RuleNameFileReserved, "  question:", "  §con:", "Windows"},
 		{spec.RuleNameFileReserved, "  question:", "  §ask_linux:", "_linux"},

@@ -227,7 +227,9 @@ func (r *reader) checkReserved(c class, t Text) bool {
 		r.report(RuleNameReserved, t.At, "choose another name", `"end" ends the work in a collect table`)
 	case c != classNode:
 		return true
-	case t.Value == "_" || t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) || types.Universe.Lookup(t.Value) != nil:
+	case t.Value == "_":
+		r.report(RuleNameReserved, t.At, "choose another name", `"_" is no name in Go`)
+	case t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) || types.Universe.Lookup(t.Value) != nil:
 		r.report(RuleNameReserved, t.At, "choose another name, such as "+t.Value+"Step", "%q is a word of the Go language", t.Value)
 	case isDevice(t.Value):
 		r.report(RuleNameFileReserved, t.At, "choose another name", "%q is a device name on Windows; no file can be called so", t.Value)
