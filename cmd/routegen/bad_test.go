@@ -47,7 +47,7 @@ func badSpec(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "deep": // 200,000 levels
 		text = append([]byte("version: 1\nnodes: "), bytes.Repeat([]byte("["), 200_000)...)
-	case "targets": // a node with 500 branches, and a route to each
+	case "targets": // a node with 500 branches, each to a request with one optional field
 		text = manyTargets(500)
 	default:
 		ts.Fatalf("badspec: there is no kind %q", kind)
@@ -60,7 +60,7 @@ func manyTargets(n int) []byte {
 	var nodes, branches bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&branches, "      n%dRequest: N%dRequest\n", i, i)
-		fmt.Fprintf(&nodes, "  n%d:\n    doc: Does part %d.\n    request: {doc: Asks for part %d., fields: {goal: {type: string, doc: What to reach.}}}\n"+
+		fmt.Fprintf(&nodes, "  n%d:\n    doc: Does part %d.\n    request: {doc: Asks for part %d., fields: {hint: {type: string, optional: true, doc: Where to look first.}}}\n"+
 			"    branches: {leadRequest: LeadRequest}\n", i, i, i)
 	}
 	return fmt.Appendf(nil, "version: 1\ngo: {package: routes, out: generated/routes}\nresults:\n"+
