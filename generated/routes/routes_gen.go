@@ -348,7 +348,7 @@ func (v AgentType) Routes() InterruptRouteSet {
 	return InterruptRouteSet{}.With(v.Origin())
 }
 
-var nodeNodeOrchestrator = runtime.Node{
+var nodeRowOrchestrator = runtime.Node{
 	Key:         "orchestrator",
 	AgentType:   "ORCHESTRATOR",
 	DisplayName: "Orchestrator",
@@ -369,7 +369,7 @@ var nodeNodeOrchestrator = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeDiscoveryOrchestrator = runtime.Node{
+var nodeRowDiscoveryOrchestrator = runtime.Node{
 	Key:         "discoveryOrchestrator",
 	AgentType:   "DISCOVERY_ORCHESTRATOR",
 	DisplayName: "Discovery Orchestrator",
@@ -389,7 +389,7 @@ var nodeNodeDiscoveryOrchestrator = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodePlanningOrchestrator = runtime.Node{
+var nodeRowPlanningOrchestrator = runtime.Node{
 	Key:         "planningOrchestrator",
 	AgentType:   "PLANNING_ORCHESTRATOR",
 	DisplayName: "Planning Orchestrator",
@@ -409,7 +409,7 @@ var nodeNodePlanningOrchestrator = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeTicketOrchestrator = runtime.Node{
+var nodeRowTicketOrchestrator = runtime.Node{
 	Key:         "ticketOrchestrator",
 	AgentType:   "TICKET_ORCHESTRATOR",
 	DisplayName: "Ticket Orchestrator",
@@ -429,7 +429,7 @@ var nodeNodeTicketOrchestrator = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeReview = runtime.Node{
+var nodeRowReview = runtime.Node{
 	Key:         "review",
 	AgentType:   "REVIEW_AGENT",
 	DisplayName: "Review Agent",
@@ -450,7 +450,7 @@ var nodeNodeReview = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeMerger = runtime.Node{
+var nodeRowMerger = runtime.Node{
 	Key:         "merger",
 	AgentType:   "MERGER_AGENT",
 	DisplayName: "Merger Agent",
@@ -470,7 +470,7 @@ var nodeNodeMerger = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeContextManager = runtime.Node{
+var nodeRowContextManager = runtime.Node{
 	Key:         "contextManager",
 	AgentType:   "CONTEXT_MANAGER",
 	DisplayName: "Context Manager",
@@ -491,7 +491,7 @@ var nodeNodeContextManager = runtime.Node{
 	LoopExempt:  []string{"contextManager"},
 }
 
-var nodeNodeOrchestratorCollector = runtime.Node{
+var nodeRowOrchestratorCollector = runtime.Node{
 	Key:         "orchestratorCollector",
 	AgentType:   "ORCHESTRATOR_COLLECTOR",
 	DisplayName: "Orchestrator Collector",
@@ -524,7 +524,7 @@ var nodeNodeOrchestratorCollector = runtime.Node{
 	LoopLimit: 6,
 }
 
-var nodeNodeDiscoveryCollector = runtime.Node{
+var nodeRowDiscoveryCollector = runtime.Node{
 	Key:         "discoveryCollector",
 	AgentType:   "DISCOVERY_COLLECTOR",
 	DisplayName: "Discovery Collector",
@@ -557,7 +557,7 @@ var nodeNodeDiscoveryCollector = runtime.Node{
 	LoopLimit: 6,
 }
 
-var nodeNodePlanningCollector = runtime.Node{
+var nodeRowPlanningCollector = runtime.Node{
 	Key:         "planningCollector",
 	AgentType:   "PLANNING_COLLECTOR",
 	DisplayName: "Planning Collector",
@@ -590,7 +590,7 @@ var nodeNodePlanningCollector = runtime.Node{
 	LoopLimit: 6,
 }
 
-var nodeNodeTicketCollector = runtime.Node{
+var nodeRowTicketCollector = runtime.Node{
 	Key:         "ticketCollector",
 	AgentType:   "TICKET_COLLECTOR",
 	DisplayName: "Ticket Collector",
@@ -623,7 +623,7 @@ var nodeNodeTicketCollector = runtime.Node{
 	LoopLimit: 6,
 }
 
-var nodeNodeDiscoveryDispatch = runtime.Node{
+var nodeRowDiscoveryDispatch = runtime.Node{
 	Key:         "discoveryDispatch",
 	AgentType:   "DISCOVERY_DISPATCH",
 	DisplayName: "Discovery Agent Dispatch",
@@ -645,7 +645,7 @@ var nodeNodeDiscoveryDispatch = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodePlanningDispatch = runtime.Node{
+var nodeRowPlanningDispatch = runtime.Node{
 	Key:         "planningDispatch",
 	AgentType:   "PLANNING_DISPATCH",
 	DisplayName: "Planning Agent Dispatch",
@@ -667,7 +667,7 @@ var nodeNodePlanningDispatch = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeTicketDispatch = runtime.Node{
+var nodeRowTicketDispatch = runtime.Node{
 	Key:         "ticketDispatch",
 	AgentType:   "TICKET_DISPATCH",
 	DisplayName: "Ticket Agent Dispatch",
@@ -689,7 +689,7 @@ var nodeNodeTicketDispatch = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeDiscoveryAgent = runtime.Node{
+var nodeRowDiscoveryAgent = runtime.Node{
 	Key:         "discoveryAgent",
 	AgentType:   "DISCOVERY_AGENT",
 	DisplayName: "Discovery Agents",
@@ -709,7 +709,7 @@ var nodeNodeDiscoveryAgent = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodePlanningAgent = runtime.Node{
+var nodeRowPlanningAgent = runtime.Node{
 	Key:         "planningAgent",
 	AgentType:   "PLANNING_AGENT",
 	DisplayName: "Planning Agents",
@@ -729,7 +729,7 @@ var nodeNodePlanningAgent = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeTicketAgent = runtime.Node{
+var nodeRowTicketAgent = runtime.Node{
 	Key:         "ticketAgent",
 	AgentType:   "TICKET_AGENT",
 	DisplayName: "Ticket Agents",
@@ -749,7 +749,7 @@ var nodeNodeTicketAgent = runtime.Node{
 	LoopLimit:   6,
 }
 
-var nodeNodeQuestionAnswer = runtime.Node{
+var nodeRowQuestionAnswer = runtime.Node{
 	Key:         "questionAnswer",
 	AgentType:   "QUESTION_ANSWER",
 	DisplayName: "Question Answer",
@@ -761,24 +761,24 @@ var nodeNodeQuestionAnswer = runtime.Node{
 }
 
 var nodeRows = []runtime.Node{
-	nodeNodeOrchestrator,
-	nodeNodeDiscoveryOrchestrator,
-	nodeNodePlanningOrchestrator,
-	nodeNodeTicketOrchestrator,
-	nodeNodeReview,
-	nodeNodeMerger,
-	nodeNodeContextManager,
-	nodeNodeOrchestratorCollector,
-	nodeNodeDiscoveryCollector,
-	nodeNodePlanningCollector,
-	nodeNodeTicketCollector,
-	nodeNodeDiscoveryDispatch,
-	nodeNodePlanningDispatch,
-	nodeNodeTicketDispatch,
-	nodeNodeDiscoveryAgent,
-	nodeNodePlanningAgent,
-	nodeNodeTicketAgent,
-	nodeNodeQuestionAnswer,
+	nodeRowOrchestrator,
+	nodeRowDiscoveryOrchestrator,
+	nodeRowPlanningOrchestrator,
+	nodeRowTicketOrchestrator,
+	nodeRowReview,
+	nodeRowMerger,
+	nodeRowContextManager,
+	nodeRowOrchestratorCollector,
+	nodeRowDiscoveryCollector,
+	nodeRowPlanningCollector,
+	nodeRowTicketCollector,
+	nodeRowDiscoveryDispatch,
+	nodeRowPlanningDispatch,
+	nodeRowTicketDispatch,
+	nodeRowDiscoveryAgent,
+	nodeRowPlanningAgent,
+	nodeRowTicketAgent,
+	nodeRowQuestionAnswer,
 }
 
 var routeRows = []runtime.Route{
@@ -843,7 +843,7 @@ var interruptRows = []runtime.InterruptRow{
 	{Name: "QuestionAnswerInterruptRequest", DisplayName: "Question Answer Interrupt", AgentType: "QUESTION_ANSWER", Node: int(NodeQuestionAnswer), Origin: int(RouteOrchestrator), Def: defQuestionAnswerInterruptRequest},
 }
 
-var routingInterruptRouting = runtime.RoutingRow{
+var routingRowInterruptRouting = runtime.RoutingRow{
 	Name: "InterruptRouting",
 	Branches: []runtime.BranchRow{
 		{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator), Def: defOrchestratorRequest},
@@ -863,7 +863,7 @@ var routingInterruptRouting = runtime.RoutingRow{
 	},
 }
 
-var routingOrchestratorRouting = runtime.RoutingRow{
+var routingRowOrchestratorRouting = runtime.RoutingRow{
 	Name: "OrchestratorRouting",
 	Node: int(NodeOrchestrator),
 	Branches: []runtime.BranchRow{
@@ -874,7 +874,7 @@ var routingOrchestratorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingDiscoveryOrchestratorRouting = runtime.RoutingRow{
+var routingRowDiscoveryOrchestratorRouting = runtime.RoutingRow{
 	Name: "DiscoveryOrchestratorRouting",
 	Node: int(NodeDiscoveryOrchestrator),
 	Branches: []runtime.BranchRow{
@@ -886,7 +886,7 @@ var routingDiscoveryOrchestratorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingPlanningOrchestratorRouting = runtime.RoutingRow{
+var routingRowPlanningOrchestratorRouting = runtime.RoutingRow{
 	Name: "PlanningOrchestratorRouting",
 	Node: int(NodePlanningOrchestrator),
 	Branches: []runtime.BranchRow{
@@ -897,7 +897,7 @@ var routingPlanningOrchestratorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingTicketOrchestratorRouting = runtime.RoutingRow{
+var routingRowTicketOrchestratorRouting = runtime.RoutingRow{
 	Name: "TicketOrchestratorRouting",
 	Node: int(NodeTicketOrchestrator),
 	Branches: []runtime.BranchRow{
@@ -908,7 +908,7 @@ var routingTicketOrchestratorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingReviewRouting = runtime.RoutingRow{
+var routingRowReviewRouting = runtime.RoutingRow{
 	Name: "ReviewRouting",
 	Node: int(NodeReview),
 	Branches: []runtime.BranchRow{
@@ -922,7 +922,7 @@ var routingReviewRouting = runtime.RoutingRow{
 	},
 }
 
-var routingMergerRouting = runtime.RoutingRow{
+var routingRowMergerRouting = runtime.RoutingRow{
 	Name: "MergerRouting",
 	Node: int(NodeMerger),
 	Branches: []runtime.BranchRow{
@@ -936,7 +936,7 @@ var routingMergerRouting = runtime.RoutingRow{
 	},
 }
 
-var routingContextManagerResultRouting = runtime.RoutingRow{
+var routingRowContextManagerResultRouting = runtime.RoutingRow{
 	Name: "ContextManagerResultRouting",
 	Node: int(NodeContextManager),
 	Branches: []runtime.BranchRow{
@@ -964,7 +964,7 @@ var routingContextManagerResultRouting = runtime.RoutingRow{
 	},
 }
 
-var routingOrchestratorCollectorRouting = runtime.RoutingRow{
+var routingRowOrchestratorCollectorRouting = runtime.RoutingRow{
 	Name: "OrchestratorCollectorRouting",
 	Node: int(NodeOrchestratorCollector),
 	Branches: []runtime.BranchRow{
@@ -980,7 +980,7 @@ var routingOrchestratorCollectorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingDiscoveryCollectorRouting = runtime.RoutingRow{
+var routingRowDiscoveryCollectorRouting = runtime.RoutingRow{
 	Name: "DiscoveryCollectorRouting",
 	Node: int(NodeDiscoveryCollector),
 	Branches: []runtime.BranchRow{
@@ -996,7 +996,7 @@ var routingDiscoveryCollectorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingPlanningCollectorRouting = runtime.RoutingRow{
+var routingRowPlanningCollectorRouting = runtime.RoutingRow{
 	Name: "PlanningCollectorRouting",
 	Node: int(NodePlanningCollector),
 	Branches: []runtime.BranchRow{
@@ -1012,7 +1012,7 @@ var routingPlanningCollectorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingTicketCollectorRouting = runtime.RoutingRow{
+var routingRowTicketCollectorRouting = runtime.RoutingRow{
 	Name: "TicketCollectorRouting",
 	Node: int(NodeTicketCollector),
 	Branches: []runtime.BranchRow{
@@ -1026,7 +1026,7 @@ var routingTicketCollectorRouting = runtime.RoutingRow{
 	},
 }
 
-var routingDiscoveryAgentDispatchRouting = runtime.RoutingRow{
+var routingRowDiscoveryAgentDispatchRouting = runtime.RoutingRow{
 	Name: "DiscoveryAgentDispatchRouting",
 	Node: int(NodeDiscoveryDispatch),
 	Branches: []runtime.BranchRow{
@@ -1036,7 +1036,7 @@ var routingDiscoveryAgentDispatchRouting = runtime.RoutingRow{
 	},
 }
 
-var routingPlanningAgentDispatchRouting = runtime.RoutingRow{
+var routingRowPlanningAgentDispatchRouting = runtime.RoutingRow{
 	Name: "PlanningAgentDispatchRouting",
 	Node: int(NodePlanningDispatch),
 	Branches: []runtime.BranchRow{
@@ -1046,7 +1046,7 @@ var routingPlanningAgentDispatchRouting = runtime.RoutingRow{
 	},
 }
 
-var routingTicketAgentDispatchRouting = runtime.RoutingRow{
+var routingRowTicketAgentDispatchRouting = runtime.RoutingRow{
 	Name: "TicketAgentDispatchRouting",
 	Node: int(NodeTicketDispatch),
 	Branches: []runtime.BranchRow{
@@ -1056,7 +1056,7 @@ var routingTicketAgentDispatchRouting = runtime.RoutingRow{
 	},
 }
 
-var routingDiscoveryAgentRouting = runtime.RoutingRow{
+var routingRowDiscoveryAgentRouting = runtime.RoutingRow{
 	Name: "DiscoveryAgentRouting",
 	Node: int(NodeDiscoveryAgent),
 	Branches: []runtime.BranchRow{
@@ -1067,7 +1067,7 @@ var routingDiscoveryAgentRouting = runtime.RoutingRow{
 	},
 }
 
-var routingPlanningAgentRouting = runtime.RoutingRow{
+var routingRowPlanningAgentRouting = runtime.RoutingRow{
 	Name: "PlanningAgentRouting",
 	Node: int(NodePlanningAgent),
 	Branches: []runtime.BranchRow{
@@ -1077,7 +1077,7 @@ var routingPlanningAgentRouting = runtime.RoutingRow{
 	},
 }
 
-var routingTicketAgentRouting = runtime.RoutingRow{
+var routingRowTicketAgentRouting = runtime.RoutingRow{
 	Name: "TicketAgentRouting",
 	Node: int(NodeTicketAgent),
 	Branches: []runtime.BranchRow{
@@ -1088,24 +1088,24 @@ var routingTicketAgentRouting = runtime.RoutingRow{
 }
 
 var routingRows = []runtime.RoutingRow{
-	routingInterruptRouting,
-	routingOrchestratorRouting,
-	routingDiscoveryOrchestratorRouting,
-	routingPlanningOrchestratorRouting,
-	routingTicketOrchestratorRouting,
-	routingReviewRouting,
-	routingMergerRouting,
-	routingContextManagerResultRouting,
-	routingOrchestratorCollectorRouting,
-	routingDiscoveryCollectorRouting,
-	routingPlanningCollectorRouting,
-	routingTicketCollectorRouting,
-	routingDiscoveryAgentDispatchRouting,
-	routingPlanningAgentDispatchRouting,
-	routingTicketAgentDispatchRouting,
-	routingDiscoveryAgentRouting,
-	routingPlanningAgentRouting,
-	routingTicketAgentRouting,
+	routingRowInterruptRouting,
+	routingRowOrchestratorRouting,
+	routingRowDiscoveryOrchestratorRouting,
+	routingRowPlanningOrchestratorRouting,
+	routingRowTicketOrchestratorRouting,
+	routingRowReviewRouting,
+	routingRowMergerRouting,
+	routingRowContextManagerResultRouting,
+	routingRowOrchestratorCollectorRouting,
+	routingRowDiscoveryCollectorRouting,
+	routingRowPlanningCollectorRouting,
+	routingRowTicketCollectorRouting,
+	routingRowDiscoveryAgentDispatchRouting,
+	routingRowPlanningAgentDispatchRouting,
+	routingRowTicketAgentDispatchRouting,
+	routingRowDiscoveryAgentRouting,
+	routingRowPlanningAgentRouting,
+	routingRowTicketAgentRouting,
 }
 
 // tables is everything an engine knows of this package.

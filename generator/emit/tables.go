@@ -9,16 +9,16 @@ import (
 // tables writes the rows that an engine reads: it knows the package by nothing else.
 func (g *goFile) tables() {
 	for _, n := range g.p.Nodes {
-		g.tableRow("node"+n.Const, "Node", nodeRow(g.p, n))
+		g.tableRow("nodeRow"+suffix(n), "Node", nodeRow(g.p, n))
 	}
-	g.rows("nodeRows", "Node", 60, column(g.p.Nodes, func(n plan.Node) string { return "node" + n.Const }))
+	g.rows("nodeRows", "Node", 60, column(g.p.Nodes, func(n plan.Node) string { return "nodeRow" + suffix(n) }))
 	g.rows("routeRows", "Route", 200, routeRows(g.p))
 	g.rows("requestRows", "RequestRow", 200, requestRows(g.p))
 	g.rows("interruptRows", "InterruptRow", 200, interruptRows(g.p))
 	for _, r := range g.p.Routings {
-		g.tableRow("routing"+r.Name, "RoutingRow", routingRow(g.p, r))
+		g.tableRow("routingRow"+r.Name, "RoutingRow", routingRow(g.p, r))
 	}
-	g.rows("routingRows", "RoutingRow", 60, column(g.p.Routings, func(r plan.Routing) string { return "routing" + r.Name }))
+	g.rows("routingRows", "RoutingRow", 60, column(g.p.Routings, func(r plan.Routing) string { return "routingRow" + r.Name }))
 	in := g.p.Interrupt
 	g.decl(600, []string{"tables"},
 		doc("tables is everything an engine knows of this package."),

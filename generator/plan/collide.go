@@ -11,7 +11,7 @@ import (
 var fixed = []string{
 	"AgentType", "NodeName", "Route", "InterruptRouteSet", "Request", "RequestName", "InterruptName", "RoutingName",
 	"InterruptKind", "InterruptCommon", "RequestVisitor", "InterruptVisitor", "VisitRequest", "VisitInterrupt", "EncodeRequest",
-	"DecodeRequest", "EncodeInterrupt", "DecodeInterrupt", "DecodeReply", "Unmarshal", "Handlers",
+	"DecodeRequest", "EncodeInterrupt", "DecodeInterrupt", "Handlers",
 	"UnimplementedHandlers", "New", "InterruptRoutingSchema", "Schemas", "AllRoutes", "ParseAgentType", "ParseRoute",
 	"DisplayName", "Action",
 }
@@ -112,16 +112,21 @@ func (c *collider) interruptNames() {
 		return at
 	}
 	var iface, routing spec.Text
+	own := 0
 	if in != nil {
 		iface, routing = in.Interface, in.Routing
 		for i, k := range in.Kinds {
 			c.idents.add(c.plan.Interrupt.Kinds[i].Const, fmt.Sprintf("kind %q", k.Key.Value), k.Key.At)
 		}
+		own = len(in.Kinds)
 		fields := c.fieldScope()
 		json := c.jsonScope()
 		for _, f := range in.Fields {
 			c.field(fields, json, f)
 		}
+	}
+	for _, k := range c.plan.Interrupt.Kinds[own:] { // the shipped kinds of a spec that names none
+		c.idents.taken[k.Const] = owner{what: "the generated package itself"}
 	}
 	c.idents.add(c.plan.Interrupt.Interface, "the interrupt interface", place(iface))
 	c.typeName(c.plan.Interrupt.Routing, "the interrupt routing", place(routing))

@@ -81,17 +81,8 @@ func (c *checker) checkReached() {
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		for _, b := range n.Branches {
-			visit(c.takers[b.Type.Value])
-			visit(c.resumes[b.Type.Value])
-		}
-		if n.Dispatch != nil {
-			visit(c.nodes[n.Dispatch.To.Value])
-		}
-		for _, t := range n.Tools {
-			for _, target := range t.TransferTo {
-				visit(c.nodes[target.Value])
-			}
+		for _, next := range c.onward(n) {
+			visit(next)
 		}
 	}
 	for _, n := range c.spec.Nodes {
@@ -99,6 +90,29 @@ func (c *checker) checkReached() {
 			c.fail(RuleNodeUnreachable, n.path(), n.Key.At, "add a branch to "+n.RequestName()+", or give the node a route", "no branch and no route leads to node %q", n.Key.Value)
 		}
 	}
+}
+
+// onward lists where work goes from a node, by branches, dispatch and hand-over, in the order of the file.
+func (c *checker) onward(n *Node) []*Node {
+	var out []*Node
+	add := func(to *Node) {
+		if to != nil {
+			out = append(out, to)
+		}
+	}
+	for _, b := range n.Branches {
+		add(c.takers[b.Type.Value])
+		add(c.resumes[b.Type.Value])
+	}
+	if n.Dispatch != nil {
+		add(c.nodes[n.Dispatch.To.Value])
+	}
+	for _, t := range n.Tools {
+		for _, target := range t.TransferTo {
+			add(c.nodes[target.Value])
+		}
+	}
+	return out
 }
 
 // checkInterrupts looks at what all interrupts share.

@@ -133,6 +133,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §a b/c.T\n      fields:\n        goal", ""},
 		{spec.RuleImportInvalid, "    request:\n      fields:\n        goal", "    request:\n      go_type: §example.com/x.lower\n      fields:\n        goal", "exported"},
 		{spec.RuleSelfRoute, "planResult: PlanResult, leadRequest", "planResult: PlanResult, §again: Extra, leadRequest", "back to itself"},
+		{spec.RuleNodeNoEnd, "  question:", "  §ping: {doc: Asks., branches: {there: PongRequest}}\n  pong: {doc: Replies., branches: {back: PingRequest}}\n  question:", "ping -> pong -> ping"},
 		{spec.RuleDocMissing, "goal: {type: string, doc: The aim.}", "§goal: {type: string}", "no doc"},
 		{spec.RuleDocOptional, "goal: {type: string, doc: The aim.}", "§goal: {type: string, optional: true}", "no doc"},
 		{spec.RuleDocNearEqual, "doc: Does one ticket.", "doc: §Lead the works!", "nearly the same"},

@@ -12,6 +12,7 @@ func (c *checker) lint() {
 	c.lintUnused()
 	c.lintDocs()
 	c.lintEqualDocs()
+	c.lintEnds()
 	for _, n := range c.spec.Nodes {
 		c.lintBranches(n)
 		c.lintWireNames(n)

@@ -89,6 +89,7 @@ const (
 	RuleCollectNotTotal   = "COLLECT_NOT_TOTAL"
 	RuleKindPolicy        = "KIND_POLICY"
 	RuleSelfRoute         = "SELF_ROUTE"
+	RuleNodeNoEnd         = "NODE_NO_END"
 
 	// Docs and wire names.
 

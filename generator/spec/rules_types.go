@@ -81,6 +81,8 @@ func lintRules() []Rule {
 			Bad: "branches: {old: OldRequest}", Good: "branches: {next: NewRequest}"},
 		{ID: RuleSelfRoute, Severity: Warning, Category: CategoryStandard, Summary: "A branch that leads a node back to itself.", Why: "A model that takes it goes in circles until a limit stops it.",
 			Bad: "planner: {branches: {again: PlannerRequest}}", Good: "planner: {branches: {next: BuildRequest}}"},
+		{ID: RuleNodeNoEnd, Severity: Warning, Category: CategoryStandard, Summary: "A node from which no work ends.", Why: "Only a limit or a person can stop what has no way to a result.",
+			Bad: "planner: {branches: {review: ReviewRequest}}\nreview: {branches: {plan: PlannerRequest}}", Good: "review: {branches: {plan: PlannerRequest, done: Report}}"},
 		{ID: RuleDocMissing, Severity: Warning, Category: CategoryDocs, Summary: "A node, type, value or field without doc.", Why: "A model reads the doc and guesses without it.",
 			Bad: "goal: {type: string}", Good: "goal: {type: string, doc: The aim of the work.}"},
 		{ID: RuleDocOptional, Severity: Warning, Category: CategoryDocs, Summary: "An optional field without doc.", Why: "Nobody knows when to give it.",

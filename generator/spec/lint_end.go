@@ -1,0 +1,59 @@
+package spec
+
+import "strings"
+
+// lintEnds reports work that can never end, once for each circle: every node needs a way to a node that ends a frame.
+func (c *checker) lintEnds() {
+	onward, back := map[*Node][]*Node{}, map[*Node][]*Node{}
+	settled := map[*Node]bool{} // it can end, or was reported
+	var queue []*Node
+	for _, n := range c.spec.Nodes {
+		onward[n] = c.onward(n)
+		for _, to := range onward[n] {
+			back[to] = append(back[to], n)
+		}
+		if len(onward[n]) == 0 || c.canEnd(n) {
+			settled[n] = true
+			queue = append(queue, n)
+		}
+	}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, from := range back[n] {
+			if !settled[from] {
+				settled[from] = true
+				queue = append(queue, from)
+			}
+		}
+	}
+	for _, n := range c.spec.Nodes {
+		var way []string
+		at := n
+		for ; !settled[at]; at = onward[at][0] {
+			settled[at] = true
+			way = append(way, at.Key.Value)
+		}
+		if len(way) > 0 {
+			c.warn(RuleNodeNoEnd, n.path(), n.Key.At, "give one of them a branch to a type of results:", "work that comes to node %q never ends: %s -> %s", n.Key.Value, strings.Join(way, " -> "), at.Key.Value)
+		}
+	}
+}
+
+// canEnd reports whether a frame may end at a node. A branch that goes nowhere was reported and gets the benefit of the doubt.
+func (c *checker) canEnd(n *Node) bool {
+	for _, b := range n.Branches {
+		name := b.Type.Value
+		if name != "interrupt" && c.takers[name] == nil && c.resumes[name] == nil {
+			return true
+		}
+	}
+	if n.Collect != nil {
+		for _, a := range n.Collect.On {
+			if a.To.Value == "end" {
+				return true
+			}
+		}
+	}
+	return false
+}
