@@ -16,6 +16,7 @@ help: ## list the targets
 
 run: ## generate from routes.yaml, prove that it compiles, print the routes and their schema sizes
 	$(ROUTEGEN) generate
+	$(GO) build ./generated/...
 	$(ROUTEGEN) inspect routes
 
 generate: ## write the output of routes.yaml

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -32,7 +33,7 @@ import (
 var ordered = []string{"enums", "types", "results", "nodes", "fields", "values", "branches", "kinds", "carry"}
 
 // shuffled rewrites a spec with the keys of all mappings whose order means nothing in another order.
-func shuffled(t testing.TB, src []byte, seed uint64) []byte {
+func shuffled(t *testing.T, src []byte, seed uint64) []byte {
 	t.Helper()
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(src, &doc))
@@ -69,7 +70,7 @@ func digest(files map[string][]byte) string {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(h, "%s %d\n%s", name, len(files[name]), files[name])
 	}
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // TestG9_Determinism is scenario G9: 64 generations from specs with shuffled keys, on one processor and on several at

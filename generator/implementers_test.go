@@ -120,41 +120,41 @@ type noting struct {
 	silent bool
 }
 
-// noted returns an empty routing of the right type.
-func noted[T any](h *noting, call runtime.Call) (*T, error) {
+// noted returns an empty routing of the right type, nil when h is silent.
+func noted[T any](h *noting, call runtime.Call) *T {
 	if h.silent {
-		return nil, nil
+		return nil
 	}
 	h.called = append(h.called, call.Node)
-	return new(T), nil
+	return new(T)
 }
 
 func (h *noting) Orchestrator(_ context.Context, call runtime.Call, _ *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
-	return noted[routes.OrchestratorRouting](h, call)
+	return noted[routes.OrchestratorRouting](h, call), nil
 }
 
 func (h *noting) DiscoveryOrchestrator(_ context.Context, call runtime.Call, _ *routes.DiscoveryOrchestratorRequest) (*routes.DiscoveryOrchestratorRouting, error) {
-	return noted[routes.DiscoveryOrchestratorRouting](h, call)
+	return noted[routes.DiscoveryOrchestratorRouting](h, call), nil
 }
 
 func (h *noting) PlanningOrchestrator(_ context.Context, call runtime.Call, _ *routes.PlanningOrchestratorRequest) (*routes.PlanningOrchestratorRouting, error) {
-	return noted[routes.PlanningOrchestratorRouting](h, call)
+	return noted[routes.PlanningOrchestratorRouting](h, call), nil
 }
 
 func (h *noting) TicketOrchestrator(_ context.Context, call runtime.Call, _ *routes.TicketOrchestratorRequest) (*routes.TicketOrchestratorRouting, error) {
-	return noted[routes.TicketOrchestratorRouting](h, call)
+	return noted[routes.TicketOrchestratorRouting](h, call), nil
 }
 
 func (h *noting) Review(_ context.Context, call runtime.Call, _ *routes.ReviewRequest) (*routes.ReviewRouting, error) {
-	return noted[routes.ReviewRouting](h, call)
+	return noted[routes.ReviewRouting](h, call), nil
 }
 
 func (h *noting) Merger(_ context.Context, call runtime.Call, _ *routes.MergerRequest) (*routes.MergerRouting, error) {
-	return noted[routes.MergerRouting](h, call)
+	return noted[routes.MergerRouting](h, call), nil
 }
 
 func (h *noting) ContextManager(_ context.Context, call runtime.Call, _ *routes.ContextManagerRequest) (*routes.ContextManagerResultRouting, error) {
-	return noted[routes.ContextManagerResultRouting](h, call)
+	return noted[routes.ContextManagerResultRouting](h, call), nil
 }
 
 func (h *noting) AdaptContextManager(_ context.Context, call runtime.Call, r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
@@ -166,41 +166,41 @@ func (h *noting) AdaptContextManager(_ context.Context, call runtime.Call, r *ro
 }
 
 func (h *noting) OrchestratorCollector(_ context.Context, call runtime.Call, _ *routes.OrchestratorCollectorRequest) (*routes.OrchestratorCollectorRouting, error) {
-	return noted[routes.OrchestratorCollectorRouting](h, call)
+	return noted[routes.OrchestratorCollectorRouting](h, call), nil
 }
 
 func (h *noting) DiscoveryCollector(_ context.Context, call runtime.Call, _ *routes.DiscoveryCollectorRequest) (*routes.DiscoveryCollectorRouting, error) {
-	return noted[routes.DiscoveryCollectorRouting](h, call)
+	return noted[routes.DiscoveryCollectorRouting](h, call), nil
 }
 
 func (h *noting) PlanningCollector(_ context.Context, call runtime.Call, _ *routes.PlanningCollectorRequest) (*routes.PlanningCollectorRouting, error) {
-	return noted[routes.PlanningCollectorRouting](h, call)
+	return noted[routes.PlanningCollectorRouting](h, call), nil
 }
 
 func (h *noting) TicketCollector(_ context.Context, call runtime.Call, _ *routes.TicketCollectorRequest) (*routes.TicketCollectorRouting, error) {
-	return noted[routes.TicketCollectorRouting](h, call)
+	return noted[routes.TicketCollectorRouting](h, call), nil
 }
 
 func (h *noting) DiscoveryDispatch(_ context.Context, call runtime.Call, _ *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
-	return noted[routes.DiscoveryAgentDispatchRouting](h, call)
+	return noted[routes.DiscoveryAgentDispatchRouting](h, call), nil
 }
 
 func (h *noting) PlanningDispatch(_ context.Context, call runtime.Call, _ *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
-	return noted[routes.PlanningAgentDispatchRouting](h, call)
+	return noted[routes.PlanningAgentDispatchRouting](h, call), nil
 }
 
 func (h *noting) TicketDispatch(_ context.Context, call runtime.Call, _ *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
-	return noted[routes.TicketAgentDispatchRouting](h, call)
+	return noted[routes.TicketAgentDispatchRouting](h, call), nil
 }
 
 func (h *noting) DiscoveryAgent(_ context.Context, call runtime.Call, _ *routes.DiscoveryAgentRequest) (*routes.DiscoveryAgentRouting, error) {
-	return noted[routes.DiscoveryAgentRouting](h, call)
+	return noted[routes.DiscoveryAgentRouting](h, call), nil
 }
 
 func (h *noting) PlanningAgent(_ context.Context, call runtime.Call, _ *routes.PlanningAgentRequest) (*routes.PlanningAgentRouting, error) {
-	return noted[routes.PlanningAgentRouting](h, call)
+	return noted[routes.PlanningAgentRouting](h, call), nil
 }
 
 func (h *noting) TicketAgent(_ context.Context, call runtime.Call, _ *routes.TicketAgentRequest) (*routes.TicketAgentRouting, error) {
-	return noted[routes.TicketAgentRouting](h, call)
+	return noted[routes.TicketAgentRouting](h, call), nil
 }

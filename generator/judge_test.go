@@ -24,7 +24,7 @@ import (
 var program = routes.New(routes.UnimplementedHandlers{})
 
 // ownSpec is the text of this repository's routes.yaml.
-func ownSpec(t testing.TB) []byte {
+func ownSpec(t *testing.T) []byte {
 	t.Helper()
 	src, err := os.ReadFile("../routes.yaml")
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ var ownOnce struct {
 }
 
 // ownResult is what Generate makes of routes.yaml, made once; nobody writes to it.
-func ownResult(t testing.TB) *generator.Result {
+func ownResult(t *testing.T) *generator.Result {
 	t.Helper()
 	src := ownSpec(t)
 	ownOnce.Do(func() { ownOnce.result = generator.Generate("routes.yaml", src) })

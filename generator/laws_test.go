@@ -283,6 +283,32 @@ func TestEverySchemaPassesLint(t *testing.T) {
 	}
 }
 
+// noStrictForm are the routings with a branch that reaches DiagramRepresentation, whose boxes and lines hold free JSON:
+// openai and anthropic have no form for that.
+var noStrictForm = []string{"ContextManagerResultRouting", "OrchestratorCollectorRouting", "DiscoveryCollectorRouting", "DiscoveryAgentRouting"}
+
+// TestEveryRoutingPassesLint holds the schemas that the nodes' own models get to the same limits and structure.
+func TestEveryRoutingPassesLint(t *testing.T) {
+	t.Parallel()
+	for _, row := range program.Tables.Routings {
+		for _, d := range runtime.Dialects() {
+			text := program.RoutingSchema(row.Node, d)
+			if strict := d == runtime.OpenAI || d == runtime.Anthropic; strict && slices.Contains(noStrictForm, row.Name) {
+				assert.Empty(t, text, "%s in %s", row.Name, d)
+				continue
+			}
+			doc := object(t, text)
+			assert.Empty(t, faults(doc), "%s in %s", row.Name, d)
+			assert.Len(t, branchesOf(doc), len(row.Branches))
+			found, err := schema.Lint(d, []byte(text))
+			require.NoError(t, err)
+			for _, f := range found {
+				assert.True(t, f.Notice, "%s in %s: %+v", row.Name, d, f)
+			}
+		}
+	}
+}
+
 func singles() []routes.InterruptRouteSet {
 	var out []routes.InterruptRouteSet
 	for _, r := range everyRoute() {

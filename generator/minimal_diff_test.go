@@ -75,9 +75,9 @@ func lost(old, fresh []string) []string {
 	for i := range best {
 		best[i] = make([]int32, len(fresh)+1)
 	}
-	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(fresh) - 1; j >= 0; j-- {
-			if best[i][j] = max(best[i+1][j], best[i][j+1]); old[i] == fresh[j] {
+	for i, line := range slices.Backward(old) {
+		for j := range slices.Backward(fresh) {
+			if best[i][j] = max(best[i+1][j], best[i][j+1]); line == fresh[j] {
 				best[i][j] = best[i+1][j+1] + 1
 			}
 		}
@@ -239,8 +239,7 @@ func implementer(p *types.Package, iface string) string {
 	set := p.Scope().Lookup(iface).Type().Underlying().(*types.Interface)
 	var b strings.Builder
 	fmt.Fprintf(&b, "type my%s struct{}\nvar _ routes.%s = my%s{}\n", iface, iface, iface)
-	for i := range set.NumMethods() {
-		m := set.Method(i)
+	for m := range set.Methods() {
 		signature := strings.TrimPrefix(types.TypeString(m.Type(), qualifier), "func")
 		fmt.Fprintf(&b, "func (my%s) %s%s { panic(0) }\n", iface, m.Name(), signature)
 	}

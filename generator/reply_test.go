@@ -1,7 +1,6 @@
 package generator_test
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +21,8 @@ import (
 //   - a routing may be wrapped as {"route": ...};
 //   - an enum value may have another letter case;
 //   - a map may be a list of {"key", "value"} pairs, each key once.
+//
+// It takes less in two places, which are not drawn: NUL in a string, and a leap second.
 //
 // branches are all of the routing, those outside the narrowed schema too.
 type lenient struct {
@@ -235,7 +236,7 @@ func TestReplyRefusals(t *testing.T) {
 func pointers(t *testing.T, err error) []string {
 	t.Helper()
 	var invalid *runtime.InvalidError
-	require.True(t, errors.As(err, &invalid), "%v", err)
+	require.ErrorAs(t, err, &invalid)
 	var at []string
 	for _, p := range invalid.Problems {
 		assert.NotEmpty(t, p.Reason)
@@ -250,12 +251,12 @@ func TestSelectionErrorsNameTheChoice(t *testing.T) {
 	allowed := func(name string) bool { return name == "reviewRequest" }
 	var refusal *runtime.SelectionError
 	err := runtime.DecodeReply([]byte(`{`+goodTicket+`,`+goodOrchestrator+`}`), new(routes.InterruptRouting), allowed)
-	require.True(t, errors.As(err, &refusal))
+	require.ErrorAs(t, err, &refusal)
 	want := runtime.SelectionError{Routing: "InterruptRouting", Set: []string{"orchestratorRequest", "ticketOrchestratorRequest"}, Allowed: []string{"reviewRequest"}}
 	assert.Equal(t, want, *refusal)
 
 	_, err = (&routes.InterruptRouting{ReviewRequest: &routes.ReviewRequest{}, MergerRequest: &routes.MergerRequest{}}).Selected()
-	require.True(t, errors.As(err, &refusal))
+	require.ErrorAs(t, err, &refusal)
 	assert.Equal(t, runtime.CodeManyRoutes, runtime.CodeOf(err))
 	assert.Equal(t, []string{"reviewRequest", "mergerRequest"}, refusal.Set)
 	_, err = (&routes.InterruptRouting{}).Selected()
@@ -264,6 +265,36 @@ func TestSelectionErrorsNameTheChoice(t *testing.T) {
 	branch, err := (&routes.InterruptRouting{ReviewRequest: review}).Selected()
 	require.NoError(t, err)
 	assert.Equal(t, runtime.Branch{Name: "reviewRequest", Value: review}, branch)
+}
+
+// TestTypedReplies reads replies by the methods of the routings, for every route and every set of one.
+func TestTypedReplies(t *testing.T) {
+	t.Parallel()
+	for _, r := range everyRoute() {
+		request := filled(recordTypes()[r.Request().String()], true, 1)
+		inner, err := runtime.Encode(request)
+		require.NoError(t, err)
+		doc := `{"` + r.Field() + `":` + string(inner) + `}`
+		for _, allowed := range everyRoute() {
+			for _, text := range []string{doc, `{"route":` + doc + `}`} {
+				var v routes.InterruptRouting
+				err := v.DecodeReply([]byte(text), setOf(allowed))
+				if allowed != r {
+					assert.Equal(t, runtime.CodeNoRoute, runtime.CodeOf(err), "%s where only %s is allowed", r, allowed)
+					continue
+				}
+				require.NoError(t, err, "%s", text)
+				assert.Equal(t, r, v.Route())
+				branch, err := v.Selected()
+				require.NoError(t, err)
+				assert.Equal(t, runtime.Branch{Name: r.Field(), Value: request}, branch)
+			}
+		}
+		require.Error(t, new(routes.InterruptRouting).DecodeReply([]byte(doc), setOf()), "the empty set allows nothing")
+	}
+	var v routes.OrchestratorRouting
+	require.NoError(t, v.DecodeReply([]byte(`{"route":{"collectorRequest":{"goal":"g","phase":"p"}}}`)))
+	assert.Equal(t, &routes.OrchestratorCollectorRequest{Goal: "g", Phase: "p"}, v.CollectorRequest)
 }
 
 // TestMapsHaveTwoForms reads a map as an object and as pairs, from a model; the wire has the object only.

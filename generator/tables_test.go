@@ -82,7 +82,7 @@ func TestContractTable(t *testing.T) {
 // byText finds a value of a generated enum by its text.
 func byText[T ~uint32, P interface {
 	*T
-	UnmarshalText([]byte) error
+	UnmarshalText(text []byte) error
 }](t *testing.T, text string) T {
 	t.Helper()
 	var v T
@@ -134,7 +134,7 @@ func TestMappingsAreTotal(t *testing.T) {
 	assert.Len(t, program.Tables.Nodes, len(activation))
 	for _, leaf := range []routes.AgentType{routes.AgentTypeDiscoveryAgent, routes.AgentTypePlanningAgent, routes.AgentTypeTicketAgent} {
 		assert.Zero(t, leaf.Route(), "nobody is routed back to a leaf")
-		assert.False(t, leaf.Routes().Len() == 0)
+		assert.Equal(t, 1, leaf.Routes().Len(), "its interrupts go back to its dispatch")
 	}
 }
 

@@ -28,17 +28,16 @@ var recordTypes = sync.OnceValue(func() map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	var walk func(t reflect.Type)
 	walk = func(t reflect.Type) {
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
+		if k := t.Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Map {
 			walk(t.Elem())
-		case reflect.Struct:
-			if _, isRecord := reflect.New(t).Interface().(runtime.Record); !isRecord || found[t.Name()] != nil {
-				return
-			}
-			found[t.Name()] = t
-			for i := range t.NumField() {
-				walk(t.Field(i).Type)
-			}
+			return
+		}
+		if !reflect.PointerTo(t).Implements(reflect.TypeFor[runtime.Record]()) || found[t.Name()] != nil {
+			return
+		}
+		found[t.Name()] = t
+		for f := range t.Fields() {
+			walk(f.Type)
 		}
 	}
 	for _, row := range program.Tables.Requests {
@@ -127,6 +126,7 @@ type property struct {
 // reduced turns a schema into plain values that compare, properties in order.
 func reduced(v *schema.Value) any {
 	switch v.Kind {
+	case schema.String, schema.Literal:
 	case schema.Object:
 		out := map[string]any{}
 		for _, m := range v.Members {
@@ -155,7 +155,8 @@ func reduced(v *schema.Value) any {
 }
 
 // reflected is what the reflector says of a type and all it reaches, hidden fields dropped.
-func reflected(t testing.TB, of reflect.Type) definitions {
+func reflected(t *testing.T, of reflect.Type) definitions {
+	t.Helper()
 	text, err := json.Marshal(reflector().ReflectFromType(of))
 	require.NoError(t, err)
 	root, err := schema.Parse(text)
@@ -206,18 +207,21 @@ func (all definitions) reachedFrom(root any) definitions {
 }
 
 // document writes a root and the definitions it reaches as a text that compares.
-func (all definitions) document(t testing.TB, root any) string {
+func (all definitions) document(t *testing.T, root any) string {
+	t.Helper()
 	return written(t, root, all.reachedFrom(root))
 }
 
-func written(t testing.TB, root any, defs definitions) string {
+func written(t *testing.T, root any, defs definitions) string {
+	t.Helper()
 	text, err := json.MarshalIndent(map[string]any{"root": root, "defs": defs}, "", " ")
 	require.NoError(t, err)
 	return string(text)
 }
 
 // emitted is a schema that routegen wrote, reduced the same way.
-func emitted(t testing.TB, text string) string {
+func emitted(t *testing.T, text string) string {
+	t.Helper()
 	v, err := schema.Parse([]byte(text))
 	require.NoError(t, err)
 	defs := definitions{}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -244,11 +245,11 @@ func DecodeFloat[T ~float64](d *Decoder, v *T) {
 	}
 }
 
-// DecodeTime reads a time as RFC 3339 text, with date, time and offset.
+// DecodeTime reads a time as RFC 3339 text, with date, time and offset; t and z may be small letters. A leap second is refused.
 func DecodeTime(d *Decoder, v *time.Time) {
 	d.rules()
 	const want = "a time like 2006-01-02T15:04:05Z"
-	if text, ok := d.chars(want); ok && v.UnmarshalText(text) != nil {
+	if text, ok := d.chars(want); ok && v.UnmarshalText(text) != nil && v.UnmarshalText(bytes.ToUpper(text)) != nil {
 		d.problem("is not a time: write it like 2006-01-02T15:04:05Z")
 	}
 }

@@ -276,7 +276,7 @@ func TestTagged(t *testing.T) {
 		}
 		return nil
 	}
-	b, err := runtime.EncodeTagged("Leaf", &leaf{Path: "<p>", Line: 3})
+	b, err := runtime.EncodeTagged(&leaf{Path: "<p>", Line: 3})
 	require.NoError(t, err)
 	assert.Equal(t, `{"Leaf":{"path":"<p>","line":3}}`, string(b))
 	v, err := runtime.DecodeTagged(b, into)
@@ -296,7 +296,7 @@ func TestTagged(t *testing.T) {
 		assert.Nil(t, v, doc)
 		assert.Equal(t, want, problems(t, err), doc)
 	}
-	_, err = runtime.EncodeTagged("x", func() {})
+	_, err = runtime.EncodeTagged(nil)
 	assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 }
 

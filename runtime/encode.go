@@ -17,20 +17,20 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// EncodeTagged returns v as a member of a sealed set: {"name": v}. It refuses what [Encode] refuses.
-func EncodeTagged(name string, v any) ([]byte, error) {
+// EncodeTagged returns v as a member of a sealed set: {"TypeName": v}. It refuses what [Encode] refuses, and a nil v with [CodeInvalid].
+func EncodeTagged(v Record) ([]byte, error) {
+	if v == nil {
+		return nil, invalid("encode tagged value", "there is no value: give one of the set")
+	}
 	value, err := Encode(v)
 	if err != nil {
 		return nil, err
 	}
-	key, err := Encode(name)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, 0, len(key)+len(value)+3)
-	b = append(b, '{')
-	b = append(b, key...)
-	b = append(b, ':')
+	name := v.Shape().Name // a Go identifier: nothing in it needs an escape
+	b := make([]byte, 0, len(name)+len(value)+5)
+	b = append(b, `{"`...)
+	b = append(b, name...)
+	b = append(b, `":`...)
 	b = append(b, value...)
 	return append(b, '}'), nil
 }

@@ -96,7 +96,7 @@ func formatted(format, s string) bool {
 
 func isTime(s string) bool {
 	var t time.Time
-	return t.UnmarshalText([]byte(s)) == nil
+	return t.UnmarshalText([]byte(strings.ToUpper(s))) == nil
 }
 
 // isHostname holds s to RFC 1123: labels of letters, digits and inner hyphens.

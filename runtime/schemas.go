@@ -200,8 +200,8 @@ func (r *reached) add(def int) {
 		return
 	}
 	if i := uint32(def); !SetHas(r.seen, i) {
-		SetWith(r.seen, i)
-		SetWith(r.todo, i)
+		SetWith(r.seen, i+1, i)
+		SetWith(r.todo, i+1, i)
 	}
 }
 

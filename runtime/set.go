@@ -8,10 +8,10 @@ import (
 // A route set is an array of words in generated code, [N]uint64, so it is comparable, copied by assignment and needs no allocation. Route
 // r, counted from 1, is bit r-1. The functions here take the array as a slice; 0 and values beyond the words are ignored.
 
-// SetWith adds values to the set. A value that is 0 or beyond the words is left out.
-func SetWith[R ~uint16 | ~uint32](words []uint64, rs ...R) {
+// SetWith adds values to the set. A value that is 0, not below end, or beyond the words is left out.
+func SetWith[R ~uint16 | ~uint32](words []uint64, end R, rs ...R) {
 	for _, r := range rs {
-		if w, bit := place(r); w < uint(len(words)) {
+		if w, bit := place(r); r < end && w < uint(len(words)) {
 			words[w] |= bit
 		}
 	}

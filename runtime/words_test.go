@@ -63,7 +63,7 @@ type route uint16
 
 func TestSets(t *testing.T) {
 	var s [2]uint64
-	runtime.SetWith[route](s[:], 1, 64, 65, 128, 0, 129, 65535)
+	runtime.SetWith[route](s[:], 129, 1, 64, 65, 128, 0, 129, 65535)
 	assert.Equal(t, [2]uint64{1 | 1<<63, 1 | 1<<63}, s)
 	assert.Equal(t, []route{1, 64, 65, 128}, slices.Collect(runtime.SetAll[route](s[:])))
 	for range runtime.SetAll[route](s[:]) {
@@ -75,6 +75,10 @@ func TestSets(t *testing.T) {
 	_, one := runtime.SetOnly[route](s[:])
 	assert.False(t, one)
 	assert.Equal(t, 4, runtime.SetLen(s[:]))
+	ended := s
+	runtime.SetWith[route](ended[:], 100, 99, 100, 101)
+	assert.True(t, runtime.SetHas(ended[:], route(99)))
+	assert.False(t, runtime.SetHas(ended[:], route(100)), "the end is no route")
 	runtime.SetWithout[route](s[:], 1, 64, 128, 0, 500)
 	only, one := runtime.SetOnly[route](s[:])
 	assert.True(t, one)
@@ -87,7 +91,7 @@ func TestSets(t *testing.T) {
 	runtime.SetAnd(two, []uint64{0b011, 1})
 	assert.Equal(t, []uint64{0b010}, two)
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
-		runtime.SetWith[route](s[:], 3, 70)
+		runtime.SetWith[route](s[:], 129, 3, 70)
 		runtime.SetHas(s[:], route(3))
 		for r := range runtime.SetAll[route](s[:]) {
 			runtime.SetWithout(s[:], r)

@@ -93,12 +93,9 @@ func unescape(ts *testscript.TestScript, neg bool, args []string) {
 
 // answerWithin ends the process after a time that is far more than it needs.
 func answerWithin(limit string) {
-	after, err := time.ParseDuration(limit)
-	if err != nil {
-		panic(err)
-	}
+	after, err := time.ParseDuration(limit) // of a limit that is none, 0
 	time.AfterFunc(after, func() {
-		_, _ = fmt.Fprintln(os.Stderr, "no answer within", after)
+		_, _ = fmt.Fprintln(os.Stderr, "no answer within", after, err)
 		os.Exit(99)
 	})
 }

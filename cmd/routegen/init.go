@@ -84,8 +84,27 @@ func (p *program) runInit(dir, name string) error {
 		}
 		p.notef("%s %s", sign, c.Path)
 	}
-	p.notef("next: go get -tool %s/cmd/routegen@latest, then go generate ./...", runtimeModule)
+	p.notef("next: %s", nextStep(dir))
 	return nil
+}
+
+// nextStep says what is left to do after init: go generate finds the program only where go.mod names it.
+func nextStep(dir string) string {
+	step := "go generate ./..."
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return step
+	}
+	tool := runtimeModule + "/cmd/routegen"
+	root, module := moduleRoot(abs)
+	if text, err := os.ReadFile(filepath.Join(root, "go.mod")); module && err == nil && bytes.Contains(text, []byte(tool)) {
+		return step
+	}
+	step = "go get -tool " + tool + "@latest, then " + step
+	if !module {
+		step = "go mod init, then " + step
+	}
+	return step
 }
 
 // openFolder opens the nearest folder that exists, and returns what is missing below it, slash-separated; "." is nothing.

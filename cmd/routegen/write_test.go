@@ -127,9 +127,10 @@ func (d *brokenDisk) Remove(name string) error {
 	return d.disk.Remove(name)
 }
 
-// G38: whichever call of a write fails, and whether or not the program lives on to tidy up, every file is wholly old or
-// wholly new, a file of a person is untouched, and the next run completes the work.
-func TestWriteBrokenAnywhere(t *testing.T) {
+// TestG6_FailedWrites lets each call of a write fail in turn, be it that the program lives on to tidy up or not: every file is
+// wholly old or wholly new, a file of a person is untouched, and the next run completes the work. The whole program is put
+// into the same trouble by the bad inputs g36, g38 and g40.
+func TestG6_FailedWrites(t *testing.T) {
 	t.Parallel()
 	finished := tree(t, writeAll(t, lay(t, oldFiles())))
 	for _, dead := range []bool{false, true} {

@@ -209,9 +209,9 @@ func AllRoutes() InterruptRouteSet {
 	return allRoutes
 }
 
-// With returns s and the given routes. 0 is not a route and adds nothing.
+// With returns s and the given routes. A value that is no route adds nothing.
 func (s InterruptRouteSet) With(routes ...Route) InterruptRouteSet {
-	runtime.SetWith(s[:], routes...)
+	runtime.SetWith(s[:], routeEnd, routes...)
 	return s
 }
 

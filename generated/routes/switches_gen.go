@@ -273,9 +273,10 @@ func newRequest(name string) runtime.Record {
 	return nil
 }
 
-// EncodeRequest writes a message with the name of its type: {"TypeName": {...}}.
+// EncodeRequest writes a message with the name of its type: {"TypeName": {...}}. A nil message is
+// refused with code invalid.
 func EncodeRequest(message Request) ([]byte, error) {
-	return runtime.EncodeTagged(message.Shape().Name, message)
+	return runtime.EncodeTagged(message)
 }
 
 // DecodeRequest reads what EncodeRequest wrote, strictly. An unknown type, and whatever
@@ -328,9 +329,10 @@ func newInterrupt(name string) runtime.Record {
 	return nil
 }
 
-// EncodeInterrupt writes a message with the name of its type: {"TypeName": {...}}.
+// EncodeInterrupt writes a message with the name of its type: {"TypeName": {...}}. A nil message is
+// refused with code invalid.
 func EncodeInterrupt(message InterruptRequest) ([]byte, error) {
-	return runtime.EncodeTagged(message.Shape().Name, message)
+	return runtime.EncodeTagged(message)
 }
 
 // DecodeInterrupt reads what EncodeInterrupt wrote, strictly. An unknown type, and whatever

@@ -46,7 +46,7 @@ func (c *Composer) branches(r plan.Routing) []runtime.BranchRow {
 func (c *Composer) Routes(d runtime.Dialect, routes ...int) string {
 	words := make([]uint64, (len(c.plan.Routes)+63)/64)
 	for _, r := range routes {
-		runtime.SetWith(words, uint32(r+1)) // a plan has fewer routes than fit
+		runtime.SetWith(words, uint32(len(c.plan.Routes)+1), uint32(r+1)) // a plan has fewer routes than fit
 	}
 	return c.schemas.Set(words, d)
 }

@@ -68,8 +68,8 @@ func (g *goFile) routeSet() {
 		g.decl(200, []string{name + "." + fn}, doc(about),
 			jen.Func().Params(jen.Id("s").Id(name)).Id(fn).Params(params).Add(result).Block(body...).Line())
 	}
-	method("With", "With returns s and the given routes. 0 is not a route and adds nothing.", routes, jen.Id(name),
-		rt("SetWith").Call(words, jen.Id("routes").Op("...")), jen.Return(jen.Id("s")))
+	method("With", "With returns s and the given routes. A value that is no route adds nothing.", routes, jen.Id(name),
+		rt("SetWith").Call(words, jen.Id("routeEnd"), jen.Id("routes").Op("...")), jen.Return(jen.Id("s")))
 	method("Without", "Without returns s less the given routes.", routes, jen.Id(name),
 		rt("SetWithout").Call(words, jen.Id("routes").Op("...")), jen.Return(jen.Id("s")))
 	method("Only", "Only returns those of the given routes that s has: the filter that hides all others.", routes, jen.Id(name),

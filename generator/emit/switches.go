@@ -52,9 +52,9 @@ func (g *goFile) wire(word, iface string, members []plan.Record) {
 	fresh := "new" + word
 	g.fresh(fresh, members, rt("Record"))
 	g.decl(200, []string{"Encode" + word},
-		doc("Encode"+word+" writes a message with the name of its type: {\"TypeName\": {...}}."),
+		doc("Encode"+word+" writes a message with the name of its type: {\"TypeName\": {...}}. A nil message is refused with code invalid."),
 		jen.Func().Id("Encode"+word).Params(jen.Id("message").Id(iface)).Params(jen.Index().Byte(), jen.Error()).Block(
-			jen.Return(rt("EncodeTagged").Call(jen.Id("message").Dot("Shape").Call().Dot("Name"), jen.Id("message"))),
+			jen.Return(rt("EncodeTagged").Call(jen.Id("message"))),
 		).Line())
 	g.decl(300, []string{"Decode" + word},
 		doc("Decode"+word+" reads what Encode"+word+" wrote, strictly. An unknown type, and whatever runtime.Unmarshal refuses, is refused with code invalid."),

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manyNodes is a spec of n nodes in a ring, with six request and six interrupt fields each.
+// manyNodes is a spec of n nodes in a ring that the last one can leave, with six request and six interrupt fields each.
 func manyNodes(n int) []byte {
 	var b bytes.Buffer
-	b.WriteString("version: 1\ngo: {package: routes, out: generated/routes}\ninterrupts: {fields: {reason: {type: string, doc: Why.}}}\nnodes:\n")
+	b.WriteString("version: 1\ngo: {package: routes, out: generated/routes}\nresults: {Done: {doc: What comes back., fields: {}}}\ninterrupts: {fields: {reason: {type: string, doc: Why.}}}\nnodes:\n")
 	for i := range n {
 		fmt.Fprintf(&b, "  node%d:\n    doc: Does the work of step %d.\n    request:\n      fields:\n", i, i)
 		for k := range 6 {
@@ -26,6 +26,7 @@ func manyNodes(n int) []byte {
 		}
 		fmt.Fprintf(&b, "    branches:\n      askRequest: interrupt\n      next: Node%dRequest\n", (i+1)%n)
 	}
+	b.WriteString("      done: Done\n")
 	return bytes.Replace(b.Bytes(), []byte("  node0:\n"), []byte("  node0:\n    entry: true\n"), 1)
 }
 

@@ -115,7 +115,7 @@ func (c *checker) checkCarry(n *Node, result *decl, path string) {
 				continue
 			}
 			found = true
-			if from != nil && from.Type.String() != to.Type.String() {
+			if from != nil && c.isKnown(from.Type) && c.isKnown(to.Type) && from.Type.String() != to.Type.String() {
 				c.fail(RuleFieldType, at, carry.From.At, "carry between fields of one type", "%s.%s is %s, but %s.%s is %s",
 					result.name, from.Key.Value, from.Type, next.RequestName(), to.Key.Value, to.Type)
 				break

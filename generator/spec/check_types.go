@@ -129,6 +129,12 @@ func (c *checker) base(t *TypeExpr) (Kind, *Enum) {
 	return Named, nil
 }
 
+// isKnown reports whether a type was read and is declared. What is not was reported.
+func (c *checker) isKnown(t *TypeExpr) bool {
+	leaf := t.leaf()
+	return leaf != nil && (leaf.Kind != Named || c.byName[leaf.Name] != nil)
+}
+
 func (c *checker) isScalar(t *TypeExpr) bool {
 	switch kind, _ := c.base(t); kind {
 	case String, Bool, Int, Float, Time, Duration, "":

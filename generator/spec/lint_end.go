@@ -1,6 +1,12 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// maxShownWay is how many nodes of a circle are named.
+const maxShownWay = 8
 
 // lintEnds reports work that can never end, once for each circle: every node needs a way to a node that ends a frame.
 func (c *checker) lintEnds() {
@@ -12,7 +18,7 @@ func (c *checker) lintEnds() {
 		for _, to := range onward[n] {
 			back[to] = append(back[to], n)
 		}
-		if len(onward[n]) == 0 || c.canEnd(n) {
+		if len(n.Branches) == 0 || len(onward[n]) == 0 || c.canEnd(n) {
 			settled[n] = true
 			queue = append(queue, n)
 		}
@@ -28,16 +34,28 @@ func (c *checker) lintEnds() {
 		}
 	}
 	for _, n := range c.spec.Nodes {
-		var way []string
+		var way []*Node
 		at := n
 		for ; !settled[at]; at = onward[at][0] {
 			settled[at] = true
-			way = append(way, at.Key.Value)
+			way = append(way, at)
 		}
-		if len(way) > 0 {
-			c.warn(RuleNodeNoEnd, n.path(), n.Key.At, "give one of them a branch to a type of results:", "work that comes to node %q never ends: %s -> %s", n.Key.Value, strings.Join(way, " -> "), at.Key.Value)
+		if first := slices.Index(way, at); first >= 0 { // else it runs into a circle that was reported
+			c.noEnd(way[first:])
 		}
 	}
+}
+
+func (c *checker) noEnd(circle []*Node) {
+	var names []string
+	for _, n := range circle[:min(len(circle), maxShownWay)] {
+		names = append(names, n.Key.Value)
+	}
+	if len(circle) > maxShownWay {
+		names = append(names, "...")
+	}
+	n := circle[0]
+	c.warn(RuleNodeNoEnd, n.path(), n.Key.At, "give one of them a branch to a type of results:", "work that comes to node %q never ends: %s -> %s", n.Key.Value, strings.Join(names, " -> "), n.Key.Value)
 }
 
 // canEnd reports whether a frame may end at a node. A branch that goes nowhere was reported and gets the benefit of the doubt.
