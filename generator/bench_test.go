@@ -67,8 +67,8 @@ func BenchmarkSelect(b *testing.B) {
 func reflectSelected(routing any) any {
 	v := reflect.ValueOf(routing).Elem()
 	var found any
-	for i := range v.NumField() {
-		if f := v.Field(i); !f.IsNil() {
+	for _, f := range v.Fields() {
+		if !f.IsNil() {
 			if found != nil {
 				return nil
 			}
@@ -111,6 +111,7 @@ func BenchmarkSchema(b *testing.B) {
 // reflectSchema reflects the whole union, takes away the routes outside the set and the definitions that nothing reaches
 // any more, and marshals the rest.
 func reflectSchema(b *testing.B, set routes.InterruptRouteSet) []byte {
+	b.Helper()
 	reflector := &invopop.Reflector{Anonymous: true}
 	s := reflector.Reflect(&routes.InterruptRouting{})
 	root := s.Definitions["InterruptRouting"]

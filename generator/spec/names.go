@@ -152,6 +152,7 @@ func (r *reader) checkClass(c class, t Text) {
 		if isOutside(t.Value) || path.Clean(t.Value) != t.Value {
 			r.report(RuleRefOutside, t.At, "name it relative to the templates folder", "template %q is not a plain relative name", t.Value)
 		}
+	default: // any text will do, or another pass knows what it names
 	}
 }
 
