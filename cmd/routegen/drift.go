@@ -197,7 +197,7 @@ func (s surveyor) compare(name string, text []byte) (*change, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.owner.owns(name, old):
+	case len(old) > 0 && !s.owner.owns(name, old): // what is empty, as a power cut leaves it, holds nothing to lose
 		return nil, &outError{spec.RuleOutForeign, name, "was not generated from " + s.owner.source + ", and is in the way"}
 	case bytes.Equal(foldLines(old), text):
 		return nil, nil
