@@ -86,6 +86,7 @@ func BenchmarkSchema(b *testing.B) {
 	}{
 		{"one", routes.AllRoutes().Only(routes.RouteReview)},
 		{"three", routes.AllRoutes().Only(routes.RouteReview, routes.RouteOrchestrator, routes.RouteDiscoveryDispatch)},
+		{"thirteen", routes.AllRoutes().Without(routes.RouteTicketDispatch)},
 		{"all", routes.AllRoutes()},
 	}
 	for _, s := range sets {

@@ -55,26 +55,28 @@ type Schemas struct {
 	defs     []Definition
 	branches []BranchRow
 	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
+	whole    []atomic.Pointer[string] // all branches, by dialect
 }
 
 // NewSchemas returns the schemas over these definitions. branches are those of the interrupt routing, so that row r-1 is route r. Both
 // slices are kept and must not change.
 func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
-	return &Schemas{defs: defs, branches: branches, single: make([]atomic.Pointer[string], len(branches)*len(dialectNames))}
+	return &Schemas{defs: defs, branches: branches, single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)),
+		whole: make([]atomic.Pointer[string], len(dialectNames))}
 }
 
 // Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has its own form, see [Schemas]. It
 // returns "" for a set without a known route, for an unknown dialect, and when a record it needs has no form in the dialect. The schema
-// of one route is kept after its first use; asking for it again allocates nothing.
+// of one route, and that of all, is kept after its first use; asking for it again allocates nothing.
 func (s *Schemas) Set(words []uint64, d Dialect) string {
-	if r := only(words); r != 0 && r <= len(s.branches) && int(d) < len(dialectNames) {
-		memo := &s.single[(r-1)*len(dialectNames)+int(d)]
-		if text := memo.Load(); text != nil {
-			return *text
-		}
-		text := s.Union(s.branches[r-1:r], d)
-		memo.Store(&text)
-		return text
+	if int(d) >= len(dialectNames) {
+		return ""
+	}
+	if r := only(words); r != 0 && r <= len(s.branches) {
+		return s.kept(&s.single[(r-1)*len(dialectNames)+int(d)], s.branches[r-1:r], d)
+	}
+	if SetLen(words) == len(s.branches) {
+		return s.kept(&s.whole[d], s.branches, d)
 	}
 	var few [16]BranchRow
 	kept := few[:0]
@@ -84,6 +86,16 @@ func (s *Schemas) Set(words []uint64, d Dialect) string {
 		}
 	}
 	return s.Union(kept, d)
+}
+
+// kept returns a text that is composed once. Two first callers may both compose it: they get equal texts.
+func (s *Schemas) kept(memo *atomic.Pointer[string], branches []BranchRow, d Dialect) string {
+	if text := memo.Load(); text != nil {
+		return *text
+	}
+	text := s.Union(branches, d)
+	memo.Store(&text)
+	return text
 }
 
 // Union returns the schema of a routing of which exactly one of these branches may be set. It returns "" where [Schemas.Set] does.
