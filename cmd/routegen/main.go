@@ -15,7 +15,7 @@ import (
 
 // memoryLimit is where the collector starts to work harder. A spec of fourteen thousand nodes gives a third of a gigabyte of
 // text; with this limit the whole process stays below one, and a small spec never comes near it.
-const memoryLimit = 800 << 20
+const memoryLimit = 900 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
