@@ -15,8 +15,6 @@ import (
 
 // Result is everything one spec gives.
 type Result struct {
-	// Spec is the spec as read, with positions; nil when it could not be read at all.
-	Spec *spec.Spec
 	// Plan is every name and table, decided; nil when there is an error among the findings.
 	Plan *plan.Plan
 	// Files are the texts to be written, by slash-separated path relative to the spec's folder; nil when there is an error
@@ -26,6 +24,15 @@ type Result struct {
 	Findings []spec.Finding
 	// Source is the spec's text as it was given.
 	Source []byte
+
+	name string
+}
+
+// Spec reads the source again and returns it with every position; nil when it cannot be read. A huge spec takes as much
+// memory as a third of its output, and only who explains needs it, so a Result does not hold on to it.
+func (r *Result) Spec() *spec.Spec {
+	sp, _ := spec.Parse(r.name, r.Source)
+	return sp
 }
 
 // Generate reads a spec and renders its whole output. Name is the spec's path as findings shall show it; its last element
@@ -38,17 +45,16 @@ func Generate(name string, src []byte) *Result { return generate(name, src, fals
 func Check(name string, src []byte) *Result { return generate(name, src, true) }
 
 func generate(name string, src []byte, limits bool) *Result {
-	r := &Result{Source: src}
-	var findings []spec.Finding
-	r.Spec, findings = spec.Parse(name, src)
-	if r.Spec != nil {
+	r := &Result{Source: src, name: name}
+	sp, findings := spec.Parse(name, src)
+	if sp != nil {
 		var more []spec.Finding
-		r.Plan, more = plan.Build(r.Spec)
+		r.Plan, more = plan.Build(sp)
 		findings = merge(findings, more)
 		if limits && !hasError(findings) {
 			findings = append(findings, emit.Limits(r.Plan, name)...)
 		}
-		findings = spec.Suppress(findings, judged(r.Spec.Allows, limits))
+		findings = spec.Suppress(findings, judged(sp.Allows, limits))
 	}
 	if !hasError(findings) && r.Plan != nil {
 		files, err := emit.Files(r.Plan)

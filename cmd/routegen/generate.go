@@ -122,12 +122,12 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 	case errors.As(err, &hand):
 		return compilerFindings(src, rulePackageBroken, hand.diagnostics), nil
 	case errors.As(err, &miss):
-		if at, ok := binding(res.Spec, func(goType string) bool { return strings.HasPrefix(goType, miss.pkg+".") }); ok {
+		if at, ok := binding(res.Spec(), func(goType string) bool { return strings.HasPrefix(goType, miss.pkg+".") }); ok {
 			return []spec.Finding{{Rule: spec.RuleImportInvalid, Severity: spec.Error, File: src.shown, At: at, Message: miss.Error()}}, nil
 		}
 		return nil, err
 	case errors.As(err, &ours):
-		if found := bindingFindings(src, res.Spec, ours.diagnostics); found != nil {
+		if found := bindingFindings(src, res.Spec(), ours.diagnostics); found != nil {
 			_ = os.RemoveAll(ours.kept)
 			return found, nil
 		}

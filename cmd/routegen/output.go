@@ -70,9 +70,10 @@ func refusals(src *source, res *generator.Result, err error) []spec.Finding {
 		if !errors.As(e, &refused) {
 			return nil
 		}
-		key := res.Spec.Go.Out
-		if docs := src.at(res.Plan.Docs); res.Spec.Go.Docs.Set() && (refused.path == docs || within(docs, refused.path)) {
-			key = res.Spec.Go.Docs
+		written := res.Spec().Go
+		key := written.Out
+		if docs := src.at(res.Plan.Docs); written.Docs.Set() && (refused.path == docs || within(docs, refused.path)) {
+			key = written.Docs
 		}
 		hint := "move it away, then generate again"
 		if refused.rule == spec.RuleOutInvalid {

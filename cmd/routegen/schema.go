@@ -206,7 +206,7 @@ func limits(src *source, res *generator.Result, text string, dialect runtime.Dia
 			where = " at " + f.Pointer
 		}
 		out = append(out, spec.Finding{
-			Rule: spec.RuleSchemaLimit, Severity: spec.Warning, File: src.shown, At: res.Spec.Go.Out.At,
+			Rule: spec.RuleSchemaLimit, Severity: spec.Warning, File: src.shown, At: res.Spec().Go.Out.At,
 			Message: strings.TrimSpace(dialect.String() + " schema" + where + ": " + f.Message),
 		})
 	}
