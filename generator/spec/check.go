@@ -103,10 +103,14 @@ func (c *checker) warn(rule, path string, at Span, hint, format string, args ...
 	return f
 }
 
+func newChecker(r *reader, s *Spec) *checker {
+	return &checker{reader: r, spec: s, byName: map[string]*decl{}, nodes: map[string]*Node{}, takers: map[string]*Node{}, resumes: map[string]*Node{}, ends: map[string]bool{}, indexes: map[any]map[string]int{},
+		patterns: map[string]*regexp.Regexp{}}
+}
+
 // check runs every check over a decoded document.
 func check(r *reader, s *Spec) {
-	c := &checker{reader: r, spec: s, byName: map[string]*decl{}, nodes: map[string]*Node{}, takers: map[string]*Node{}, resumes: map[string]*Node{}, ends: map[string]bool{}, indexes: map[any]map[string]int{},
-		patterns: map[string]*regexp.Regexp{}}
+	c := newChecker(r, s)
 	c.indexTypes()
 	c.indexNodes()
 	c.checkTombstones()

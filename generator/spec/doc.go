@@ -12,5 +12,8 @@
 // Nothing here touches a disk, a clock or a network, and nothing is kept between two calls: every function is safe for
 // concurrent use as long as a Spec is not shared while it is changed.
 //
+// Add, Rename, Remove, Format and ApplyFixes give a changed text. They lay the tree of nodes over its bytes (edit_tree.go), change
+// single stretches (edit_splice.go), and read the result again: what they did not mean to change has not changed.
+//
 // Only yaml.go knows the YAML library.
 package spec

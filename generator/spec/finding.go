@@ -3,10 +3,13 @@ package spec
 // Severity of a finding.
 type Severity string
 
-// Errors stop generation; warnings do not; notices only inform.
+// Errors stop generation; warnings do not. The last two are of comparisons: what is expected has a price that somebody pays on
+// purpose, such as a new node for those who implement an interface; notices only inform.
 const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
+	Error    Severity = "error"
+	Warning  Severity = "warning"
+	Expected Severity = "expected"
+	Notice   Severity = "notice"
 )
 
 // Finding is one thing wrong with a spec, or worth knowing about it.

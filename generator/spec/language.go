@@ -54,7 +54,7 @@ func enumGrammar() *grammar[Enum] {
 		text("doc", classProse, "What the value means.", func(v *EnumValue) *Text { return &v.Doc }),
 		text("go_name", classGo, "Name of the Go constant.", func(v *EnumValue) *Text { return &v.GoName }),
 		flag("hidden", "Legal in Go and on the wire, never offered to a model.", func(v *EnumValue) *bool { return &v.Hidden }),
-		texts("was", classValue, "Earlier names, still accepted.", func(v *EnumValue) *[]Text { return &v.Was }),
+		texts("was", classValue, "Earlier names: it is a rename, not a removal and an addition.", func(v *EnumValue) *[]Text { return &v.Was }),
 		text("deprecated", classProse, "Why it should not be used.", func(v *EnumValue) *Text { return &v.Deprecated }),
 	)
 	value.orShort(keyInfo{name: "its doc", class: classProse}, func(r *reader, n *node, into *EnumValue) {

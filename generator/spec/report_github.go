@@ -19,7 +19,17 @@ func WriteGitHub(w io.Writer, findings []Finding) error {
 		if f.Hint != "" {
 			text += " (" + f.Hint + ")"
 		}
-		fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, property.Replace(f.File), at.Start.Line, at.Start.Column, property.Replace(f.Rule), message.Replace(text))
+		fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubLevel(f.Severity), property.Replace(f.File), at.Start.Line, at.Start.Column, property.Replace(f.Rule), message.Replace(text))
 	}
 	return out.Flush()
+}
+
+// gitHubLevel maps severities to the three that GitHub knows: what is neither an error nor a warning only informs.
+func gitHubLevel(s Severity) string {
+	switch s {
+	case Error, Warning:
+		return string(s)
+	default:
+		return "notice"
+	}
 }

@@ -48,6 +48,8 @@ type summaryRecord struct {
 	Kind     string `json:"kind"`
 	Errors   int    `json:"errors"`
 	Warnings int    `json:"warnings"`
+	Expected int    `json:"expected,omitempty"`
+	Notices  int    `json:"notices,omitempty"`
 	Wrote    int    `json:"wrote"`
 	Code     int    `json:"code"`
 }
@@ -61,11 +63,7 @@ func WriteJSON(w io.Writer, findings []Finding, end Summary) error {
 	summary := summaryRecord{V: 1, Kind: "summary", Wrote: end.Wrote, Code: end.Code}
 	for i := range findings {
 		f := &findings[i]
-		if f.Severity == Error {
-			summary.Errors++
-		} else {
-			summary.Warnings++
-		}
+		summary.count(f.Severity)
 		at := f.place()
 		record := findingRecord{
 			V: 1, Kind: "finding", Rule: f.Rule, Severity: f.Severity, File: f.File, Start: pair(at.Start), End: pair(at.End),
@@ -89,6 +87,19 @@ func WriteJSON(w io.Writer, findings []Finding, end Summary) error {
 		return err
 	}
 	return out.Flush()
+}
+
+func (s *summaryRecord) count(severity Severity) {
+	switch severity {
+	case Error:
+		s.Errors++
+	case Warning:
+		s.Warnings++
+	case Expected:
+		s.Expected++
+	case Notice:
+		s.Notices++
+	}
 }
 
 func pair(p Pos) [2]int { return [2]int{p.Line, p.Column} }

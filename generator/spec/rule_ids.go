@@ -99,6 +99,12 @@ const (
 	RuleWireNameLength = "WIRE_NAME_LENGTH"
 	RuleDeprecatedUsed = "DEPRECATED_USED"
 
+	// Edits: what stands in the way of one.
+
+	RuleRefInUse     = "REF_IN_USE"
+	RuleEditArgument = "EDIT_ARGUMENT"
+	RuleEditLayout   = "EDIT_LAYOUT"
+
 	// Output, schemas and bindings: found by the passes after this package.
 
 	RuleOutInvalid         = "OUT_INVALID"

@@ -27,7 +27,7 @@ type Rule struct {
 
 // Rules returns the catalogue: every id that a finding can carry, in the order in which a file is checked.
 func Rules() []Rule {
-	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), outputRules())
+	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), editRules(), outputRules())
 	for i := range rules {
 		if rules[i].Severity == "" {
 			rules[i].Severity, rules[i].Category = Error, CategoryError
