@@ -39,12 +39,23 @@ func (r *Result) Spec() *spec.Spec {
 // is what the marker of each file names. The same bytes always give the same result. Generate is safe for concurrent use.
 //
 // Schemas are not held against the limits of providers: see [Check].
-func Generate(name string, src []byte) *Result { return generate(name, src, false) }
+func Generate(name string, src []byte) *Result {
+	r := decide(name, src, false)
+	r.render()
+	return r
+}
 
 // Check does what Generate does, and warns of every routing whose schema is more than some provider takes.
-func Check(name string, src []byte) *Result { return generate(name, src, true) }
+func Check(name string, src []byte) *Result {
+	r := decide(name, src, true)
+	r.render()
+	return r
+}
 
-func generate(name string, src []byte, limits bool) *Result {
+// Decide does what Generate does up to the plan, and leaves Files nil: two plans are all that a review needs.
+func Decide(name string, src []byte) *Result { return decide(name, src, false) }
+
+func decide(name string, src []byte, limits bool) *Result {
 	r := &Result{Source: src, name: name}
 	sp, findings := spec.Parse(name, src)
 	if sp != nil {
@@ -56,23 +67,30 @@ func generate(name string, src []byte, limits bool) *Result {
 		}
 		findings = spec.Suppress(findings, judged(sp.Allows, limits))
 	}
-	if !hasError(findings) && r.Plan != nil {
-		files, err := emit.Files(r.Plan)
-		if err == nil {
-			files[path.Join(r.Plan.Out, EditorSchemaFile)], err = editorSchema(r.Plan)
-		}
-		if err != nil {
-			findings = append(findings, spec.Finding{
-				Rule: spec.RuleOutputBroken, Severity: spec.Error, File: name, Message: err.Error(),
-			})
-		}
-		r.Files = files
-	}
 	if hasError(findings) {
-		r.Plan, r.Files = nil, nil
+		r.Plan = nil
 	}
 	r.Findings = findings
 	return r
+}
+
+// render makes the files of the plan, if there is one. A defect of this program is a finding, and leaves no plan.
+func (r *Result) render() {
+	if r.Plan == nil {
+		return
+	}
+	files, err := emit.Files(r.Plan)
+	if err == nil {
+		files[path.Join(r.Plan.Out, EditorSchemaFile)], err = editorSchema(r.Plan)
+	}
+	if err != nil {
+		r.Findings = append(r.Findings, spec.Finding{
+			Rule: spec.RuleOutputBroken, Severity: spec.Error, File: r.name, Message: err.Error(),
+		})
+		r.Plan = nil
+		return
+	}
+	r.Files = files
 }
 
 // merge adds the names that the plan found to clash. A name that the spec refuses already, in the words of the file, is

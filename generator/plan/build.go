@@ -11,12 +11,13 @@ import (
 // spec with errors Build still looks for collisions in what is there, and never panics.
 func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
 	b := &builder{spec: sp, symbols: map[string]symbol{}, plan: &Plan{
-		Version: 1,
-		Source:  path.Base(sp.Name),
-		Package: sp.Go.Package.Value,
-		Out:     sp.Go.Out.Value,
-		Docs:    path.Join(path.Dir(sp.Go.Out.Value), "docs"),
-		Convo:   Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"), PlainText: or(sp.Conversation.PlainText, "answer")},
+		Version:  1,
+		Source:   path.Base(sp.Name),
+		Package:  sp.Go.Package.Value,
+		Out:      sp.Go.Out.Value,
+		Docs:     path.Join(path.Dir(sp.Go.Out.Value), "docs"),
+		Convo:    Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"), PlainText: or(sp.Conversation.PlainText, "answer")},
+		Reserved: values(sp.Reserved),
 	}}
 	if sp.Go.Docs.Set() {
 		b.plan.Docs = path.Clean(sp.Go.Docs.Value)
@@ -93,11 +94,12 @@ func (b *builder) declare() {
 func (b *builder) enums() {
 	for _, e := range b.spec.Enums {
 		name := or(e.GoName, e.Key.Value)
-		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was)}
+		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
 		for _, v := range e.Values {
 			out.Values = append(out.Values, EnumValue{
 				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)), Doc: v.Doc.Value,
 				Hidden: v.Hidden, Was: values(v.Was), Deprecated: v.Deprecated.Value,
+				Line: v.Key.At.Start.Line, Column: v.Key.At.Start.Column,
 			})
 		}
 		b.plan.Enums = append(b.plan.Enums, out)
@@ -110,6 +112,7 @@ func (b *builder) scalars() {
 			b.plan.Scalars = append(b.plan.Scalars, Scalar{
 				Name: or(t.GoName, t.Key.Value), Doc: t.Doc.Value,
 				Type: Type{Kind: Kind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
+				Was: values(t.Was), Line: t.Key.At.Start.Line, Column: t.Key.At.Start.Column,
 			})
 		}
 	}
@@ -147,6 +150,7 @@ func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
 		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Clash: or(k.Clash, "queue"),
 		Choices: values(k.Choices), RouteTo: k.RouteTo, Set: values(k.Set),
+		Line: k.Key.At.Start.Line, Column: k.Key.At.Start.Column,
 	}
 	if d := k.Deadline; d != nil && !d.None {
 		out.Deadline = &Deadline{

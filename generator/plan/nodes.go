@@ -44,7 +44,7 @@ func (b *builder) node(n *spec.Node) Node {
 		out.Collect = b.collect(n.Collect)
 	}
 	if p := n.Prompt; p != nil {
-		out.Prompt = &Prompt{Template: p.Template.Value, Vars: values(p.Vars), Guidance: p.Guidance.Value}
+		out.Prompt = &Prompt{Template: p.Template.Value, Vars: values(p.Vars), Guidance: p.Guidance.Value, Line: p.At.Start.Line, Column: p.At.Start.Column}
 	}
 	if l := n.Loop; l != nil {
 		out.Loop.Exempt = values(l.Exempt)
@@ -203,7 +203,7 @@ func (b *builder) takers() map[string]taker {
 func (b *builder) branch(node *Node, br *spec.Branch, takers map[string]taker) Branch {
 	out := Branch{
 		Key: br.Key.Value, JSON: or(br.JSON, br.Key.Value), Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
-		Was: values(br.Was), Line: br.Key.At.Start.Line,
+		Was: values(br.Was), Line: br.Key.At.Start.Line, Column: br.Key.At.Start.Column,
 	}
 	if br.Type.Value == "interrupt" {
 		out.Type, out.Kind = node.Interrupt, ToInterrupt

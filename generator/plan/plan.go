@@ -19,6 +19,7 @@ type Plan struct {
 	Routings  []Routing  `json:"routings"` // the interrupt routing first, then in the order of the nodes
 	Interrupt Interrupts `json:"interrupts"`
 	Convo     Convo      `json:"conversation"`
+	Reserved  []string   `json:"reserved,omitempty"` // names of nodes, types and enums that must not come back
 
 	byRecord map[string]int
 	byNode   map[string]int
@@ -33,6 +34,8 @@ type Enum struct {
 	Was    []string    `json:"was,omitempty"`
 	Values []EnumValue `json:"values"`
 	Used   bool        `json:"used"`
+	Line   int         `json:"-"` // in the spec, for messages
+	Column int         `json:"-"`
 }
 
 // EnumValue is one value: Wire on the wire, Const in Go.
@@ -43,6 +46,8 @@ type EnumValue struct {
 	Hidden     bool     `json:"hidden,omitempty"`
 	Was        []string `json:"was,omitempty"`
 	Deprecated string   `json:"deprecated,omitempty"`
+	Line       int      `json:"-"` // in the spec, for messages
+	Column     int      `json:"-"`
 }
 
 // Scalar is a named scalar: `type ArtifactKey string`.
@@ -51,6 +56,9 @@ type Scalar struct {
 	Doc         string      `json:"doc,omitempty"`
 	Type        Type        `json:"type"`
 	Constraints Constraints `json:"constraints"`
+	Was         []string    `json:"was,omitempty"`
+	Line        int         `json:"-"` // in the spec, for messages
+	Column      int         `json:"-"`
 }
 
 // Role says what a record is for.
@@ -78,6 +86,8 @@ type Record struct {
 	Fields      []Field  `json:"fields"`
 	Refs        []string `json:"refs"`   // records that its visible fields name directly, sorted
 	Schema      bool     `json:"schema"` // reached by some schema that a model sees
+	Line        int      `json:"-"`      // in the spec, for messages
+	Column      int      `json:"-"`
 }
 
 // Field is one member of a record.
@@ -143,15 +153,16 @@ type Type struct {
 
 // Branch is one field of a routing.
 type Branch struct {
-	Key  string     `json:"key"`
-	JSON string     `json:"json"`
-	Go   string     `json:"go"`
-	Type string     `json:"type"` // record name
-	Kind BranchKind `json:"kind"`
-	To   string     `json:"to,omitempty"` // the node it goes to; empty for interrupts and results
-	Doc  string     `json:"doc,omitempty"`
-	Was  []string   `json:"was,omitempty"`
-	Line int        `json:"-"`
+	Key    string     `json:"key"`
+	JSON   string     `json:"json"`
+	Go     string     `json:"go"`
+	Type   string     `json:"type"` // record name
+	Kind   BranchKind `json:"kind"`
+	To     string     `json:"to,omitempty"` // the node it goes to; empty for interrupts and results
+	Doc    string     `json:"doc,omitempty"`
+	Was    []string   `json:"was,omitempty"`
+	Line   int        `json:"-"`
+	Column int        `json:"-"`
 }
 
 // BranchKind says what taking a branch does.
@@ -247,6 +258,8 @@ type Prompt struct {
 	Template string   `json:"template"`
 	Vars     []string `json:"vars,omitempty"`
 	Guidance string   `json:"guidance,omitempty"`
+	Line     int      `json:"-"` // in the spec, for messages
+	Column   int      `json:"-"`
 }
 
 // Loop bounds repeats. Limit 0 means: no refusal.
@@ -305,6 +318,8 @@ type InterruptKind struct {
 	RouteTo  bool      `json:"routeTo,omitempty"`
 	Auto     *Auto     `json:"auto,omitempty"`
 	Set      []string  `json:"set,omitempty"`
+	Line     int       `json:"-"` // in the spec, for messages
+	Column   int       `json:"-"`
 }
 
 // Deadline of an interrupt of a kind. Durations are Go durations.

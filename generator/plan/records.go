@@ -70,6 +70,8 @@ func (b *builder) request(n *spec.Node) Record {
 		GoType:      n.Request.GoType.Value,
 		Reserved:    values(n.Request.Reserved),
 		Fields:      b.fields(n.Request.Fields, false),
+		Line:        n.Request.At.Start.Line,
+		Column:      n.Request.At.Start.Column,
 	}
 }
 
@@ -82,6 +84,7 @@ func (b *builder) interrupt(n *spec.Node) Record {
 	r.Doc = n.Interrupt.Doc.Value
 	r.DisplayName = or(n.Interrupt.DisplayName, r.DisplayName)
 	r.Reserved = values(n.Interrupt.Reserved)
+	r.Line, r.Column = n.Interrupt.At.Start.Line, n.Interrupt.At.Start.Column
 	r.Fields = append(r.Fields, b.fields(n.Interrupt.Fields, false)...)
 	if r.Doc == "" {
 		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName, spec.DisplayName(n.Key.Value)) + "."
@@ -94,7 +97,7 @@ func (b *builder) record(t *spec.Type, role Role) Record {
 		Name: or(t.GoName, t.Key.Value), Role: role, Doc: t.Doc.Value,
 		DisplayName: or(t.DisplayName, spec.DisplayName(t.Key.Value)),
 		GoType:      t.GoType.Value, Was: values(t.Was), Reserved: values(t.Reserved),
-		Fields: b.fields(t.Fields, false),
+		Fields: b.fields(t.Fields, false), Line: t.Key.At.Start.Line, Column: t.Key.At.Start.Column,
 	}
 }
 
