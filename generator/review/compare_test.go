@@ -1,0 +1,332 @@
+package review_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/routegen/routegen/generator/emit"
+	"github.com/routegen/routegen/generator/generatortest"
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/review"
+	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/runtime"
+)
+
+func TestNothingChanged(t *testing.T) {
+	old, now := planOf(t, base), planOf(t, base)
+	r := review.Compare(old, now)
+	r.Measure(emit.NewComposer(old), emit.NewComposer(now))
+	assert.True(t, r.Empty())
+	assert.Equal(t, "routes.yaml: no change\n", r.Text())
+	assert.Equal(t, "### routes.yaml: no change\n", r.Markdown())
+	assert.Empty(t, review.Changelog(old, now))
+	assert.Empty(t, review.Breaking(old, now))
+	text, err := r.JSON()
+	require.NoError(t, err)
+	var back map[string]any
+	require.NoError(t, json.Unmarshal(text, &back))
+	assert.InEpsilon(t, 1, back["v"], 0)
+	assert.Equal(t, []any{}, back["changes"])
+}
+
+// TestOneCauseOneFinding: an edit that has many consequences is one finding, which lists them.
+func TestOneCauseOneFinding(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit    []string
+		rule    string
+		related []string
+	}{
+		"a node goes": {
+			[]string{helperBlock, "", "      help: HelpRoutingRequest\n", ""}, "NODE_NO_DELETE",
+			[]string{"ROUTE_NO_DELETE", "GO_API_NO_DELETE", "BRANCH_NO_DELETE"},
+		},
+		"a node is renamed": {
+			[]string{"  helper:\n", "  aid:\n    was: [helper]\n"}, "WIRE_VALUE_SAME", []string{"GO_NAME_SAME", "AGENT_TYPE_SAME", "DEF_SAME_NAME", "ROUTE_SAME_TAG"},
+		},
+		"a field is renamed": {
+			[]string{"      size: {type: int,", "      length: {type: int, was: [size],"}, "FIELD_SAME_JSON_NAME", []string{"FIELD_SAME_GO_NAME", "DEF_SAME_NAME"},
+		},
+		"a type is renamed": {
+			[]string{"  Summary:\n", "  Outcome:\n    was: [Summary]\n", "      done: Summary\n", "      done: Outcome\n"}, "WIRE_VALUE_SAME", []string{"GO_NAME_SAME", "DEF_SAME_NAME"},
+		},
+		"a value goes": {
+			[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "", ", SECRET: end", ""}, "ENUM_VALUE_NO_DELETE", []string{"GO_API_NO_DELETE", "COLLECT_CHANGED"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			findings := review.Breaking(planOf(t, base), planOf(t, edited(t, base, c.edit...)))
+			require.Len(t, findings, 1, "%v", findings)
+			assert.Equal(t, c.rule, findings[0].Rule)
+			assert.Subset(t, rulesOf(findings), c.related)
+		})
+	}
+}
+
+// TestFindingsPointAtTheNewSpec: of what is gone, at what is left around it.
+func TestFindingsPointAtTheNewSpec(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit []string
+		at   string // begins the line the finding points at
+	}{
+		"node":        {[]string{helperBlock, "", "      help: HelpRoutingRequest\n", ""}, "  check:"},
+		"field":       {[]string{"      size: {type: int, min: 0, max: 10, doc: How long it is.}\n", ""}, "  Note:"},
+		"value":       {[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "", ", SECRET: end", ""}, "  Phase:"},
+		"branch":      {[]string{"      help: HelpRoutingRequest\n", ""}, "  lead:"},
+		"type":        {[]string{"  Decision:\n    doc: Another form of an answer.\n    fields:\n      verdict: {type: string, doc: What was decided.}\n", ""}, "  Answer:"},
+		"renamed":     {[]string{"      size: {type: int,", "      length: {type: int, was: [size],"}, "      length:"},
+		"constrained": {[]string{"max: 10", "max: 9"}, "      size:"},
+		"prompt":      {[]string{"Spread first. Then check.", "Check first."}, "    prompt:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := edited(t, base, c.edit...)
+			findings := review.Breaking(planOf(t, base), planOf(t, src))
+			require.NotEmpty(t, findings)
+			line := strings.Split(src, "\n")[findings[0].At.Start.Line-1]
+			assert.True(t, strings.HasPrefix(line, c.at), "%s: %q", findings[0].Message, line)
+		})
+	}
+}
+
+// TestNothingGoesUnsaid: edits that break no rule are told, too.
+func TestNothingGoesUnsaid(t *testing.T) {
+	for name, edit := range map[string][]string{
+		"group":                {"    doc: Leads the work.\n", "    doc: Leads the work.\n    group: top\n"},
+		"node deprecated":      {"    doc: Finds what is lacking.\n", "    doc: Finds what is lacking.\n    deprecated: ask a person\n"},
+		"field deprecated":     {"hint: {type: string,", "hint: {type: string, deprecated: say it in goal,"},
+		"value deprecated":     {"WORK: Working.", "WORK: {doc: Working., deprecated: say PLAN}"},
+		"examples":             {"goal: {type: string,", "goal: {type: string, examples: [win],"},
+		"doc of a kind":        {"A step failed.", "Some step failed."},
+		"doc of a hidden one":  {"Not for models.", "Not for any model."},
+		"doc of a value":       {"Kept back.", "Held back."},
+		"doc of a scalar":      {"A key.", "One key."},
+		"doc of an answer":     {"What a person says.", "What somebody says."},
+		"doc of a route":       {"  helper:\n", "  helper:\n    route: {doc: Back to it.}\n"},
+		"doc of a branch":      {"      done: Summary\n", "      done: {type: Summary, doc: All is done.}\n"},
+		"order of fields":      {"      text: {type: string, doc: What it says.}\n      size: {type: int, min: 0, max: 10, doc: How long it is.}\n", "      size: {type: int, min: 0, max: 10, doc: How long it is.}\n      text: {type: string, doc: What it says.}\n"},
+		"order of branches":    {"      spread: SpreadRequest\n      check: CheckRequest\n", "      check: CheckRequest\n      spread: SpreadRequest\n"},
+		"order of kinds":       {"    question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}\n    failure: {doc: A step failed., clash: queue}\n", "    failure: {doc: A step failed., clash: queue}\n    question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}\n"},
+		"order of nodes":       {helperBlock, "", "  check:\n    doc:", helperBlock + "  check:\n    doc:"},
+		"conversation":         {"reserved: [former]\n", "reserved: [former]\nconversation: {turn_start: last}\n"},
+		"handler":              {"  answer: Answer\n", "  answer: Answer\n  handler: {guidance: Set one.}\n"},
+		"display name of type": {"  Note:\n", "  Note:\n    display_name: Memo\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := review.Compare(planOf(t, base), planOf(t, edited(t, base, edit...)))
+			assert.Len(t, r.Changes, 1, r.Text())
+		})
+	}
+}
+
+// TestStaleGuidance: what a model can no longer set is still in its guidance.
+func TestStaleGuidance(t *testing.T) {
+	told := edited(t, base, "Spread first. Then check.", "Spread first. Set help when stuck.")
+	for name, c := range map[string]struct {
+		edit  []string
+		stale bool
+	}{
+		"gone":               {[]string{"      help: HelpRoutingRequest\n", ""}, true},
+		"renamed":            {[]string{"      help: HelpRoutingRequest\n", "      assist: {type: HelpRoutingRequest, was: [help]}\n"}, true},
+		"gone, and not said": {[]string{"      help: HelpRoutingRequest\n", "", "Set help when stuck.", "Be helpful."}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := review.Compare(planOf(t, told), planOf(t, edited(t, told, c.edit...))).Text()
+			assert.Equal(t, c.stale, strings.Contains(out, "the guidance of lead still says help"), out)
+		})
+	}
+}
+
+// TestImplementersAreNamed: where one stands, and that a lost method stops nobody.
+func TestImplementersAreNamed(t *testing.T) {
+	old, with := planOf(t, base), planOf(t, edited(t, base, "  helper:\n", mergerBlock, "      help: HelpRoutingRequest\n", "      help: HelpRoutingRequest\n      join: MergerRequest\n"))
+	program := review.Implementer{Interface: "Handlers", Type: "*Program", File: "app/program.go", Line: 41}
+	added := review.Compare(old, with)
+	assert.Equal(t, []string{"Merger"}, added.Interfaces[0].Added)
+	assert.Contains(t, added.Markdown(program), "* `Handlers` gains Merger. To change: `*Program` at app/program.go:41.")
+	assert.Contains(t, added.Markdown(), "`go build ./...` names the implementers")
+	added.Implementers = []review.Implementer{program}
+	assert.Contains(t, added.Text(), "app/program.go:41: *Program")
+	removed := review.Compare(with, old)
+	assert.Contains(t, removed.Markdown(program), "* `Handlers` loses Merger: implementers go on compiling.")
+	assert.NotContains(t, removed.Markdown(program), "To change")
+}
+
+func TestCategoriesSeeTheirPartOfACause(t *testing.T) {
+	old := planOf(t, base)
+	now := planOf(t, edited(t, base, "      size: {type: int,", "      length: {type: int, was: [size],"))
+	for category, rule := range map[spec.Category]string{
+		review.CategoryWireJSON: "FIELD_SAME_JSON_NAME", review.CategorySource: "FIELD_SAME_GO_NAME", review.CategorySchema: "DEF_SAME_NAME",
+	} {
+		findings := review.BreakingIn(old, now, category)
+		require.Len(t, findings, 1)
+		assert.Equal(t, rule, findings[0].Rule)
+		assert.Empty(t, findings[0].Related)
+	}
+	assert.Empty(t, review.BreakingIn(old, now, review.CategoryPrompt))
+}
+
+// TestPullRequestAndStoreAgree: a finding about stored data stands exactly where the rules of the runtime find a break.
+func TestPullRequestAndStoreAgree(t *testing.T) {
+	for _, c := range ruleCases {
+		for _, edit := range [][]string{c.bad, c.good} {
+			old, now := planOf(t, base), planOf(t, edited(t, base, edit...))
+			breaks := runtime.CompareShapes(review.Shapes(old), review.Shapes(now))
+			stored := 0
+			for _, change := range review.Compare(old, now).Changes {
+				for _, text := range change.Stored {
+					if strings.HasPrefix(text, "breaks") {
+						stored++
+					}
+				}
+			}
+			assert.Equal(t, len(breaks) > 0, stored > 0, "%s %v: %v", c.rule, edit, breaks)
+			if len(breaks) > 0 {
+				assert.NotEqual(t, runtime.Fingerprint(review.Shapes(old)), runtime.Fingerprint(review.Shapes(now)), c.rule)
+			}
+		}
+	}
+}
+
+// TestMarkdownCannotBeBroken: texts of a spec are nobody's markup, and mention nobody.
+func TestMarkdownCannotBeBroken(t *testing.T) {
+	evil := "Spread | first. ``` @someone <img src=x> **bold** [link](https://example.com)"
+	old := planOf(t, base)
+	now := planOf(t, edited(t, base, "guidance: Spread first. Then check.", "guidance: \""+evil+"\"", "max_length: 40", `pattern: "^(a|b)<@x>$"`))
+	out := review.Compare(old, now).Markdown(review.Implementer{Interface: "Handlers", Type: "a|b`c", File: "x|y.go"})
+	fenced := false
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "````") {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue
+		}
+		assert.NotContains(t, line, "@someone")
+		assert.NotContains(t, line, "<@")
+		if strings.HasPrefix(line, "| ") {
+			assert.Equal(t, 5, strings.Count(line, "|")-strings.Count(line, `\|`), line)
+		}
+	}
+	assert.False(t, fenced)
+	assert.Contains(t, out, evil, "inside the fence the text stands as it is")
+}
+
+// TestMarkdownFitsAComment: whatever changes, GitHub takes the comment.
+func TestMarkdownFitsAComment(t *testing.T) {
+	src := string(generatortest.Synthetic(300))
+	old := planOf(t, src)
+	now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"), "guidance: \"Go on", "guidance: \""+strings.Repeat("Go on and on. ", 200)))
+	r := review.Compare(old, now)
+	r.Measure(emit.NewComposer(old), emit.NewComposer(now))
+	out := r.Markdown()
+	assert.Less(t, len([]rune(out)), 65_536)
+	assert.Contains(t, out, "more changes: `routegen diff --format text` lists all")
+}
+
+func TestGraphOfOneOrigin(t *testing.T) {
+	p := planOf(t, base)
+	for _, format := range []string{"mermaid", "dot", "json"} {
+		all, err := review.Graph(p, nil, "", format)
+		require.NoError(t, err)
+		one, err := review.Graph(p, nil, "helper", format)
+		require.NoError(t, err)
+		assert.Contains(t, all, "work")
+		assert.NotContains(t, one, "n_work")
+		assert.NotContains(t, all, "#2da44e", "nothing to compare with, nothing coloured")
+		assert.Less(t, len(one), len(all))
+	}
+	_, err := review.Graph(p, nil, "", "png")
+	require.ErrorContains(t, err, "mermaid, dot or json")
+	_, err = review.Graph(p, nil, "hepler", "dot")
+	require.ErrorContains(t, err, `no node "hepler"`)
+}
+
+// TestRandomPlans: a plan compared with itself is no change, and no pair of edited plans makes the walk fall over; what is added one
+// way is removed the other way.
+func TestRandomPlans(t *testing.T) {
+	src := base
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := []string{src, src}
+		for side := range texts {
+			for range rapid.IntRange(0, 4).Draw(rt, "edits") {
+				c := rapid.SampledFrom(ruleCases).Draw(rt, "case")
+				edit := c.bad
+				if rapid.Bool().Draw(rt, "good") {
+					edit = c.good
+				}
+				text := texts[side]
+				for i := 0; i < len(edit); i += 2 {
+					text = strings.Replace(text, edit[i], edit[i+1], 1)
+				}
+				if build(text) != nil {
+					texts[side] = text
+				}
+			}
+		}
+		old, now := build(texts[0]), build(texts[1])
+		for _, p := range []*plan.Plan{old, now} {
+			assert.True(rt, review.Compare(p, build(texts[boolInt(p == now)])).Empty())
+		}
+		there, back := review.Compare(old, now), review.Compare(now, old)
+		assert.Equal(rt, there.API.Added, back.API.Removed)
+		assert.Len(rt, back.Access, len(there.Access))
+		for _, f := range review.Breaking(old, now) {
+			assert.Positive(rt, f.At.Start.Line, f.Message)
+			assert.LessOrEqual(rt, f.At.Start.Line, strings.Count(texts[1], "\n")+1)
+		}
+		_ = there.Markdown() + there.Text()
+	})
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// build returns the plan of a spec, or nil where it has errors.
+func build(src string) *plan.Plan {
+	sp, findings := spec.Parse("routes.yaml", []byte(src))
+	if sp == nil {
+		return nil
+	}
+	p, more := plan.Build(sp)
+	for _, f := range append(findings, more...) {
+		if f.Severity == spec.Error {
+			return nil
+		}
+	}
+	return p
+}
+
+// TestManyRoutes: the work grows with the spec, not with its square.
+func TestManyRoutes(t *testing.T) {
+	src := string(generatortest.Synthetic(1400))
+	old := planOf(t, src)
+	now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"), "Where worker", "Just where worker"))
+	start := time.Now()
+	r := review.Compare(old, now)
+	findings := review.Breaking(old, now)
+	took := time.Since(start)
+	assert.Len(t, findings, 2800)
+	assert.Len(t, r.Changes, 2800)
+	assert.Less(t, took, 5*time.Second, "a slow machine needs a tenth of it")
+	t.Log(fmt.Sprint("compared and judged in ", took))
+}
+
+func BenchmarkCompare(b *testing.B) {
+	src := string(generatortest.Synthetic(1400))
+	old := planOf(b, src)
+	now := planOf(b, strings.ReplaceAll(src, "max: 1000", "max: 900"))
+	for b.Loop() {
+		review.Compare(old, now)
+	}
+}

@@ -1,0 +1,82 @@
+package review
+
+import (
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
+)
+
+// Measure fills in Schemas: the plain schemas that models are sent and whose text changed, with their size before and now. It must be
+// given composers of the plans that were compared. A report that Compare did not make stays as it is.
+func (r *Report) Measure(old, now Schemas) {
+	if r.now == nil {
+		return
+	}
+	r.Schemas = nil
+	add := func(name, was, is string) {
+		if was != is {
+			r.Schemas = append(r.Schemas, SchemaDelta{name, len(was), len(is)})
+		}
+	}
+	m := newMatch(r.old, r.now)
+	add("every route, "+r.now.Interrupt.Routing, whole(r.old, old), whole(r.now, now))
+	before, after := origins(r.old, old), origins(r.now, now)
+	each(m, func(name string, o, n *plan.Node) {
+		add("after an interrupt of "+name, before(o), after(n))
+	})
+	byNode := func(p *plan.Plan) map[string]plan.Routing {
+		out := map[string]plan.Routing{}
+		for _, routing := range p.Routings {
+			out[routing.Node] = routing
+		}
+		return out
+	}
+	was, is := byNode(r.old), byNode(r.now)
+	each(m, func(name string, o, n *plan.Node) {
+		add("routing of "+name, routingText(old, was, o), routingText(now, is, n))
+	})
+}
+
+// each visits the nodes in the order of the new plan, then those that are gone.
+func each(m *match, f func(name string, o, n *plan.Node)) {
+	for i := range m.now.Nodes {
+		n := &m.now.Nodes[i]
+		f(n.Key, m.nodes.prev[n.Key], n)
+	}
+	for i := range m.old.Nodes {
+		if o := &m.old.Nodes[i]; m.nodes.next[o.Key] == nil {
+			f(o.Key, o, nil)
+		}
+	}
+}
+
+func whole(p *plan.Plan, s Schemas) string {
+	if len(p.Routes) == 0 {
+		return ""
+	}
+	return s.Routing(runtime.Plain, p.Routings[0])
+}
+
+func routingText(s Schemas, byNode map[string]plan.Routing, n *plan.Node) string {
+	if n == nil || n.Routing == "" {
+		return ""
+	}
+	return s.Routing(runtime.Plain, byNode[n.Key])
+}
+
+// origins returns what gives the schema that a model is sent after an interrupt of a node.
+func origins(p *plan.Plan, s Schemas) func(*plan.Node) string {
+	index := map[string]int{}
+	for i, r := range p.Routes {
+		index[r.Const] = i
+	}
+	return func(n *plan.Node) string {
+		if n == nil || n.Interrupt == "" {
+			return ""
+		}
+		i, ok := index[n.Origin]
+		if !ok {
+			return ""
+		}
+		return s.Routes(runtime.Plain, i)
+	}
+}
