@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/format"
 	"io"
@@ -76,6 +77,35 @@ func BenchmarkGenerate(b *testing.B) {
 			b.ReportMetric(peak, "peak-MiB")
 			b.ReportMetric(own/float64(b.N)/float64(routes)*1e6, "µs/route")
 		})
+	}
+}
+
+// BenchmarkReview times what a pull request costs, process start included: diff and breaking against an earlier spec, each beside
+// check of the same one.
+func BenchmarkReview(b *testing.B) {
+	bin := filepath.Join(b.TempDir(), "routegen")
+	out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(b, err, string(out))
+	for _, routes := range sizes[:3] {
+		dir := b.TempDir()
+		was := generatortest.Synthetic(routes)
+		now := bytes.Replace(was, []byte("doc: "), []byte("doc: Now "), 1)
+		require.NoError(b, os.WriteFile(filepath.Join(dir, "was.yaml"), was, 0o600))
+		require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), now, 0o600))
+		require.NoError(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate", "--no-verify", "-q").Run())
+		for _, verb := range []string{"diff", "breaking"} {
+			b.Run(fmt.Sprintf("%s/routes=%d", verb, routes), func(b *testing.B) {
+				var own, check float64
+				for range b.N {
+					took, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, verb, "--against", "was.yaml", "-q"))
+					b.StopTimer()
+					base, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "check", "-q"))
+					b.StartTimer()
+					own, check = own+took.Seconds(), check+base.Seconds()
+				}
+				b.ReportMetric(own/check, "x-check")
+			})
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ var exitCodes = []struct {
 	meaning, whose string
 }{
 	{exitFailed, "could not answer: wrong usage, unreadable file, failed write, output that does not compile", "the caller, the machine, or this program"},
-	{exitFindings, "the spec, or a handwritten file of the generated package, has errors", "a person"},
+	{exitFindings, "the spec, or a handwritten file of the generated package, has errors; a change breaks something", "a person"},
 	{exitDrift, "the spec is fine, the generated files are not those it gives", "routegen generate"},
 	{exitFine, "nothing to report, or everything is written", "nobody"},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +15,28 @@ import (
 
 func (p *program) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain [RULE]",
-		Short:             "Say why a rule is there, with a bad and a good example; without RULE, list the rules",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeRules,
+		Use:   "explain [RULE | route NAME | origin NAME [ROUTE]]",
+		Short: "Say why a rule is there, or why a route is open or not; without RULE, list the rules",
+		Long: "explain RULE says why a rule is there, with a bad and a good example. explain route NAME says from which origins a route\n" +
+			"is open; explain origin NAME says where the interrupts of an agent type go back to, and why; with ROUTE, why that one is\n" +
+			"open or not. A route is named by its constant, field, tag or node, an origin by its agent type or node.",
+		Example:           "  routegen explain SELF_ROUTE\n  routegen explain route discoveryDispatch\n  routegen explain origin DISCOVERY_AGENT ORCHESTRATOR",
+		Args:              cobra.MaximumNArgs(3),
+		ValidArgsFunction: p.completeExplain,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0:
 				return p.listRules()
+			case args[0] == "route" && len(args) == 2:
+				return p.explainRoute(args[1])
+			case args[0] == "origin" && len(args) == 2:
+				return p.explainOrigin(args[1], "")
+			case args[0] == "origin" && len(args) == 3:
+				return p.explainOrigin(args[1], args[2])
+			case len(args) == 1 && args[0] != "route" && args[0] != "origin":
+				return p.explain(args[0])
 			}
-			return p.explain(args[0])
+			return errors.New("say which: explain RULE, explain route NAME, or explain origin NAME [ROUTE]")
 		},
 	}
 }

@@ -28,12 +28,14 @@ type skeleton struct {
 }
 
 func (p *program) initCommand() *cobra.Command {
-	name := "routes"
+	name, ci := "routes", "none"
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a first routes.yaml, the generate line and .gitattributes; never overwrite",
 		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate runs, and a .gitattributes for the\n" +
-			"generated files. What is there already stays as it is, so a second init changes nothing.",
+			"generated files. With --ci github it also writes .github/workflows/routegen.yml at the top of the repository, which\n" +
+			"checks each pull request and posts what it changes. What is there already stays as it is, so a second init changes\n" +
+			"nothing.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := p.opts.dir
@@ -43,17 +45,22 @@ func (p *program) initCommand() *cobra.Command {
 					dir = args[0]
 				}
 			}
-			return p.runInit(dir, name)
+			if err := oneOf("--ci", ci, "none", "github"); err != nil {
+				return err
+			}
+			return p.runInit(dir, name, ci == "github")
 		},
 	}
 	cmd.Flags().StringVar(&name, "package", name, "package `name` of the generated code")
+	cmd.Flags().StringVar(&ci, "ci", ci, "also write a workflow for this service: github or none")
+	_ = cmd.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // packageName is what --package accepts: a name that needs no second thought in Go.
 var packageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,63}$`)
 
-func (p *program) runInit(dir, name string) error {
+func (p *program) runInit(dir, name string, ci bool) error {
 	if !packageName.MatchString(name) || token.IsKeyword(name) || name == "main" {
 		return failf("--package is %q: use a Go package name of lower case letters and digits, not main", name)
 	}
@@ -65,10 +72,6 @@ func (p *program) runInit(dir, name string) error {
 	changes, err := stageInit(root, missing, skeleton{Package: name, Folder: folderPackage(dir)})
 	if err != nil {
 		return failf("%w", err)
-	}
-	if len(changes) == 0 {
-		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there already")
-		return nil
 	}
 	s := &survey{Changes: changes}
 	if missing != "." {
@@ -83,6 +86,18 @@ func (p *program) runInit(dir, name string) error {
 			sign = "~"
 		}
 		p.notef("%s %s", sign, c.Path)
+	}
+	wrote := len(changes) > 0
+	if ci {
+		more, err := p.initCI(dir)
+		if err != nil {
+			return err
+		}
+		wrote = wrote || more
+	}
+	if !wrote {
+		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there already")
+		return nil
 	}
 	p.notef("next: %s", nextStep(dir))
 	return nil
@@ -170,7 +185,7 @@ func stageInit(root *os.Root, folder string, with skeleton) ([]change, error) {
 }
 
 // render fills one template.
-func render(name string, with skeleton) ([]byte, error) {
+func render(name string, with any) ([]byte, error) {
 	t, err := template.ParseFS(skeletons, "skeleton/"+name)
 	if err != nil {
 		return nil, err

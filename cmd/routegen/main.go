@@ -22,7 +22,7 @@ func main() {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(int(code))

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"routegen": func() {
-			p := &program{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
+			p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
 			switch os.Getenv("ROUTEGEN_TEST_BREAK") {
 			case "output":
 				p.generate = brokenGenerate

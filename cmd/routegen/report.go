@@ -36,6 +36,9 @@ type ending struct {
 	plain []spec.Finding // findings that drift tells people, and the other forms have to be told
 }
 
+// reportFormats are the forms that findings can be printed in.
+var reportFormats = []string{"text", "json", "github", "sarif", "junit"}
+
 // print writes findings to standard output.
 func (p *program) print(src *source, findings []spec.Finding, end ending) error {
 	all := slices.Concat(findings, end.plain)
@@ -44,6 +47,10 @@ func (p *program) print(src *source, findings []spec.Finding, end ending) error 
 		return spec.WriteJSON(p.stdout, all, spec.Summary{Wrote: end.wrote, Code: int(end.code)})
 	case "github":
 		return spec.WriteGitHub(p.stdout, all)
+	case "sarif":
+		return spec.WriteSARIF(p.stdout, all, allRules())
+	case "junit":
+		return spec.WriteJUnit(p.stdout, src.shown, all)
 	}
 	text, err := p.text(src, findings)
 	if err != nil {
@@ -90,7 +97,7 @@ func (p *program) text(src *source, findings []spec.Finding) ([]byte, error) {
 }
 
 // severityWord finds the severity in the first line of a finding.
-var severityWord = regexp.MustCompile(`(?m)^(\S[^\n]*?: )(error|warning|notice):`)
+var severityWord = regexp.MustCompile(`(?m)^(\S[^\n]*?: )(error|warning|expected|notice):`)
 
 // colour paints the severities of a text, where that is wanted and the reader is a terminal.
 func (p *program) colour(text []byte) []byte {
@@ -99,7 +106,7 @@ func (p *program) colour(text []byte) []byte {
 	}
 	return severityWord.ReplaceAllFunc(text, func(m []byte) []byte {
 		parts := severityWord.FindSubmatch(m)
-		code := map[string]string{"error": "31", "warning": "33", "notice": "36"}[string(parts[2])]
+		code := map[string]string{"error": "31", "warning": "33", "expected": "36", "notice": "36"}[string(parts[2])]
 		return fmt.Appendf(nil, "%s\x1b[%sm%s\x1b[0m:", parts[1], code, parts[2])
 	})
 }
@@ -133,6 +140,7 @@ func tally(findings []spec.Finding) (errs, warnings int) {
 			errs++
 		case spec.Warning:
 			warnings++
+		default: // only informs
 		}
 	}
 	return errs, warnings

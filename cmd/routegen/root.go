@@ -20,6 +20,7 @@ const reportTo = "https://github.com/routegen/routegen/issues"
 
 // program is one invocation: what it talks to, what it was asked for, and the functions that make files of a spec and write them.
 type program struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	generate       func(name string, src []byte) *generator.Result
@@ -32,7 +33,7 @@ type options struct {
 	file      string // --file; "" looks for routes.yaml upward
 	dir       string // -C; "." when not given
 	color     string // auto, always or never
-	format    string // text, json or github
+	format    string // one of reportFormats
 	quiet     bool
 	verbose   bool
 	maxErrors int // 0 prints all
@@ -80,17 +81,27 @@ func (p *program) rootCommand() *cobra.Command {
 	flags.StringVarP(&p.opts.file, "file", "f", "", "the spec (default: routes.yaml, here or above, up to the module's folder)")
 	flags.StringVarP(&p.opts.dir, "directory", "C", ".", "work as if started in this `folder`")
 	flags.StringVar(&p.opts.color, "color", "auto", "colour the severities: auto, always or never; NO_COLOR turns auto off")
-	flags.StringVar(&p.opts.format, "format", "text", "of findings: text, json (one object a line) or github (annotations)")
+	flags.StringVar(&p.opts.format, "format", "text", "of findings: text, json (one object a line), github (annotations), sarif or junit")
 	flags.BoolVarP(&p.opts.quiet, "quiet", "q", false, "say nothing on standard error unless something is wrong")
 	flags.BoolVarP(&p.opts.verbose, "verbose", "v", false, "say on standard error what is done")
 	flags.IntVar(&p.opts.maxErrors, "max-errors", 20, "print at most this many findings as text; 0 prints all")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.AddCommand(
-		p.generateCommand(), p.checkCommand(), p.schemaCommand(), p.inspectCommand(), p.initCommand(),
-		p.explainCommand(), p.rulesCommand(), p.versionCommand(), exitCodesTopic(),
-	)
+	addGroup(root, "Write what the spec gives:", p.generateCommand(), p.checkCommand(), p.watchCommand(), p.initCommand())
+	addGroup(root, "Edit the spec:", p.addCommand(), p.renameCommand(), p.removeCommand(), p.fmtCommand(), p.lintCommand())
+	addGroup(root, "Review a change:", p.diffCommand(), p.breakingCommand(), p.changelogCommand(), p.graphCommand())
+	addGroup(root, "Ask:", p.explainCommand(), p.rulesCommand(), p.inspectCommand(), p.schemaCommand())
+	root.AddCommand(p.versionCommand(), exitCodesTopic())
 	p.completeFlags(root)
 	return root
+}
+
+// addGroup adds commands that the help lists under one title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // noSuchCommand refuses a word that is no command, with the nearest ones.
@@ -118,7 +129,7 @@ func (o *options) check() error {
 	if o.maxErrors < 0 {
 		return fmt.Errorf("--max-errors is %d, and cannot be negative: 0 prints all", o.maxErrors)
 	}
-	return oneOf("--format", o.format, "text", "json", "github")
+	return oneOf("--format", o.format, reportFormats...)
 }
 
 // oneOf refuses a value outside of a list.

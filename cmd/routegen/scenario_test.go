@@ -12,6 +12,18 @@ func TestG1_GenerateTwice(t *testing.T) {
 	testscript.Run(t, scenario(t, "g1_generate_twice"))
 }
 
+// TestG2_AddNode adds a node of six lines.
+func TestG2_AddNode(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scenario(t, "g2_add_node"))
+}
+
+// TestG3_RenameAndRemove renames a branch, then takes a route away.
+func TestG3_RenameAndRemove(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scenario(t, "g3_rename_and_remove"))
+}
+
 // TestG4_Drift meets a hand edit, a missing file, a left-over file and a foreign one.
 func TestG4_Drift(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,8 @@ const maxRead = 33 << 20
 // source is one spec on disk, and the folder its output may not leave.
 type source struct {
 	shown  string // path of the spec as messages show it, slash-separated
+	file   string // absolute path of the spec
+	base   string // its last element
 	text   []byte
 	root   string // absolute: the folder with go.mod, or the spec's own where there is none
 	module bool   // root holds a go.mod
@@ -45,7 +47,7 @@ func openSource(dir, name string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{text: text, shown: shown(base, file)}
+	s := &source{text: text, shown: shown(base, file), file: file, base: filepath.Base(file)}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+func (p *program) fmtCommand() *cobra.Command {
+	var check, diff bool
+	cmd := &cobra.Command{
+		Use:   "fmt",
+		Short: "Put the keys of the spec in their canonical order",
+		Long: "fmt orders keys as the language lists them and keeps comments with what they speak of. What has a meaning in its order,\n" +
+			"as nodes, fields and branches have, stays. A second fmt changes nothing.",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.runFmt(check, diff) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "return code 1 where the spec is not in order; write nothing")
+	cmd.Flags().BoolVar(&diff, "diff", false, "print the patch; write nothing")
+	cmd.MarkFlagsMutuallyExclusive("check", "diff")
+	return cmd
+}
+
+func (p *program) runFmt(check, diff bool) error {
+	src, err := openSource(p.opts.dir, p.opts.file)
+	if err != nil {
+		return failf("%w", err)
+	}
+	result, refused := spec.Format(src.shown, src.text)
+	if result == nil {
+		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)), line: verdict(src.shown, refused) + "; nothing was written"})
+	}
+	switch {
+	case bytes.Equal(result.Text, src.text):
+		p.notef("%s is in order", src.shown)
+		return nil
+	case diff:
+		return p.printText(patch(src, result.Text))
+	case check:
+		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt", src.shown)}
+	}
+	if before, after := p.generate(src.shown, src.text), p.generate(src.shown, result.Text); !maps.EqualFunc(before.Files, after.Files, bytes.Equal) {
+		return failf("%w: please report this, with the spec: %s", errors.New("the formatted spec would generate something else; nothing was written"), reportTo)
+	}
+	if err := p.writeSpec(src, result.Text); err != nil {
+		return err
+	}
+	p.notef("~ %s", src.shown)
+	return nil
+}

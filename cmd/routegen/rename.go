@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routegen/routegen/generator/spec"
+)
+
+func (p *program) renameCommand() *cobra.Command {
+	var flags editFlags
+	cmd := &cobra.Command{
+		Use:   "rename KIND OLD NEW",
+		Short: "Rename something in the spec with all that refers to it, then generate",
+		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so that what is stored under the old name\n" +
+			"can still be read and a review sees one change. Kinds: " + strings.Join(spec.EditKinds(), ", ") + ". A field is named TYPE.FIELD or\n" +
+			"NODE.FIELD, a branch NODE.BRANCH, a value ENUM.VALUE; NEW is the new last part alone.",
+		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run",
+		Args:    cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
+				return err
+			}
+			return p.edit(cmd.Context(), flags, func(name string, src []byte) (*spec.EditResult, []spec.Finding) {
+				return spec.Rename(name, src, args[0], args[1], args[2])
+			})
+		},
+		ValidArgsFunction: p.completeNames,
+	}
+	flags.add(cmd)
+	return cmd
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/plan"
+)
+
+// againstHelp is the text of every flag that names an earlier spec.
+const againstHelp = "the earlier spec: any git `revision`, REV:path, a file, or - for standard input"
+
+// againstFlag gives a command the flag that names an earlier spec.
+func againstFlag(cmd *cobra.Command, name string, ref *string) {
+	cmd.Flags().StringVar(ref, name, "", againstHelp)
+}
+
+// errNoSpec says that a revision is there and holds no spec at the path.
+var errNoSpec = errors.New("it holds no such file")
+
+// earlier returns the plan of an earlier spec. Where the revision has none, the plan is that of a spec with the settings of the
+// present one and nothing in it: everything is new then. A spec that was wrong is an error, because nothing can be compared
+// with it.
+func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref string, decide decider) (*generator.Result, error) {
+	text, err := p.revisionText(ctx, src, ref)
+	if errors.Is(err, errNoSpec) {
+		p.notef("%s has no %s: everything is new; where it stood elsewhere, name it as %s:path", ref, src.shown, ref)
+		empty := &plan.Plan{
+			Version: now.Version, Source: now.Source, Package: now.Package, Out: now.Out, Docs: now.Docs,
+			Interrupt: now.Interrupt, Convo: now.Convo,
+		}
+		empty.Index()
+		return &generator.Result{Plan: empty, Files: map[string][]byte{}}, nil
+	} else if err != nil {
+		return nil, failf("%w", err)
+	}
+	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(text))
+	res := decide(src.shown, text)
+	if res.Plan == nil {
+		f := res.Findings[0]
+		return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
+			src.shown, ref, verdict("it", res.Findings), f.At.Start.Line, f.Message)
+	}
+	return res, nil
+}
+
+// revisionText reads the spec as it was: from standard input for "-", from a file of that name, or from git. Git is asked for
+// the one blob, so a shallow clone that has the commit is enough.
+func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]byte, error) {
+	switch {
+	case ref == "":
+		return nil, errors.New("no earlier spec is named")
+	case ref == "-":
+		text, err := io.ReadAll(io.LimitReader(p.stdin, maxRead))
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return text, nil
+	case strings.HasPrefix(ref, "-"):
+		return nil, fmt.Errorf("%q is neither a revision nor a file", ref)
+	}
+	file := ref
+	if !filepath.IsAbs(ref) {
+		file = filepath.Join(p.opts.dir, ref)
+	}
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+		return readSpec(file)
+	}
+	return gitShow(ctx, filepath.Join(src.root, filepath.FromSlash(src.folder)), ref, src.base)
+}
+
+// gitShow returns a file of a folder as it is in a revision. A revision that says REV:path names the file itself.
+func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
+	object := ref
+	if !strings.Contains(ref, ":") {
+		object = ref + ":./" + name
+	}
+	text, said, err := git(ctx, folder, "show", "--no-textconv", object)
+	switch {
+	case err == nil:
+		return text, nil
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("the git command was not found, so %q cannot be read: put it on the PATH, or name a file", ref)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case strings.Contains(said, "not a git repository"):
+		return nil, fmt.Errorf("%q is no file, and %s is in no git repository: name a file", ref, folder)
+	case strings.Contains(said, "dubious ownership"):
+		return nil, fmt.Errorf("git does not trust %s, because somebody else owns it: git config --global --add safe.directory %s", folder, folder)
+	}
+	commit, _, _ := strings.Cut(object, ":")
+	if _, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", commit+"^{commit}"); err == nil {
+		if !strings.Contains(ref, ":") {
+			return nil, fmt.Errorf("%s: %w: %s", ref, errNoSpec, name)
+		}
+		return nil, fmt.Errorf("%s: there is no such file; a path behind the colon counts from the top of the repository", ref)
+	}
+	advice := "git rev-parse --verify " + commit + " says more"
+	if shallow, _, err := git(ctx, folder, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(shallow)) == "true" {
+		branch := commit[strings.LastIndex(commit, "/")+1:]
+		advice = "this clone is shallow and may lack it: git fetch --depth=1 origin " + branch + ", then --against FETCH_HEAD, or name a file"
+	}
+	return nil, fmt.Errorf("%q is neither a file nor a revision of this repository; %s", ref, advice)
+}
+
+// git runs one git command that only reads, and returns both of its outputs.
+func git(ctx context.Context, folder string, args ...string) (out []byte, said string, err error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	return stdout.Bytes(), stderr.String(), err
+}
