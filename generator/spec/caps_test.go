@@ -3,12 +3,14 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 )
 
 // TestCapsHoldBeforeTheLibrary measures work, not time: the scanner stops at the cap and the library never sees the text.
@@ -76,6 +78,24 @@ func TestEditorSchemaAgreesWithTheReader(t *testing.T) {
 	require.NoError(t, schema.Validate(value(good)))
 	for _, bad := range [][2]string{{"doc: A", "dok: A"}, {"version: 1", "version: 2"}, {"route: none", "route: [x]"}, {"  a:", "  A:"}, {"{type: T}", "{doc: T}"}, {"hidden: true", "hidden: x"}} {
 		assert.Error(t, schema.Validate(value(strings.Replace(good, bad[0], bad[1], 1))), bad[1])
+	}
+}
+
+// TestExampleSpecsFitTheEditorSchema: what an editor is told and what the reader takes must be the same on every spec that people
+// start from.
+func TestExampleSpecsFitTheEditorSchema(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(EditorSchema()))
+	require.NoError(t, err)
+	compiler := jsonschema.NewCompiler()
+	require.NoError(t, compiler.AddResource("routes.schema.json", doc))
+	schema, err := compiler.Compile("routes.schema.json")
+	require.NoError(t, err)
+	for _, name := range []string{"../../routes.yaml", "../../cmd/routegen/skeleton/routes.yaml.tmpl"} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		var v any
+		require.NoError(t, yaml.Unmarshal(bytes.ReplaceAll(text, []byte("{{.Package}}"), []byte("routes")), &v), name)
+		assert.NoError(t, schema.Validate(v), name)
 	}
 }
 

@@ -41,6 +41,9 @@ func TestCatalogueExplains(t *testing.T) {
 		seen[rule.ID] = true
 		assert.NotEmpty(t, rule.Summary, rule.ID)
 		assert.NotEmpty(t, rule.Why, rule.ID)
+		assert.NotEmpty(t, rule.Bad, rule.ID)
+		assert.NotEmpty(t, rule.Good, rule.ID)
+		assert.NotEqual(t, rule.Bad, rule.Good, rule.ID)
 		assert.Equal(t, rule.Severity == spec.Error, rule.Category == spec.CategoryError, rule.ID)
 		assert.Regexp(t, `^[A-Z]+(_[A-Z]+)+$`, rule.ID)
 		assert.True(t, strings.HasSuffix(rule.Summary, "."), rule.ID)

@@ -62,11 +62,16 @@ func outputRules() []Rule {
 		{ID: RuleImportInvalid, Summary: "A go_type that cannot be imported.", Why: "The binding is checked by the compiler; it needs a real import path.", Bad: "go_type: ./agents.Ticket", Good: "go_type: example.com/app/agents.Ticket"},
 		{ID: RuleBindingCycle, Summary: "A go_type in a package that imports the output.", Why: "Go has no import cycles.", Bad: "go_type: example.com/app/engine.Ticket   # engine imports routes", Good: "go_type: example.com/app/agents.Ticket"},
 		{ID: RuleOutInvalid, Summary: "An output folder that cannot be written.", Why: "Output stays inside the module, in a folder of its own.", Bad: "out: ../../elsewhere", Good: "out: generated/routes"},
-		{ID: RuleOutForeign, Summary: "A file in the way that is not ours.", Why: "Nothing that somebody wrote is overwritten: move the file."},
-		{ID: RuleOutChanged, Summary: "A generated file differs from what the spec gives.", Why: "It was edited by hand, or the spec changed: run routegen generate."},
-		{ID: RuleOutMissing, Summary: "A generated file is missing.", Why: "It was deleted or never written: run routegen generate."},
-		{ID: RuleOutLeftover, Summary: "A generated file that the spec no longer gives.", Why: "It would be compiled in: run routegen generate."},
-		{ID: RuleOutputBroken, Summary: "The output does not compile.", Why: "Either a handwritten file of the package is at fault, or the generator: the message says which."},
+		{ID: RuleOutForeign, Summary: "A file in the way that is not ours.", Why: "Nothing that somebody wrote is overwritten: move the file.",
+			Bad: "# generated/routes/routes_gen.go, written by hand", Good: "# generated/routes/routes_gen.go not there, or with our first line"},
+		{ID: RuleOutChanged, Summary: "A generated file differs from what the spec gives.", Why: "It was edited by hand, or the spec changed: run routegen generate.",
+			Bad: "# routes.yaml edited, generated/ not committed with it", Good: "# both in one commit"},
+		{ID: RuleOutMissing, Summary: "A generated file is missing.", Why: "It was deleted or never written: run routegen generate.",
+			Bad: "# a clone without generated/routes/routes_gen.go", Good: "# every generated file is committed"},
+		{ID: RuleOutLeftover, Summary: "A generated file that the spec no longer gives.", Why: "It would be compiled in: run routegen generate.",
+			Bad: "# schemas/GoneRequest.json after node gone was removed", Good: "# removed in the same commit as the node"},
+		{ID: RuleOutputBroken, Summary: "The output does not compile.", Why: "Either a handwritten file of the package is at fault, or the generator: the message says which.",
+			Bad: "# generated/routes/mine.go declares a type of the spec again", Good: "# mine.go stands in a package of its own"},
 		{ID: RuleSchemaNoStrictForm, Summary: "A schema that a provider's strict mode cannot express.", Why: "The call would be refused at run time.", Bad: "payload: {type: json}", Good: "payload: {type: json, hidden: true}"},
 	}
 }
@@ -91,6 +96,7 @@ func lintRules() []Rule {
 			Bad: "a: {doc: Plans the work.}\nb: {doc: Plan the works.}", Good: "a: {doc: Plans the work.}\nb: {doc: Cuts tickets.}"},
 		{ID: RuleWireNameLength, Severity: Warning, Category: CategoryLLM, Summary: "A wire name of more than 64 characters.", Why: "Large providers refuse longer names of functions and properties.",
 			Bad: "json: aVeryLongName...", Good: "json: shortName"},
-		{ID: RuleSchemaLimit, Severity: Warning, Category: CategoryLLM, Summary: "A schema over a provider's limits.", Why: "The provider would refuse every call that carries it."},
+		{ID: RuleSchemaLimit, Severity: Warning, Category: CategoryLLM, Summary: "A schema over a provider's limits.", Why: "The provider would refuse every call that carries it.",
+			Bad: "notes: {type: string, optional: true}   # the 25th of one routing, and anthropic takes 24", Good: "notes: {type: string}   # required, or hidden: true"},
 	}
 }
