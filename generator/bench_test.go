@@ -89,6 +89,20 @@ func BenchmarkSchema(b *testing.B) {
 		{"thirteen", routes.AllRoutes().Without(routes.RouteTicketDispatch)},
 		{"all", routes.AllRoutes()},
 	}
+	b.Run("composed", func(b *testing.B) { // every set of seven to thirteen routes in turn: nothing remembered answers
+		b.ReportAllocs()
+		var all []routes.InterruptRouteSet
+		for one := range routes.AllRoutes().All() {
+			for other := range routes.AllRoutes().All() {
+				all = append(all, routes.AllRoutes().Without(one, other, 1+(one+other)%14, 1+(one*other)%14))
+			}
+		}
+		for i := 0; b.Loop(); i++ {
+			if routes.InterruptRoutingSchema(all[i%len(all)], runtime.OpenAI) == "" {
+				b.Fatal("no schema")
+			}
+		}
+	})
 	for _, s := range sets {
 		b.Run(s.name+"/generated", func(b *testing.B) {
 			b.ReportAllocs()

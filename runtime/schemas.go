@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -56,6 +57,31 @@ type Schemas struct {
 	branches []BranchRow
 	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
 	whole    []atomic.Pointer[string] // all branches, by dialect
+	recent   [recentSets]atomic.Pointer[recentSet]
+}
+
+// recentSets is how many other sets are remembered, the newest in each place; recentSize how long a text may be for that. A program asks
+// for few sets again and again, and most of the cost of a text is the memory for it.
+const (
+	recentSets = 32
+	recentSize = 64 << 10
+)
+
+// recentSet is a composed text with what it was asked by.
+type recentSet struct {
+	words   []uint64
+	dialect Dialect
+	text    string
+}
+
+// place returns where a set is remembered.
+func (s *Schemas) place(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
+	const odd = 0x9E3779B97F4A7C15 // spreads neighbouring words over the high bits
+	hash := uint64(d) + 1
+	for _, w := range words {
+		hash = (hash ^ w) * odd
+	}
+	return &s.recent[hash>>32%recentSets]
 }
 
 // NewSchemas returns the schemas over these definitions. branches are those of the interrupt routing, so that row r-1 is route r. Both
@@ -67,7 +93,7 @@ func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
 
 // Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has its own form, see [Schemas]. It
 // returns "" for a set without a known route, for an unknown dialect, and when a record it needs has no form in the dialect. The schema
-// of one route, and that of all, is kept after its first use; asking for it again allocates nothing.
+// of one route, and that of all, is kept after its first use, and so are those of the sets asked for last: asking again allocates nothing.
 func (s *Schemas) Set(words []uint64, d Dialect) string {
 	if int(d) >= len(dialectNames) {
 		return ""
@@ -78,6 +104,10 @@ func (s *Schemas) Set(words []uint64, d Dialect) string {
 	if SetLen(words) == len(s.branches) {
 		return s.kept(&s.whole[d], s.branches, d)
 	}
+	place := s.place(words, d)
+	if c := place.Load(); c != nil && c.dialect == d && slices.Equal(c.words, words) {
+		return c.text
+	}
 	var few [16]BranchRow
 	kept := few[:0]
 	for r := range SetAll[uint32](words) {
@@ -85,7 +115,11 @@ func (s *Schemas) Set(words []uint64, d Dialect) string {
 			kept = append(kept, s.branches[r-1])
 		}
 	}
-	return s.Union(kept, d)
+	text := s.Union(kept, d)
+	if len(text) <= recentSize {
+		place.Store(&recentSet{slices.Clone(words), d, text})
+	}
+	return text
 }
 
 // kept returns a text that is composed once. Two first callers may both compose it: they get equal texts.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,4 +110,36 @@ func TestDefinitionAsDocument(t *testing.T) {
 	assert.Empty(t, s.Def(5, runtime.OpenAI))
 	assert.Empty(t, s.Def(6, runtime.OpenAI))
 	assert.Empty(t, s.Def(5, 9))
+}
+
+// Remembered texts answer only what they were asked: every set gets its own, in whatever order they come, and many at once.
+func TestSetsAreNotMixedUp(t *testing.T) {
+	var all []runtime.BranchRow
+	var defs []runtime.Definition
+	for i := range 10 {
+		name := "Record" + string(rune('A'+i))
+		defs = append(defs, runtime.Definition{Name: name, Plain: `{"type":"object"}`})
+		all = append(all, runtime.BranchRow{Name: "branch" + string(rune('A'+i)), Type: name, Def: i + 1})
+	}
+	remembering := runtime.NewSchemas(defs, all)
+	for range 2 {
+		for words := range uint64(1 << 10) {
+			for _, d := range []runtime.Dialect{runtime.Plain, runtime.OpenAI} {
+				fresh := runtime.NewSchemas(defs, all)
+				if !assert.Equal(t, fresh.Set([]uint64{words}, d), remembering.Set([]uint64{words}, d), "%b %s", words, d) {
+					return
+				}
+			}
+		}
+	}
+	set := []uint64{0b1011}
+	first := remembering.Set(set, runtime.Plain)
+	assert.Zero(t, testing.AllocsPerRun(10, func() { _ = remembering.Set(set, runtime.Plain) }))
+	set[0] = 0b1101 // the caller's words are its own
+	assert.NotEqual(t, first, remembering.Set(set, runtime.Plain))
+	var group sync.WaitGroup
+	for words := range uint64(64) {
+		group.Go(func() { remembering.Set([]uint64{words}, runtime.Gemini) })
+	}
+	group.Wait()
 }

@@ -1054,7 +1054,7 @@ var schemas = runtime.NewSchemas(definitionRows, routingRows[0].Branches)
 // InterruptRoutingSchema returns the schema of InterruptRouting narrowed to a set of routes, with
 // exactly the definitions they reach, in the form that the dialect's provider accepts. The empty set,
 // and a set that reaches a field with no form in the dialect, give "". The text of a single route is
-// made once and kept.
+// made once and kept; those of the sets asked for last are too.
 func InterruptRoutingSchema(set InterruptRouteSet, dialect runtime.Dialect) string {
 	return schemas.Set(set[:], dialect)
 }

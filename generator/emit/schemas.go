@@ -43,7 +43,7 @@ func emitSchemas(g *goFile, defs []Definition) {
 	g.decl(400, []string{"InterruptRoutingSchema"},
 		doc("InterruptRoutingSchema returns the schema of "+g.p.Interrupt.Routing+" narrowed to a set of routes, with exactly the "+
 			"definitions they reach, in the form that the dialect's provider accepts. The empty set, and a set that reaches a field "+
-			"with no form in the dialect, give \"\". The text of a single route is made once and kept."),
+			"with no form in the dialect, give \"\". The text of a single route is made once and kept; those of the sets asked for last are too."),
 		jen.Func().Id("InterruptRoutingSchema").Params(jen.Id("set").Id("InterruptRouteSet"), jen.Id("dialect").Add(rt("Dialect"))).String().Block(
 			jen.Return(jen.Id("schemas").Dot("Set").Call(jen.Id("set").Index(jen.Op(":")), jen.Id("dialect"))),
 		).Line())
