@@ -38,6 +38,7 @@ func (c oneChange) run(t *testing.T) {
 func TestOneMistakeOneFinding(t *testing.T) {
 	for _, c := range []oneChange{
 		{spec.RuleUnknownKey, "doc: Leads the work.", "doc: Leads.\n    §gruop: x", `did you mean "group"?`},
+		{spec.RuleTypeSyntax, "ticket: {type: Ticket,", "ticket: {type: \"[][][][][][][][][]string\",", "more than 8 deep"},
 		{spec.RuleUnknownKey, "doc: Leads the work.", "doc: Leads.\n    §nodez: x", `in node "lead"`},
 		{spec.RuleUnknownKey, "doc: Leads the work.", "§description: Leads.\n    doc: x", `did you mean "doc"?`},
 		{spec.RuleDuplicateKey, "  spread:\n    doc", "  §lead: {}\n  spread:\n    doc", `"lead" is written twice`},

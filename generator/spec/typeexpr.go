@@ -28,8 +28,15 @@ func (r *reader) parseType(t Text, n *node) *TypeExpr {
 		r.report(RuleTypeSyntax, t.At, "declare records for the inner types", "a type expression has at most %d characters", maxTypeText)
 		return nil
 	}
+	if strings.Count(t.Value, "[") > maxTypeDepth {
+		r.report(RuleTypeSyntax, t.At, "declare records for the inner types", "lists and maps are nested more than %d deep", maxTypeDepth)
+		return nil
+	}
 	return r.typeAt(t.Value, at.Start)
 }
+
+// maxTypeDepth bounds lists of lists: nobody reads more, and schemas and decoders nest as deep.
+const maxTypeDepth = 8
 
 // typeAt parses the rest of an expression that begins at a position.
 func (r *reader) typeAt(text string, start Pos) *TypeExpr {
