@@ -140,3 +140,15 @@ func BenchmarkSchemaOfARouteSet(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSchemaOfANewSet asks for set after set, so that none is remembered: seven routes of fourteen on the average.
+func BenchmarkSchemaOfANewSet(b *testing.B) {
+	s, words := fourteenRoutes(b), [1]uint64{}
+	b.ReportAllocs()
+	for b.Loop() {
+		words[0] = words[0]%(1<<14-1) + 1
+		if s.Set(words[:], runtime.Anthropic) == "" {
+			b.Fatal("no schema")
+		}
+	}
+}

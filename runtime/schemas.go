@@ -55,10 +55,14 @@ const noForm = "-"
 type Schemas struct {
 	defs     []Definition
 	branches []BranchRow
+	closed   []closedBranch           // of the routes, by definition
 	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
 	whole    []atomic.Pointer[string] // all branches, by dialect
 	recent   [recentSets]atomic.Pointer[recentSet]
 }
+
+// closedBranch is a branch's name and its closed object, without the last brace. Other branches may carry the record under another name.
+type closedBranch struct{ name, text string }
 
 // recentSets is how many other sets are remembered, the newest in each place; recentSize how long a text may be for that. A program asks
 // for few sets again and again, and most of the cost of a text is the memory for it.
@@ -87,8 +91,15 @@ func (s *Schemas) place(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
 // NewSchemas returns the schemas over these definitions. branches are those of the interrupt routing, so that row r-1 is route r. Both
 // slices are kept and must not change.
 func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
-	return &Schemas{defs: defs, branches: branches, single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)),
-		whole: make([]atomic.Pointer[string], len(dialectNames))}
+	s := &Schemas{defs: defs, branches: branches, closed: make([]closedBranch, len(defs)),
+		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)), whole: make([]atomic.Pointer[string], len(dialectNames))}
+	var room [512]byte
+	for i := range branches { // made once: sets are composed of them
+		if branch := &branches[i]; branch.Def > 0 && branch.Def <= len(defs) {
+			s.closed[branch.Def-1] = closedBranch{branch.Name, string(s.appendClosed(room[:0], branch))}
+		}
+	}
+	return s
 }
 
 // Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has its own form, see [Schemas]. It
@@ -210,6 +221,9 @@ func (s *Schemas) appendPlain(b []byte, branches []BranchRow) []byte {
 
 // appendClosed appends the object that has this branch and nothing else, without the last brace.
 func (s *Schemas) appendClosed(b []byte, branch *BranchRow) []byte {
+	if made := &s.closed[branch.Def-1]; made.text != "" && made.name == branch.Name {
+		return append(b, made.text...)
+	}
 	b = s.appendProperty(append(b, `{"type":"object","properties":{`...), branch)
 	b = appendName(append(b, `},"required":[`...), branch.Name)
 	return append(b, `],"additionalProperties":false`...)
@@ -245,10 +259,9 @@ func (r *reached) add(def int) {
 		r.bad = true
 		return
 	}
-	if i := uint32(def); !SetHas(r.seen, i) {
-		SetWith(r.seen, i+1, i)
-		SetWith(r.todo, i+1, i)
-	}
+	w, bit := place(uint32(def))
+	r.todo[w] |= bit &^ r.seen[w]
+	r.seen[w] |= bit
 }
 
 // close adds everything that is referred to. False means that a definition is missing or has no form in the dialect.
@@ -299,7 +312,7 @@ func (r *reached) join(head []byte, d Dialect) string {
 // appendName appends a JSON name as a JSON string. Nearly every name stands for itself.
 func appendName(b []byte, name string) []byte {
 	for i := range len(name) {
-		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+		if c := name[i]; c-' ' > '~'-' ' || c == '"' || c == '\\' {
 			text, _ := Encode(name) // a string cannot be refused
 			return append(b, text...)
 		}

@@ -112,6 +112,28 @@ func TestDefinitionAsDocument(t *testing.T) {
 	assert.Empty(t, s.Def(5, 9))
 }
 
+// What is made in advance for a route serves no other branch of its record, whatever it is called.
+func TestBranchesThatShareARecord(t *testing.T) {
+	shared := []runtime.BranchRow{{Name: "d", Def: 4}, {Name: "again", Def: 4}, {Name: "", Def: 4}, {Name: "", Def: 5}, {Name: "d\n", Def: 4}}
+	outside := []runtime.BranchRow{{Name: "none", Def: 0}, {Name: "beyond", Def: 7}}
+	for _, first := range [][]runtime.BranchRow{nil, shared[:1], shared[1:3], shared, append(outside, shared...)} {
+		s := runtime.NewSchemas(definitions, first)
+		for _, d := range []runtime.Dialect{runtime.Plain, runtime.Anthropic, runtime.Gemini} {
+			for i := range shared {
+				name, err := runtime.Encode(shared[i].Name)
+				require.NoError(t, err)
+				property := fmt.Sprintf(`"properties":{%s:{"$ref":"#/$defs/%s"}},"required":[%s]`, name, definitions[shared[i].Def-1].Name, name)
+				assert.Contains(t, s.Union(shared[i:i+1], d), property)
+				if d != runtime.Plain {
+					assert.Contains(t, s.Union(shared, d), property)
+				}
+			}
+			assert.Equal(t, runtime.NewSchemas(definitions, nil).Union(shared, d), s.Union(shared, d))
+			assert.Empty(t, s.Union(outside, d))
+		}
+	}
+}
+
 // Remembered texts answer only what they were asked: every set gets its own, in whatever order they come, and many at once.
 func TestSetsAreNotMixedUp(t *testing.T) {
 	var all []runtime.BranchRow

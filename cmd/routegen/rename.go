@@ -13,8 +13,8 @@ func (p *program) renameCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rename KIND OLD NEW",
 		Short: "Rename something in the spec with all that refers to it, then generate",
-		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so that what is stored under the old name\n" +
-			"can still be read and a review sees one change. Kinds: " + strings.Join(spec.EditKinds(), ", ") + ". A field is named TYPE.FIELD or\n" +
+		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so that a review sees one change in place of\n" +
+			"two. It does not make stored data readable: what is stored has the old name. Kinds: " + strings.Join(spec.EditKinds(), ", ") + ". A field is named TYPE.FIELD or\n" +
 			"NODE.FIELD, a branch NODE.BRANCH, a value ENUM.VALUE; NEW is the new last part alone.",
 		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run",
 		Args:    cobra.ExactArgs(3),

@@ -94,7 +94,7 @@ func (b *builder) declare() {
 func (b *builder) enums() {
 	for _, e := range b.spec.Enums {
 		name := or(e.GoName, e.Key.Value)
-		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
+		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Reserved: values(e.Reserved), Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
 		for _, v := range e.Values {
 			out.Values = append(out.Values, EnumValue{
 				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)), Doc: v.Doc.Value,
@@ -124,12 +124,14 @@ func (b *builder) interrupts() {
 		in = &spec.Interrupts{At: spec.Span{Start: spec.Pos{Line: 1, Column: 1}}}
 	}
 	out := Interrupts{
-		Interface:   or(in.Interface, "InterruptRequest"),
-		DisplayName: or(in.DisplayName, "Interrupt Request"),
-		Routing:     or(in.Routing, "InterruptRouting"),
-		Answer:      b.symbols[in.Answer.Value].name,
-		Line:        in.At.Start.Line,
-		Column:      in.At.Start.Column,
+		Interface:     or(in.Interface, "InterruptRequest"),
+		DisplayName:   or(in.DisplayName, "Interrupt Request"),
+		Routing:       or(in.Routing, "InterruptRouting"),
+		Answer:        b.symbols[in.Answer.Value].name,
+		Reserved:      values(in.Reserved),
+		ReservedKinds: values(in.ReservedKinds),
+		Line:          in.At.Start.Line,
+		Column:        in.At.Start.Column,
 		Handler: Handler{
 			Name:        or(in.Handler.Name, "handleInterrupt"),
 			DisplayName: or(in.Handler.DisplayName, "Interrupt Handler"),
@@ -148,7 +150,7 @@ func (b *builder) interrupts() {
 
 func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
-		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Clash: or(k.Clash, "queue"),
+		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was), Clash: or(k.Clash, "queue"),
 		Choices: values(k.Choices), RouteTo: k.RouteTo, Set: values(k.Set),
 		Line: k.Key.At.Start.Line, Column: k.Key.At.Start.Column,
 	}

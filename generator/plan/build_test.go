@@ -228,3 +228,37 @@ func TestBuildNeverPanics(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeWithoutRequestBlock: what activates a node has a type, also one without fields.
+func TestNodeWithoutRequestBlock(t *testing.T) {
+	p, _ := build(t, "version: 1\ngo: {package: a, out: b}\nresults: {End: {fields: {}}}\nnodes:\n  a: {entry: true, branches: {next: BRequest}}\n  b: {branches: {done: End}}\n")
+	for _, name := range []string{"ARequest", "BRequest"} {
+		r := p.Record(name)
+		require.NotNil(t, r, name)
+		assert.Equal(t, plan.RoleRequest, r.Role)
+		assert.Empty(t, r.Fields)
+	}
+	assert.Equal(t, "BRequest", p.Routings[1].Branches[0].Type)
+	assert.Len(t, p.Routes, 2)
+}
+
+// TestNamesOfBeforeAreKept: earlier names and removed ones stand beside what they belong to.
+func TestNamesOfBeforeAreKept(t *testing.T) {
+	p, _ := build(t, `version: 1
+go: {package: a, out: b}
+reserved: [gone]
+enums: {Mood: {reserved: [SAD], values: {GOOD: {was: [FINE]}}}}
+results: {End: {fields: {mood: {type: Mood}}}}
+interrupts: {fields: {reason: {type: string, was: [why]}}, reserved: [phase], kinds: {late: {was: [slow]}}, reserved_kinds: [never]}
+nodes: {a: {entry: true, request: {reserved: [aim]}, branches: {done: {type: End, was: [ended]}, ask: interrupt}, reserved: [next]}}
+`)
+	assert.Equal(t, []string{"gone"}, p.Reserved)
+	assert.Equal(t, []string{"SAD"}, p.Enum("Mood").Reserved)
+	assert.Equal(t, []string{"FINE"}, p.Enum("Mood").Values[0].Was)
+	assert.Equal(t, []string{"phase"}, p.Interrupt.Reserved)
+	assert.Equal(t, []string{"slow"}, p.Interrupt.Kinds[0].Was)
+	assert.Equal(t, []string{"never"}, p.Interrupt.ReservedKinds)
+	assert.Equal(t, []string{"aim"}, p.Record("ARequest").Reserved)
+	assert.Equal(t, []string{"next"}, p.Node("a").Reserved)
+	assert.Equal(t, []string{"ended"}, p.Routings[1].Branches[0].Was)
+}

@@ -20,7 +20,7 @@ func (b *builder) node(n *spec.Node) Node {
 		Aliases: values(n.Aliases), DisplayName: or(n.DisplayName, spec.DisplayName(key)), Doc: n.Doc.Value, Group: n.Group.Value,
 		Action: n.Action.Value, Entry: n.Entry, Escalates: n.Escalates.Value, Result: b.symbols[n.Result.Value].name,
 		Unstick: values(n.Unstick), Feedback: n.Feedback.Value, Resolve: or(n.Resolve, "model"), Loop: Loop{Warn: 2},
-		Approval: values(n.Approval), Timeout: n.Timeout.Value, Was: values(n.Was), Deprecated: n.Deprecated.Value,
+		Approval: values(n.Approval), Timeout: n.Timeout.Value, Was: values(n.Was), Reserved: values(n.Reserved), Deprecated: n.Deprecated.Value,
 		Line: n.Key.At.Start.Line, Column: n.Key.At.Start.Column,
 	}
 	if out.Action != "" {

@@ -29,13 +29,14 @@ type Plan struct {
 
 // Enum is a closed set of strings and its Go names.
 type Enum struct {
-	Name   string      `json:"name"` // Go type name, and the name in the spec
-	Doc    string      `json:"doc,omitempty"`
-	Was    []string    `json:"was,omitempty"`
-	Values []EnumValue `json:"values"`
-	Used   bool        `json:"used"`
-	Line   int         `json:"-"` // in the spec, for messages
-	Column int         `json:"-"`
+	Name     string      `json:"name"` // Go type name, and the name in the spec
+	Doc      string      `json:"doc,omitempty"`
+	Was      []string    `json:"was,omitempty"`
+	Reserved []string    `json:"reserved,omitempty"` // values that must not come back
+	Values   []EnumValue `json:"values"`
+	Used     bool        `json:"used"`
+	Line     int         `json:"-"` // in the spec, for messages
+	Column   int         `json:"-"`
 }
 
 // EnumValue is one value: Wire on the wire, Const in Go.
@@ -219,6 +220,7 @@ type Node struct {
 	Approval    []string  `json:"approval,omitempty"`
 	Timeout     string    `json:"timeout,omitempty"`
 	Was         []string  `json:"was,omitempty"`
+	Reserved    []string  `json:"reserved,omitempty"` // names of branches that must not come back
 	Deprecated  string    `json:"deprecated,omitempty"`
 	Line        int       `json:"-"`
 	Column      int       `json:"-"`
@@ -289,14 +291,16 @@ type Route struct {
 
 // Interrupts is what all interrupts share.
 type Interrupts struct {
-	Interface   string          `json:"interface"`
-	DisplayName string          `json:"displayName"`
-	Handler     Handler         `json:"handler"`
-	Routing     string          `json:"routing"`
-	Answer      string          `json:"answer,omitempty"`
-	Kinds       []InterruptKind `json:"kinds"`
-	Line        int             `json:"-"`
-	Column      int             `json:"-"`
+	Interface     string          `json:"interface"`
+	DisplayName   string          `json:"displayName"`
+	Handler       Handler         `json:"handler"`
+	Routing       string          `json:"routing"`
+	Answer        string          `json:"answer,omitempty"`
+	Reserved      []string        `json:"reserved,omitempty"` // names of common fields that must not come back
+	Kinds         []InterruptKind `json:"kinds"`
+	ReservedKinds []string        `json:"reservedKinds,omitempty"` // names of kinds that must not come back
+	Line          int             `json:"-"`
+	Column        int             `json:"-"`
 }
 
 // Handler is the unified interrupt handler.
@@ -311,6 +315,7 @@ type InterruptKind struct {
 	Key      string    `json:"key"`
 	Const    string    `json:"const"`
 	Doc      string    `json:"doc,omitempty"`
+	Was      []string  `json:"was,omitempty"`
 	Clash    string    `json:"clash"`
 	Deadline *Deadline `json:"deadline,omitempty"`
 	Retry    *Retry    `json:"retry,omitempty"`

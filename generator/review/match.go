@@ -40,6 +40,12 @@ func follow[T any](old, now []T, name func(*T) string, was func(*T) []string) pa
 	return p
 }
 
+// The earlier names of the parts of things.
+func fieldWas(f *plan.Field) []string        { return f.Was }
+func branchWas(b *plan.Branch) []string      { return b.Was }
+func valueWas(v *plan.EnumValue) []string    { return v.Was }
+func kindWas(k *plan.InterruptKind) []string { return k.Was }
+
 // match pairs everything of two plans.
 type match struct {
 	old, now *plan.Plan
@@ -59,7 +65,7 @@ func newMatch(old, now *plan.Plan) *match {
 	m.enums = follow(old.Enums, now.Enums, func(e *plan.Enum) string { return e.Name }, func(e *plan.Enum) []string { return e.Was })
 	m.scalars = follow(old.Scalars, now.Scalars, func(s *plan.Scalar) string { return s.Name }, func(s *plan.Scalar) []string { return s.Was })
 	m.records = follow(old.Records, now.Records, func(r *plan.Record) string { return r.Name }, func(r *plan.Record) []string { return r.Was })
-	m.kinds = follow(old.Interrupt.Kinds, now.Interrupt.Kinds, func(k *plan.InterruptKind) string { return k.Key }, func(*plan.InterruptKind) []string { return nil })
+	m.kinds = follow(old.Interrupt.Kinds, now.Interrupt.Kinds, func(k *plan.InterruptKind) string { return k.Key }, kindWas)
 	for i := range now.Nodes {
 		n := &now.Nodes[i]
 		if o := m.nodes.prev[n.Key]; o != nil {

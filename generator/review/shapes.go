@@ -38,7 +38,7 @@ func Shapes(p *plan.Plan) []runtime.StoredShape {
 		routes.Fields = append(routes.Fields, runtime.StoredField{Name: r.Field, Was: derived[r.Const]})
 	}
 	for _, k := range p.Interrupt.Kinds {
-		kinds.Fields = append(kinds.Fields, runtime.StoredField{Name: k.Key})
+		kinds.Fields = append(kinds.Fields, runtime.StoredField{Name: k.Key, Was: k.Was})
 	}
 	for _, e := range p.Enums {
 		s := runtime.StoredShape{Kind: runtime.ShapeEnum, Name: e.Name, Was: e.Was}

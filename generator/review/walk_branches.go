@@ -21,7 +21,7 @@ func (w *walker) allRoutings() {
 
 func (w *walker) branches(o, n *plan.Routing) {
 	var before, after []string
-	both := follow(o.Branches, n.Branches, func(b *plan.Branch) string { return b.Key }, func(b *plan.Branch) []string { return b.Was })
+	both := follow(o.Branches, n.Branches, func(b *plan.Branch) string { return b.Key }, branchWas)
 	for i := range n.Branches {
 		b := &n.Branches[i]
 		was := both.prev[b.Key]
@@ -40,12 +40,18 @@ func (w *walker) branches(o, n *plan.Routing) {
 			before = append(before, b.Key)
 		}
 	}
-	order(func() *change { return w.nodeChange(w.old.Node(o.Node), w.now.Node(n.Node)) }, before, after, models, "the branches stand in another order in the schema")
+	from, to := w.old.Node(o.Node), w.now.Node(n.Node)
+	node := func() *change { return w.nodeChange(from, to) }
+	freed(node, "branch name", from.Reserved, to.Reserved, n.Branches, branchWas)
+	order(node, before, after, models, "the branches stand in another order in the schema")
 	for i := range o.Branches {
 		if b := &o.Branches[i]; both.next[b.Key] == nil {
 			c := w.branchChange(n, b, nil)
 			c.hitf("BRANCH_NO_DELETE", "the model of %s can no longer choose %s: %s", n.Node, b.JSON, leads(b))
 			c.hitf("GO_API_NO_DELETE", "Go field %s.%s is gone", n.Name, b.Go)
+			if c.thing == "branch" {
+				c.unkept(b.Key, to.Reserved)
+			}
 			w.stale(c, n.Node, b.JSON)
 		}
 	}

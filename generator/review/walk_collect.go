@@ -32,7 +32,7 @@ func (w *walker) collectNow(o, n *plan.Node) *plan.Collect {
 	if before == nil || after == nil || w.enums.next[before.Name] != after {
 		return &was
 	}
-	values := follow(before.Values, after.Values, func(v *plan.EnumValue) string { return v.Wire }, func(v *plan.EnumValue) []string { return v.Was })
+	values := follow(before.Values, after.Values, func(v *plan.EnumValue) string { return v.Wire }, valueWas)
 	was.Arms = nil
 	rows := map[string]string{}
 	for _, a := range o.Collect.Arms {

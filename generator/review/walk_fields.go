@@ -11,7 +11,7 @@ import (
 
 func (w *walker) fields(o, n *plan.Record, skipCommon bool) {
 	var before, after []string
-	both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, func(f *plan.Field) []string { return f.Was })
+	both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, fieldWas)
 	for i := range n.Fields {
 		f := &n.Fields[i]
 		if f.Common && skipCommon {
@@ -45,8 +45,10 @@ func (w *walker) fields(o, n *plan.Record, skipCommon bool) {
 		case w.seenByModel[n.Name]:
 			c.notef(models, "the property %s is gone, and refused when they send it", f.JSON)
 		}
-		if !slices.Contains(n.Reserved, f.Key) && !f.Common {
-			c.detailf("its name is not in reserved: it may come back with another meaning")
+		if f.Common {
+			c.unkept(f.Key, w.now.Interrupt.Reserved)
+		} else {
+			c.unkept(f.Key, n.Reserved)
 		}
 	}
 }

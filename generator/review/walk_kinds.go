@@ -20,6 +20,9 @@ func (w *walker) allKinds() {
 			continue
 		}
 		after = append(after, n.Key)
+		if o.Const != n.Const {
+			w.kindChange(o, n).hitf("GO_NAME_SAME", "%s is %s now", o.Const, n.Const)
+		}
 		w.goDoc("kind "+n.Key, spec.Pos{Line: n.Line, Column: n.Column}, o.Doc, n.Doc)
 		was, is := kindParts(o), kindParts(n)
 		for i := range was {
@@ -33,10 +36,12 @@ func (w *walker) allKinds() {
 	for i := range w.old.Interrupt.Kinds {
 		o := &w.old.Interrupt.Kinds[i]
 		if w.kinds.next[o.Key] == nil {
-			w.kindChange(o, nil).hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
+			c := w.kindChange(o, nil)
+			c.hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
+			c.unkept(o.Key, w.now.Interrupt.ReservedKinds)
 			continue
 		}
-		before = append(before, o.Key)
+		before = append(before, w.kinds.next[o.Key].Key)
 	}
 	if !slices.Equal(before, after) {
 		w.at("setting kinds", "setting", "kinds", "kinds", w.interruptsPos(), 0).

@@ -58,6 +58,8 @@ func (s *storedIndex) meaning(b runtime.ShapeBreak) string {
 	switch {
 	case b.Shape == shapeRoute && b.Kind == runtime.ShapeEnum:
 		return breaks + "a stored reroute or choice that names " + b.Field + " leads nowhere"
+	case b.Shape == shapeKind && b.Kind == runtime.ShapeEnum && b.Cause == runtime.BreakRenamed:
+		return breaks + "an open interrupt says " + b.Field + ", which is no kind (was: tells tools, not the store)"
 	case b.Shape == shapeKind && b.Kind == runtime.ShapeEnum:
 		return breaks + "an open interrupt of " + b.Field + " has no kind"
 	case b.Shape == shapeAgentType && b.Kind == runtime.ShapeEnum:
@@ -144,6 +146,9 @@ func (s *storedIndex) enumBreak(b runtime.ShapeBreak) (*change, string) {
 		}
 		return s.routeChange(o, n), "WIRE_VALUE_SAME"
 	case shapeKind:
+		if n := s.kinds.next[b.Field]; n != nil {
+			return s.kindChange(s.kinds.prev[n.Key], n), "WIRE_VALUE_SAME"
+		}
 		return s.kindChange(findKind(s.old, b.Field), nil), "KIND_NO_DELETE"
 	}
 	o, n := s.old.Enum(b.Shape), s.now.Enum(b.NewShape)
@@ -187,7 +192,7 @@ func (s *storedIndex) unionBreak(b runtime.ShapeBreak) (*change, string) {
 	if n == nil {
 		return nil, ""
 	}
-	both := follow(o.Branches, n.Branches, func(b *plan.Branch) string { return b.Key }, func(b *plan.Branch) []string { return b.Was })
+	both := follow(o.Branches, n.Branches, func(b *plan.Branch) string { return b.Key }, branchWas)
 	is := both.next[was.Key]
 	if is == nil {
 		return s.branchChange(n, was, nil), "BRANCH_NO_DELETE"
@@ -221,10 +226,10 @@ func (s *storedIndex) recordBreak(b runtime.ShapeBreak) (*change, string) {
 	}
 	was, is := fieldOf(o, b.Field), fieldOf(n, b.NewField)
 	if was != nil { // what the spec says became of it, where the JSON names alone do not tell
-		both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, func(f *plan.Field) []string { return f.Was })
+		both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, fieldWas)
 		is = both.next[was.Key]
 	} else if is != nil {
-		both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, func(f *plan.Field) []string { return f.Was })
+		both := follow(o.Fields, n.Fields, func(f *plan.Field) string { return f.Key }, fieldWas)
 		was = both.prev[is.Key]
 	}
 	rule := ruleOf(b.Cause)

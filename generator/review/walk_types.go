@@ -1,8 +1,6 @@
 package review
 
 import (
-	"slices"
-
 	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/generator/spec"
 )
@@ -18,11 +16,7 @@ func (w *walker) settings() {
 		c.detailf("package %s in %s is package %s in %s", w.old.Package, w.old.Out, w.now.Package, w.now.Out)
 		c.hitf("GO_PACKAGE_SAME", "every import of the package has to be edited")
 	}
-	for _, name := range w.old.Reserved {
-		if !slices.Contains(w.now.Reserved, name) {
-			w.at("setting reserved", "setting", "reserved", "reserved", top, 0).hitf("RESERVED_NO_DELETE", "the name %s may come back with another meaning", name)
-		}
-	}
+	freed(func() *change { return w.at("setting reserved", "setting", "reserved", "reserved", top, 0) }, "name", w.old.Reserved, w.now.Reserved, nil, fieldWas)
 	a, b := w.old.Interrupt, w.now.Interrupt
 	c := func() *change {
 		return w.at("setting interrupts", "setting", "interrupts", "interrupts", w.interruptsPos(), a.Line)
@@ -32,6 +26,8 @@ func (w *walker) settings() {
 			c().hitf("GO_NAME_SAME", "%s is %s now", name[0], name[1])
 		}
 	}
+	freed(c, "name of a common field", a.Reserved, b.Reserved, w.commonFields(), fieldWas)
+	freed(c, "name of a kind", a.ReservedKinds, b.ReservedKinds, b.Kinds, kindWas)
 	if a.Answer != b.Answer && w.became(a.Answer) != b.Answer {
 		c().hitf("ANSWER_SAME_TYPE", "a person answers with %s, not with %s", nameOr(b.Answer, "no declared type"), nameOr(a.Answer, "no declared type"))
 	}
@@ -72,6 +68,7 @@ func (w *walker) enumTypes() {
 			w.enumChange(o, n).hitf("GO_NAME_SAME", "%s is %s now", o.Name, n.Name)
 		}
 		w.text(n.Name, spec.Pos{Line: n.Line, Column: n.Column}, o.Doc, n.Doc)
+		freed(func() *change { return w.enumChange(o, n) }, "value", o.Reserved, n.Reserved, n.Values, valueWas)
 		w.enumValues(o, n)
 	}
 	for i := range w.old.Enums {
@@ -82,7 +79,7 @@ func (w *walker) enumTypes() {
 }
 
 func (w *walker) enumValues(o, n *plan.Enum) {
-	values := follow(o.Values, n.Values, func(v *plan.EnumValue) string { return v.Wire }, func(v *plan.EnumValue) []string { return v.Was })
+	values := follow(o.Values, n.Values, func(v *plan.EnumValue) string { return v.Wire }, valueWas)
 	for i := range n.Values {
 		v := &n.Values[i]
 		was := values.prev[v.Wire]
@@ -119,6 +116,7 @@ func (w *walker) enumValues(o, n *plan.Enum) {
 		if v := &o.Values[i]; values.next[v.Wire] == nil {
 			c := w.valueChange(n, v, nil)
 			c.hitf("GO_API_NO_DELETE", "%s is gone", v.Const)
+			c.unkept(v.Wire, n.Reserved)
 			if !v.Hidden {
 				c.notef(models, "no longer offered %s, and refused when they send it", v.Wire)
 			}
@@ -215,11 +213,7 @@ func (w *walker) record(o, n *plan.Record) {
 	if o.GoType != n.GoType {
 		w.recordChange(o, n).hitf("BINDING_SAME", "it was bound to %s and is bound to %s", nameOr(o.GoType, "no Go type"), nameOr(n.GoType, "no Go type"))
 	}
-	for _, name := range o.Reserved {
-		if !slices.Contains(n.Reserved, name) && !slices.ContainsFunc(n.Fields, func(f plan.Field) bool { return slices.Contains(f.Was, name) }) {
-			w.recordChange(o, n).hitf("RESERVED_NO_DELETE", "the field name %s may come back with another meaning", name)
-		}
-	}
+	freed(func() *change { return w.recordChange(o, n) }, "field name", o.Reserved, n.Reserved, n.Fields, fieldWas)
 	ownDoc := true // of a message: a node's doc stands in for one
 	if node, was := messageOf(w.now, n), messageOf(w.old, o); node != nil && was != nil {
 		ownDoc = n.Role == plan.RoleRequest && (n.Doc != node.Doc || o.Doc != was.Doc) || n.Role == plan.RoleInterrupt && node.DisplayName == was.DisplayName

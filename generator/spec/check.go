@@ -111,6 +111,11 @@ func newChecker(r *reader, s *Spec) *checker {
 // check runs every check over a decoded document.
 func check(r *reader, s *Spec) {
 	c := newChecker(r, s)
+	for _, n := range s.Nodes {
+		if n.Request == nil && !n.Only.Set() {
+			n.Request = &Request{At: n.Key.At} // one without fields: what activates a node has a type
+		}
+	}
 	c.indexTypes()
 	c.indexNodes()
 	c.checkTombstones()
@@ -237,62 +242,21 @@ func (c *checker) unknown(rule, what, name string, at Span, path string, candida
 	}
 }
 
-// checkTombstones refuses names that were removed for good.
-func (c *checker) checkTombstones() {
-	for _, gone := range c.spec.Reserved {
-		if d := c.byName[gone.Value]; d != nil {
-			c.tombstone(gone, d.at, d.path)
-		} else if n := c.nodes[gone.Value]; n != nil {
-			c.tombstone(gone, n.Key.At, n.path())
-		}
-	}
-	for _, t := range c.spec.Types {
-		c.goneFields(t.Reserved, t.Fields, "/types/"+t.Key.Value)
-	}
-	for _, t := range c.spec.Results {
-		c.goneFields(t.Reserved, t.Fields, "/results/"+t.Key.Value)
-	}
-	for _, n := range c.spec.Nodes {
-		if n.Request != nil {
-			c.goneFields(n.Request.Reserved, n.Request.Fields, n.path()+"/request")
-		}
-		if n.Interrupt != nil {
-			c.goneFields(n.Interrupt.Reserved, n.Interrupt.Fields, n.path()+"/interrupt")
-		}
-		for _, old := range n.Was {
-			if other := c.nodes[old.Value]; other != nil {
-				c.stillThere(old, other.Key.At, n.path()+"/was")
-			}
-		}
-	}
-}
+func (f *Field) key() string         { return f.Key.Value }
+func (b *Branch) key() string        { return b.Key.Value }
+func (v *EnumValue) key() string     { return v.Key.Value }
+func (k *InterruptKind) key() string { return k.Key.Value }
 
-func (c *checker) goneFields(gone []Text, fields []*Field, path string) {
-	for _, name := range gone {
-		if f := find(c, fields, name.Value); f != nil {
-			c.tombstone(name, f.Key.At, path+"/fields/"+name.Value)
-		}
-	}
-}
-
-func (c *checker) tombstone(gone Text, at Span, path string) {
-	c.fail(RuleNameTombstone, path, at, "choose another name", "%q was removed and must not come back", gone.Value).
-		relatedf(gone.At, "%q is reserved here", gone.Value)
-}
-
-func (c *checker) stillThere(old Text, at Span, path string) {
-	c.fail(RuleConflict, path, old.At, "rename the other one, or remove it from `was`", "%q is listed as an earlier name, but it is still there", old.Value).
-		relatedf(at, "%q is here", old.Value)
-}
-
-func (f *Field) key() string     { return f.Key.Value }
-func (b *Branch) key() string    { return b.Key.Value }
-func (v *EnumValue) key() string { return v.Key.Value }
+func (f *Field) at() Span         { return f.Key.At }
+func (b *Branch) at() Span        { return b.Key.At }
+func (v *EnumValue) at() Span     { return v.Key.At }
+func (k *InterruptKind) at() Span { return k.Key.At }
 
 // keyed is a member of a list that is looked up by name.
 type keyed interface {
 	comparable
 	key() string
+	at() Span
 }
 
 // find returns the member of that name, or the zero member. Long lists get an index, so that no file is slow to check.

@@ -143,6 +143,11 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 	types := c.interruptTypes()
 	for _, k := range kinds {
 		path := "/interrupts/kinds/" + k.Key.Value
+		for _, old := range k.Was {
+			if other := find(c, kinds, old.Value); other != nil {
+				c.stillThere(old, other.Key.At, path+"/was")
+			}
+		}
 		if k.Deadline != nil && !k.Deadline.None {
 			c.checkDeadline(k, path+"/deadline")
 		}

@@ -2,6 +2,7 @@ package spec_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,13 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleNameFileReserved, "  question:", "  §ask_test:", "_test"},
 		{spec.RuleNameCaseCollision, "text: {type: string, doc: In words.}", "text: {type: string, doc: In words.}\n      §teXt: {type: string, doc: Again.}", "upper and lower case"},
 		{spec.RuleNameTombstone, "enums:\n  Decision: {doc", "reserved: [Decision]\nenums:\n  §Decision: {doc", "must not come back"},
+		{spec.RuleNameTombstone, "values: {GO: Go on.", "reserved: [GO], values: {§GO: Go on.", "must not come back"},
+		{spec.RuleNameTombstone, "    branches: {planResult:", "    reserved: [planResult]\n    branches: {§planResult:", "must not come back"},
+		{spec.RuleNameTombstone, "  fields:\n    type: {type: Ask, doc: What is asked.}\n    reason:", "  reserved: [reason]\n  fields:\n    type: {type: Ask, doc: What is asked.}\n    §reason:", "must not come back"},
+		{spec.RuleNameTombstone, "interrupts:\n", "interrupts:\n  reserved: [phase]\n", "must not come back"},
+		{spec.RuleNameTombstone, "    interrupt: {}\n", "    interrupt: {reserved: [reason]}\n", "must not come back"},
+		{spec.RuleNameTombstone, "  kinds:\n    stop: {doc", "  reserved_kinds: [stop]\n  kinds:\n    §stop: {doc", "must not come back"},
+		{spec.RuleConflict, "    fail: {doc", "    fail: {was: [§stop], doc", "still there"},
 		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"a,omitempty",`, "','"},
 		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"-",`, "'-'"},
 		{spec.RuleNameJSON, "title: {type: string,", `title: {type: string, json: §"",`, "empty"},
@@ -144,4 +152,17 @@ func TestOneMistakeOneFinding(t *testing.T) {
 	} {
 		t.Run(c.rule+"/"+strings.TrimSpace(c.to), c.run)
 	}
+}
+
+// TestShippedKindsDoNotComeBack: a spec without kinds has the shipped ones, so a removed name can come back without being written.
+func TestShippedKindsDoNotComeBack(t *testing.T) {
+	const none = "version: 1\ngo: {package: a, out: b}\ninterrupts: {reserved_kinds: [late, §agent_question]}\nresults: {End: {fields: {}}}\nnodes: {a: {entry: true, branches: {done: End}}}\n"
+	text, place := mark(none)
+	tombstones := func(text string) []spec.Finding {
+		return slices.DeleteFunc(errorsOf(text), func(f spec.Finding) bool { return f.Rule != spec.RuleNameTombstone })
+	}
+	found := tombstones(text)
+	require.Len(t, found, 1)
+	assert.Equal(t, place, fmt.Sprintf("%d:%d", found[0].At.Start.Line, found[0].At.Start.Column))
+	assert.Empty(t, tombstones(strings.Replace(text, "[late, agent_question]", "[late, agent_question], kinds: {own: {doc: Own.}}", 1)))
 }

@@ -98,7 +98,8 @@ type edition struct {
 	refs    *reader // takes the refusals
 	splices []splice
 	eol     string
-	step    int // columns that one level is indented by
+	step    int  // columns that one level is indented by
+	several bool // more than one thing is removed: the line above one may go with another
 }
 
 // open reads a document for an edit. The findings say why it cannot be edited.

@@ -13,8 +13,9 @@ type definition struct {
 	shape *shape // of its mapping
 	owner string // as uses know it
 	home  string // nodes/planning, for what stands at the top
-	keeps *place // the mapping that keeps a list of removed names; nil where none does
+	keeps *place // the mapping that keeps a list of removed names
 	of    *shape // of keeps
+	gone  string // the key of that list
 }
 
 // container is a mapping of named things: where it is, or the way to where it has to be made.
@@ -26,6 +27,7 @@ type container struct {
 	owner string
 	keeps *place
 	of    *shape
+	gone  string // reserved, or another key where that one speaks of something else
 	home  string // nodes, for what stands at the top
 }
 
@@ -59,12 +61,12 @@ func section(kind string) string {
 // container finds the mapping in which things of a kind stand; owner is what they belong to. Findings say why there is none.
 func (e *edition) container(kind, owner string) (*container, []Finding) {
 	top := language().shape
-	c := &container{base: e.root, shape: top}
+	c := &container{base: e.root, shape: top, gone: "reserved"}
 	switch kind {
 	case EditNode, EditType, EditEnding, EditEnum:
 		c.path, c.home, c.keeps, c.of = []string{section(kind)}, section(kind), e.root, top
 	case EditKind:
-		c.path = []string{"interrupts", "kinds"}
+		c.path, c.keeps, c.of, c.gone = []string{"interrupts", "kinds"}, e.root.at("interrupts"), top.follow("interrupts"), "reserved_kinds"
 	case EditField:
 		return e.record(owner)
 	case EditBranch:
@@ -73,12 +75,14 @@ func (e *edition) container(kind, owner string) (*container, []Finding) {
 			return nil, bad
 		}
 		c.base, c.shape, c.path, c.owner = m.value, top.follow("nodes"), []string{"branches"}, owner
+		c.keeps, c.of = c.base, c.shape
 	case EditValue:
 		m, bad := e.top(EditEnum, owner)
 		if m == nil {
 			return nil, bad
 		}
 		c.base, c.shape, c.path, c.owner = m.value, top.follow("enums"), []string{"values"}, owner
+		c.keeps, c.of = c.base, c.shape
 	default:
 		return nil, e.unknownWord("kind of thing", kind, EditKinds())
 	}
@@ -109,7 +113,7 @@ func (c *container) list() *place {
 // record finds the fields of a type, of a node's request or interrupt, or of all interrupts.
 func (e *edition) record(owner string) (*container, []Finding) {
 	top := language().shape
-	c := &container{path: []string{"fields"}, owner: owner}
+	c := &container{path: []string{"fields"}, owner: owner, gone: "reserved"}
 	node, part, _ := strings.Cut(owner, ".")
 	switch {
 	case e.root.at("nodes").get(node) != nil && (part == "" || part == "interrupt" || part == "request"):
@@ -126,6 +130,7 @@ func (e *edition) record(owner string) (*container, []Finding) {
 		}
 	case owner == "interrupts":
 		c.base, c.shape, c.path = e.root, top, []string{"interrupts", "fields"}
+		c.keeps, c.of = e.root.at("interrupts"), top.follow("interrupts")
 	case e.root.at("types").get(owner) != nil:
 		c.base, c.shape = e.root.at("types", owner), top.follow("types")
 		c.keeps, c.of = c.base, c.shape
@@ -211,7 +216,7 @@ func (e *edition) define(kind, target string) (*definition, []Finding) {
 		}
 		return nil, e.unknownWord(kind, target, known)
 	}
-	d := &definition{kind: kind, name: name, at: m, shape: c.entry, owner: c.owner, keeps: c.keeps, of: c.of}
+	d := &definition{kind: kind, name: name, at: m, shape: c.entry, owner: c.owner, keeps: c.keeps, of: c.of, gone: c.gone}
 	if home != "" {
 		d.home = home + "/" + name
 	}

@@ -52,7 +52,7 @@ func restored(text, name, want string) bool {
 	if text == want || strings.Replace(text, ", "+name+"]", "]", 1) == want {
 		return true
 	}
-	list := `(?:was|reserved): \[` + name + `\]`
+	list := `(?:was|reserved|reserved_kinds): \[` + name + `\]`
 	for _, c := range []struct {
 		pattern string
 		keep    []string
@@ -92,7 +92,7 @@ func TestAddThenRemoveRestores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
 		require.Empty(t, errorsOf(s.text), "%s\n%s", list(errorsOf(s.text)), s.text)
-		kind := rapid.SampledFrom([]string{spec.EditNode, spec.EditType, spec.EditEnum, spec.EditField, spec.EditValue, spec.EditKind}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]string{spec.EditNode, spec.EditType, spec.EditEnum, spec.EditField, spec.EditBranch, spec.EditValue, spec.EditKind}).Draw(t, "kind")
 		name, siblings := "zebra", s.nodes
 		set := additions[kind]
 		switch kind {
@@ -108,7 +108,12 @@ func TestAddThenRemoveRestores(t *testing.T) {
 			if strings.HasPrefix(owner, "Type") {
 				set = []spec.KeyValue{{Key: "type", Value: "map[string]string"}, set[1]}
 			}
+			if len(s.kind) > 0 && rapid.Bool().Draw(t, "common") {
+				owner = "interrupts"
+			}
 			name = owner + ".zebra"
+		case spec.EditBranch:
+			name, siblings, set = "nodeA.zebra", s.branches, []spec.KeyValue{{Key: "type", Value: "NodeARequest"}}
 		case spec.EditValue:
 			name, siblings = s.enums[len(s.enums)-1]+".Zebra", s.values
 			if len(s.enums) == 1 {
@@ -178,10 +183,20 @@ func TestRenameBackRestores(t *testing.T) {
 func TestRemoveTakesOneThing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
-		kind := rapid.SampledFrom([]string{spec.EditNode, spec.EditType, spec.EditField, spec.EditBranch, spec.EditValue}).Draw(t, "kind")
-		all := map[string][]string{spec.EditNode: s.nodes, spec.EditType: s.types, spec.EditField: s.fields, spec.EditBranch: s.branches, spec.EditValue: s.values}[kind]
+		kind := rapid.SampledFrom([]string{spec.EditNode, spec.EditType, spec.EditEnum, spec.EditField, spec.EditBranch, spec.EditValue, spec.EditKind}).Draw(t, "kind")
+		all := map[string][]string{spec.EditNode: s.nodes, spec.EditType: s.types, spec.EditEnum: s.enums, spec.EditField: s.fields, spec.EditBranch: s.branches, spec.EditValue: s.values, spec.EditKind: s.kind}[kind]
+		if kind == spec.EditField && len(s.kind) > 0 {
+			all = append(all, "interrupts.reason")
+		}
+		if len(all) == 0 {
+			return
+		}
 		target := rapid.SampledFrom(all).Draw(t, "target")
-		r, findings := spec.Remove("routes.yaml", []byte(s.text), kind, target)
+		remove := spec.Remove
+		if rapid.Bool().Draw(t, "with references") {
+			remove = spec.RemoveWithReferences
+		}
+		r, findings := remove("routes.yaml", []byte(s.text), kind, target)
 		if r == nil {
 			require.NotEmpty(t, findings)
 			for _, f := range findings {
@@ -192,6 +207,7 @@ func TestRemoveTakesOneThing(t *testing.T) {
 		}
 		soundEdit(t, s.text, r)
 		require.Empty(t, errorsOf(string(r.Text)))
+		require.Regexp(t, `(?s)reserved(_kinds)?:(.*\W)?`+target[strings.LastIndex(target, ".")+1:]+`\W`, string(r.Text)+"\n", "the name is kept")
 		_, gone := spec.Remove("routes.yaml", r.Text, kind, target)
 		require.Equal(t, spec.RuleEditArgument, gone[0].Rule, list(gone))
 	})

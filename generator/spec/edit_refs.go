@@ -11,10 +11,11 @@ type use struct {
 	kind  string // EditNode, EditType, EditField, EditBranch or EditValue
 	owner string // of fields the record, of branches the node, of values the enum
 	name  string
-	at    *place // the scalar, a key at times
-	off   int    // where in the scalar's text the name begins
-	home  string // the definition it stands in: nodes/planning
-	path  string // for findings
+	at    *place  // the scalar, a key at times
+	off   int     // where in the scalar's text the name begins
+	home  string  // the definition it stands in: nodes/planning
+	path  string  // for findings
+	part  *member // the branch or the arm that stands and falls with it; nil for all else
 }
 
 // uses is the search for every reference of a document.
@@ -68,6 +69,13 @@ func (u *uses) add(kind, owner string, at *place, off int, keys ...string) {
 	}
 	path := "/" + strings.Join(append(slices.Clone(u.path), keys...), "/")
 	u.list = append(u.list, use{kind: kind, owner: owner, name: at.n.Value[off:], at: at, off: off, home: u.home, path: path})
+}
+
+// partly says of a use that was just added what it is part of.
+func (u *uses) partly(at *place, part *member) {
+	if n := len(u.list); n > 0 && u.list[n-1].at == at {
+		u.list[n-1].part = part
+	}
 }
 
 // items adds every text of a list.
@@ -180,6 +188,7 @@ func (u *uses) node(n *Node, p *place) {
 		}
 		if at.name() != "interrupt" {
 			u.add(EditType, "", at, 0)
+			u.partly(at, m)
 		}
 	})
 	for _, ref := range []struct {
@@ -237,6 +246,7 @@ func (u *uses) collect(n *Node, p *place) {
 	if on := p.at("on"); on != nil {
 		for _, m := range on.pairs {
 			u.add(EditValue, enum, m.key, 0, "collect", "on", m.key.name())
+			u.partly(m.key, m)
 			if m.value.name() != "end" {
 				u.add(EditBranch, n.Key.Value, m.value, 0, "collect", "on", m.key.name())
 			}

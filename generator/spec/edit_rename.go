@@ -3,8 +3,9 @@ package spec
 import "strings"
 
 // Rename gives something another name: where it is declared, everywhere it is referred to, and in names that are derived from
-// it, such as PlanningRequest from node planning. The old name is kept in its list `was:`, so that stored data and a later
-// comparison know it; interrupt kinds have no such list. Prompt templates are files of their own and are not touched.
+// it, such as PlanningRequest from node planning. The old name is kept in its list `was:`, so that a later comparison sees one
+// change in place of two; data that is stored under the old name is not read under the new one. Prompt templates are files of
+// their own and are not touched.
 //
 // The kind is one of EditKinds; from is addressed as there, and to is the bare new name (TYPE.new is accepted too). Findings
 // and no result mean that nothing was renamed: the old name is not there, the language refuses the new one, or the layout of
@@ -26,9 +27,7 @@ func Rename(name string, src []byte, kind, from, to string) (*EditResult, []Find
 	}
 	refs := e.uses()
 	e.setText(d.at.key, 0, len(d.name), to)
-	if d.shape.keyed("was") != nil {
-		e.was(d, to)
-	}
+	e.was(d, to)
 	e.follow(refs, d, to)
 	return e.finish(true)
 }

@@ -254,7 +254,7 @@ func (e *edition) removeBlock(m *member) {
 	case first && below:
 		to = e.nextLine(to)
 	}
-	if to >= len(e.src.text) && end == len(e.src.text) && from > 0 { // the last line has no end, so the one above gives its own
+	if to >= len(e.src.text) && end == len(e.src.text) && from > 0 && !e.several { // the last line has no end, so the one above gives its own
 		from = e.lineEnd(e.lineStart(from - 1))
 	}
 	e.splice(from, to, "")

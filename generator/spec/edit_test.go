@@ -163,7 +163,7 @@ func TestRename(t *testing.T) {
 		"carried": {"field", "PlanResult.text", "words", []string{"text: {type: string, doc: In words.}", "words: {type: string, doc: In words., was: [text]}", "{goal: text}", "{goal: words}"}},
 		"branch":  {"branch", "collect.leadRequest", "again", []string{"leadRequest: LeadRequest}", "again: {type: LeadRequest, was: [leadRequest]}}", "{GO: leadRequest,", "{GO: again,"}},
 		"unstick": {"branch", "lead.collectRequest", "collect", []string{"      collectRequest: CollectRequest\n    prompt", "      collect: {type: CollectRequest, was: [collectRequest]}\n    prompt", "unstick: [collectRequest]", "unstick: [collect]"}},
-		"kind":    {"kind", "ask", "question", []string{"    ask: {doc", "    question: {doc"}},
+		"kind":    {"kind", "ask", "question", []string{"    ask: {doc: An agent asks., clash", "    question: {doc: An agent asks., was: [ask], clash"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, findings := spec.Rename("routes.yaml", []byte(base), c.kind, c.from, c.to)
@@ -238,14 +238,16 @@ func TestRemove(t *testing.T) {
 		kind, target string
 		swap         []string
 	}{
-		"node":   {"node", "question", []string{"  question:\n    doc: Asks a person.\n    only: interrupt\n    escalates: lead\n", "reserved: [question]\n"}},
-		"type":   {"type", "Key", []string{"  Key: {doc: Names a thing., type: string, min_length: 1}\n", "", "        key: {type: Key, hidden: true}\n", "", "    escalates: lead\n", "    escalates: lead\nreserved: [Key]\n"}},
-		"field":  {"field", "Ticket.count", []string{"      count: {type: int, doc: How many there are., min: 1, max: 9, default: 3, optional: true}\n", "", "One piece of work.\n", "One piece of work.\n    reserved: [count]\n"}},
-		"inline": {"field", "Extra.why", []string{"fields: {why: {type: string, doc: The reason.}}", "reserved: [why], fields: {}"}},
-		"asked":  {"field", "lead.interrupt.phase", []string{"{fields: {phase: {type: string, doc: Where it stands.}}}", "{fields: {}, reserved: [phase]}"}},
-		"branch": {"branch", "lead.spreadRequest", []string{"      spreadRequest: SpreadRequest\n", ""}},
-		"value":  {"value", "Ask.REVIEW", []string{"{REVIEW: A person looks at it., PAUSE", "{PAUSE"}},
-		"kind":   {"kind", "stop", []string{"    stop: {doc: A person stopped it., clash: supersede, deadline: none}\n", ""}},
+		"node":    {"node", "question", []string{"  question:\n    doc: Asks a person.\n    only: interrupt\n    escalates: lead\n", "reserved: [question]\n"}},
+		"type":    {"type", "Key", []string{"  Key: {doc: Names a thing., type: string, min_length: 1}\n", "", "        key: {type: Key, hidden: true}\n", "", "    escalates: lead\n", "    escalates: lead\nreserved: [Key]\n"}},
+		"field":   {"field", "Ticket.count", []string{"      count: {type: int, doc: How many there are., min: 1, max: 9, default: 3, optional: true}\n", "", "One piece of work.\n", "One piece of work.\n    reserved: [count]\n"}},
+		"inline":  {"field", "Extra.why", []string{"fields: {why: {type: string, doc: The reason.}}", "reserved: [why], fields: {}"}},
+		"asked":   {"field", "lead.interrupt.phase", []string{"{fields: {phase: {type: string, doc: Where it stands.}}}", "{fields: {}, reserved: [phase]}"}},
+		"branch":  {"branch", "lead.spreadRequest", []string{"      spreadRequest: SpreadRequest\n", "", "    prompt: {template", "    reserved: [spreadRequest]\n    prompt: {template"}},
+		"in line": {"branch", "collect.planResult", []string{"branches: {planResult: PlanResult, leadRequest: LeadRequest}\n", "branches: {leadRequest: LeadRequest}\n    reserved: [planResult]\n"}},
+		"common":  {"field", "interrupts.reason", []string{"    reason: {type: string, doc: Why.}\n", "  reserved: [reason]\n"}},
+		"value":   {"value", "Ask.REVIEW", []string{"values: {REVIEW: A person looks at it., PAUSE", "reserved: [REVIEW], values: {PAUSE"}},
+		"kind":    {"kind", "stop", []string{"    stop: {doc: A person stopped it., clash: supersede, deadline: none}\n", "", "nodes:\n", "  reserved_kinds: [stop]\nnodes:\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := base
@@ -256,6 +258,74 @@ func TestRemove(t *testing.T) {
 			require.NotNil(t, r, list(findings))
 			assert.Equal(t, swap(t, c.swap...), string(r.Text))
 			soundEdit(t, text, r)
+		})
+	}
+}
+
+// TestRemoveWithReferences: branches and arms go with what they are for, and nothing else does.
+func TestRemoveWithReferences(t *testing.T) {
+	leaf := swap(t, "planResult: PlanResult, leadRequest", "planResult: PlanResult, leafRequest: LeafRequest, leadRequest",
+		"  question:\n", "  leaf:\n    doc: Ends it.\n    route: none\n    escalates: lead\n    branches: {planResult: PlanResult}\n  question:\n")
+	stopped := swap(t, "default: GO}", "default: STOP}")
+	for name, c := range map[string]struct {
+		text, kind, target, want string
+		places                   []string
+	}{
+		"leaf": {leaf, "node", "leaf", swap(t, "branches: {planResult: PlanResult, leadRequest: LeadRequest}\n", "branches: {planResult: PlanResult, leadRequest: LeadRequest}\n    reserved: [leafRequest]\n",
+			"    only: interrupt\n    escalates: lead\n", "    only: interrupt\n    escalates: lead\nreserved: [leaf]\n"), nil},
+		"leaf that is decided for":  {strings.Replace(leaf, "STOP: end", "STOP: leafRequest", 1), "node", "leaf", "", []string{"/nodes/collect/collect/on/STOP"}},
+		"value":                     {base, "value", "Decision.STOP", swap(t, "next., values: {GO: Go on., STOP: Stop here.}", "next., reserved: [STOP], values: {GO: Go on.}", "{GO: leadRequest, STOP: end}", "{GO: leadRequest}"), nil},
+		"value that is the default": {stopped, "value", "Decision.STOP", "", []string{"/nodes/collect/collect/default"}},
+		"what others name":          {base, "node", "spread", "", []string{"/nodes/lead/loop/exempt/0", "/nodes/lead/tools/1/transfer_to/0", "/nodes/worker/escalates"}},
+		"no references":             {base, "node", "question", swap(t, "  question:\n    doc: Asks a person.\n    only: interrupt\n    escalates: lead\n", "reserved: [question]\n"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, findings := spec.Remove("routes.yaml", []byte(c.text), c.kind, c.target)
+			assert.Equal(t, name == "no references", r != nil, "without the references, which are in its way: %s", list(findings))
+			r, findings = spec.RemoveWithReferences("routes.yaml", []byte(c.text), c.kind, c.target)
+			var places []string
+			for _, f := range findings {
+				assert.Equal(t, spec.RuleRefInUse, f.Rule, list(findings))
+				places = append(places, f.Path)
+			}
+			assert.Equal(t, c.places, places)
+			if c.want == "" {
+				assert.Nil(t, r)
+				return
+			}
+			require.NotNil(t, r)
+			assert.Equal(t, c.want, string(r.Text))
+			soundEdit(t, c.text, r)
+		})
+	}
+	_, findings := spec.Remove("routes.yaml", []byte(leaf), "branch", "collect.leafRequest")
+	require.Len(t, findings, 1)
+	assert.Equal(t, spec.RuleNodeUnreachable, findings[0].Rule)
+	assert.Contains(t, findings[0].Hint, "remove the node with its references")
+}
+
+// TestRemovedNamesStayTaken: what was removed cannot be added again, whatever kind of thing it was.
+func TestRemovedNamesStayTaken(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, kind, target string
+		set                []spec.KeyValue
+	}{
+		"node":         {base, spec.EditNode, "question", set("only=interrupt", "escalates=lead")},
+		"field":        {base, spec.EditField, "Ticket.count", set("type=int")},
+		"common field": {base, spec.EditField, "interrupts.reason", set("type=string")},
+		"branch":       {base, spec.EditBranch, "collect.planResult", set("type=PlanResult")},
+		"value":        {base, spec.EditValue, "Ask.REVIEW", set("doc=Again.")},
+		"kind":         {base, spec.EditKind, "stop", set("doc=Again.")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			removed, findings := spec.Remove("routes.yaml", []byte(c.text), c.kind, c.target)
+			require.NotNil(t, removed, list(findings))
+			r, findings := spec.Add("routes.yaml", removed.Text, spec.AddWhat{Kind: c.kind, Name: c.target, Set: c.set})
+			assert.Nil(t, r)
+			require.Len(t, findings, 1, list(findings))
+			assert.Equal(t, spec.RuleNameTombstone, findings[0].Rule)
+			r, findings = spec.Add("routes.yaml", []byte(strings.NewReplacer("reserved: [", "reserved: [x", "reserved_kinds: [", "reserved_kinds: [x").Replace(string(removed.Text))), spec.AddWhat{Kind: c.kind, Name: c.target, Set: c.set})
+			assert.NotNil(t, r, "another name is no hindrance: %s", list(findings))
 		})
 	}
 }

@@ -47,15 +47,27 @@ func (e *editor) reference(s *shape) *jsonschema.Schema {
 		e.defs[name] = nil // a shape may hold itself
 		e.defs[name] = e.object(s)
 		if s.short.name != "" {
-			short := e.value(&s.short)
-			if s.noun == "enum value" {
-				short = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, {Type: "null"}}}
-			}
+			short := e.short(s)
 			e.defs[name] = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, e.defs[name]}}
 		}
 	}
 	return &jsonschema.Schema{Ref: "#/$defs/" + pointerEscape(name)}
 }
+
+// short is what may stand instead of a mapping.
+func (e *editor) short(s *shape) *jsonschema.Schema {
+	k := s.short
+	switch s.noun {
+	case "enum value": // or nothing: a value without a doc
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{e.value(&k), {Type: "null"}}}
+	case "tool":
+		k.class = classTool
+	}
+	return e.value(&k)
+}
+
+// linePattern is one line with something on it.
+const linePattern = `^[^\n]*\S[^\n]*$`
 
 func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 	if k.list {
@@ -92,6 +104,9 @@ func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 	case formText:
 	}
 	text := &jsonschema.Schema{Type: "string", Pattern: k.class.regexp()}
+	if k.class == classLine {
+		text.Pattern = linePattern
+	}
 	for _, v := range k.values {
 		text.Enum = append(text.Enum, v)
 	}

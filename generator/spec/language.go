@@ -66,6 +66,7 @@ func enumGrammar() *grammar[Enum] {
 		text("doc", classProse, "What is chosen.", func(e *Enum) *Text { return &e.Doc }),
 		text("go_name", classGo, "Name of the Go type.", func(e *Enum) *Text { return &e.GoName }),
 		texts("was", classType, "Earlier names.", func(e *Enum) *[]Text { return &e.Was }),
+		texts("reserved", classAny, "Values that must not come back.", func(e *Enum) *[]Text { return &e.Reserved }),
 		entries("values", classValue, "The legal strings, each with its doc.", value, func(e *Enum, name Text) *EnumValue {
 			e.Values = append(e.Values, &EnumValue{Key: name})
 			return e.Values[len(e.Values)-1]
@@ -153,10 +154,12 @@ func interruptsGrammar(field *grammar[Field]) *grammar[Interrupts] {
 		text("routing", classType, "Name of the union of all routes; default InterruptRouting.", func(i *Interrupts) *Text { return &i.Routing }),
 		text("answer", classType, "The record that a person's answer carries.", func(i *Interrupts) *Text { return &i.Answer }),
 		fieldsKey("Fields that every interrupt request carries.", field, func(i *Interrupts) *[]*Field { return &i.Fields }),
+		texts("reserved", classAny, "Names of these fields that must not come back.", func(i *Interrupts) *[]Text { return &i.Reserved }),
 		entries("kinds", classKind, "Where interrupts come from; order is priority, the first wins.", kindGrammar(), func(i *Interrupts, name Text) *InterruptKind {
 			i.Kinds = append(i.Kinds, &InterruptKind{Key: name})
 			return i.Kinds[len(i.Kinds)-1]
 		}),
+		texts("reserved_kinds", classAny, "Names of kinds that must not come back.", func(i *Interrupts) *[]Text { return &i.ReservedKinds }),
 	)
 }
 
@@ -173,6 +176,7 @@ func kindGrammar() *grammar[InterruptKind] {
 	})
 	return newGrammar("interrupt kind", true,
 		text("doc", classProse, "When it happens.", func(k *InterruptKind) *Text { return &k.Doc }),
+		texts("was", classKind, "Earlier names.", func(k *InterruptKind) *[]Text { return &k.Was }),
 		oneOf("clash", "What a second one does while one is open.", func(k *InterruptKind) *Text { return &k.Clash }, "supersede", "queue"),
 		mapping("deadline", "How long it may stay open, and what then.", deadline, func(k *InterruptKind, _ Span) *Deadline {
 			k.Deadline = &Deadline{}

@@ -25,6 +25,7 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 			n.Branches = append(n.Branches, &Branch{Key: name})
 			return n.Branches[len(n.Branches)-1]
 		}),
+		texts("reserved", classAny, "Names of branches that must not come back.", func(n *Node) *[]Text { return &n.Reserved }),
 		mapping("route", "How the node is returned to after an interrupt.", routeGrammar(), func(n *Node, at Span) *Route {
 			n.Route = &Route{At: at}
 			return n.Route

@@ -73,7 +73,7 @@ func nameRules() []Rule {
 		{ID: RuleNameCaseCollision, Summary: "Two names that differ only in case.",
 			Why: "They are one file on some systems and one field for Go's JSON decoder.", Bad: "urlId: {type: string}\nurlID: {type: string}", Good: "urlId: {type: string}\nlinkId: {type: string}"},
 		{ID: RuleNameCollision, Summary: "Two things with one name in the output.",
-			Why: "The package would not compile, and numbering one of them would rename it with every change.", Bad: "types: {A: {fields: {}}}\nenums: {A: {values: {X: x}}}", Good: "go_name: gives one of them another name"},
+			Why: "The package would not compile, and numbering one of them would rename it with every change.", Bad: "types: {A: {fields: {}}}\nenums: {A: {values: {X: x}}}", Good: "types: {A: {fields: {}}}\nenums: {B: {values: {X: x}}}"},
 		{ID: RuleNameTombstone, Summary: "A removed name is used again.",
 			Why: "Stored data and old programs still mean the old thing.", Bad: "reserved: [planner]\nnodes: {planner: {}}", Good: "reserved: [planner]\nnodes: {planning: {}}"},
 		{ID: RuleNameJSON, Summary: "A name that JSON or a struct tag cannot carry, or that is taken.",

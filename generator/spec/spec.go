@@ -45,11 +45,12 @@ type Go struct {
 
 // Enum is a closed set of strings.
 type Enum struct {
-	Key    Text // CamelCase
-	Doc    Text
-	GoName Text
-	Was    []Text
-	Values []*EnumValue
+	Key      Text // CamelCase
+	Doc      Text
+	GoName   Text
+	Was      []Text
+	Reserved []Text // removed values
+	Values   []*EnumValue
 }
 
 // EnumValue is one legal string of an enum.
@@ -148,8 +149,11 @@ type Interrupts struct {
 	Routing     Text // name of the union of all routes
 	Answer      Text // the record a person's answer carries
 	Fields      []*Field
+	Reserved    []Text // removed names of these fields
 	Kinds       []*InterruptKind
 	At          Span
+
+	ReservedKinds []Text // removed names of kinds
 }
 
 // Handler is the one place every interrupt request comes to.
@@ -163,6 +167,7 @@ type Handler struct {
 type InterruptKind struct {
 	Key      Text
 	Doc      Text
+	Was      []Text
 	Clash    Text // supersede or queue
 	Deadline *Deadline
 	Retry    *Retry
@@ -213,6 +218,7 @@ type Node struct {
 	Interrupt   *NodeInterrupt
 	Routing     Text // name of the routing type
 	Branches    []*Branch
+	Reserved    []Text // removed names of branches
 	Route       *Route
 	Escalates   Text
 	Dispatch    *Dispatch
