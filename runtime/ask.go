@@ -1,0 +1,176 @@
+package runtime
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Ask opens the questions of a frame's step as interrupts of one kind, and settles the clash with what is open already:
+//
+//   - an open interrupt of a more urgent kind wins. By the clash rule of its kind the new one is queued, or superseded at birth;
+//   - a less urgent one loses. By the clash rule of the new one's kind it is queued, or superseded;
+//   - interrupts of one kind stand beside each other: siblings ask at the same time.
+//
+// A question that a policy answers, or whose answer came early, is answered in the same change and displaces nothing. A policy's answer
+// that is not legal for the question is none; and an early answer is one to a question of the work, never to one of the engine.
+func (c *Change) Ask(frame, kind string, questions ...Question) {
+	for n := range questions {
+		c.ask(frame, kind, questions[n])
+	}
+}
+
+func (c *Change) ask(frame, kind string, q Question) *Interrupt {
+	row, priority := c.rules.Kind(kind)
+	q.compact()
+	i := &Interrupt{
+		ID: c.rules.NewID(), Thread: c.Thread.ID, Frame: frame, Kind: kind, Priority: priority, State: InterruptOpen,
+		Question: q, Created: c.Now, AskedFor: c.Thread.User,
+	}
+	if f := c.Thread.Frame(frame); f != nil {
+		i.Node, i.Step, i.Visit = f.Name, f.PC, f.Visit
+	}
+	if root := c.Thread.Root(); root != nil {
+		i.Context = root.Shows
+	}
+	i.Digest = DigestOf(&i.Question, i.Context)
+	policy := i.policy(c.rules)
+	if policy != nil {
+		i.RemindBefore = policy.Reminder
+	}
+	winner := c.winner(priority)
+	switch {
+	case winner == nil:
+		if policy != nil && policy.After > 0 {
+			i.Due = c.Now.Add(policy.After)
+			i.RemindAt = i.reminder(i.Due)
+		}
+	case c.supersedes(winner.Kind):
+		i.State, i.SupersededBy, i.ClosedAt = InterruptSuperseded, winner.ID, c.Now
+	default:
+		i.State = InterruptQueued
+	}
+	c.Add(Entry{
+		Type: EntryAsked, Frame: frame, Interrupt: i.ID, Kind: kind, Name: q.Name, State: string(i.State), Other: i.SupersededBy,
+		Until: i.Due, Opened: i,
+	})
+	if i.State == InterruptOpen {
+		c.answerAtOnce(i, &row)
+		if now := c.Thread.Interrupt(i.ID); now != nil && now.State == InterruptOpen {
+			c.displace(now)
+		}
+	}
+	return i
+}
+
+// winner returns the most urgent open interrupt that is more urgent than the priority, or nil.
+func (c *Change) winner(priority int) *Interrupt {
+	var won *Interrupt
+	for _, i := range c.Thread.Open {
+		if i.State == InterruptOpen && i.Priority < priority && (won == nil || i.Priority < won.Priority) {
+			won = i
+		}
+	}
+	return won
+}
+
+func (c *Change) supersedes(kind string) bool {
+	row, _ := c.rules.Kind(kind)
+	return row.Clash == "supersede"
+}
+
+// displace makes less urgent interrupts give way to a new one.
+func (c *Change) displace(by *Interrupt) {
+	supersede := c.supersedes(by.Kind)
+	for _, i := range slices.Clone(c.Thread.Open) {
+		switch {
+		case i.Priority <= by.Priority:
+		case supersede:
+			c.Add(Entry{Type: EntrySuperseded, Interrupt: i.ID, Other: by.ID})
+		case i.State == InterruptOpen:
+			c.Add(Entry{Type: EntryQueued, Interrupt: i.ID, Other: by.ID})
+		}
+	}
+}
+
+// promote opens the queued interrupts whose turn it is, in the order they were asked.
+func (c *Change) promote() {
+	for {
+		var next *Interrupt
+		for _, i := range c.Thread.Open {
+			if i.State == InterruptQueued && (next == nil || i.Priority < next.Priority) {
+				next = i
+			}
+		}
+		if next == nil || c.winner(next.Priority) != nil {
+			return
+		}
+		var due time.Time
+		if policy := next.policy(c.rules); policy != nil && policy.After > 0 {
+			due = c.Now.Add(policy.After) // the time in the queue does not count
+		}
+		c.Add(Entry{Type: EntryOpened, Interrupt: next.ID, Until: due})
+	}
+}
+
+// answerAtOnce gives the answer of a policy, or one that came early.
+func (c *Change) answerAtOnce(i *Interrupt, row *Kind) {
+	if auto := json.RawMessage(row.AutoAnswer); len(auto) > 0 && (len(row.AutoWhen) == 0 || slices.Contains(row.AutoWhen, i.Type)) && c.legal(i, auto) {
+		c.settle(i, auto, "", "policy", "")
+		return
+	}
+	if i.engineAsks() {
+		return
+	}
+	at := slices.IndexFunc(c.Thread.Mailbox, func(l Letter) bool { return l.Name == i.Name })
+	if at < 0 {
+		return
+	}
+	letter := c.Thread.Mailbox[at]
+	c.Add(Entry{Type: EntryTaken, Name: letter.Name, By: letter.By})
+	// A letter that the question refuses is used up: the question stays open, and the log shows both.
+	_, _ = c.Answer(Answer{Interrupt: i.ID, Value: letter.Value, By: letter.By})
+}
+
+// policy returns what happens at the deadline: the question's own, or the kind's; nil means that there is none.
+func (i *Interrupt) policy(rules *Rules) *Deadline {
+	if i.Deadline != nil {
+		return i.Deadline
+	}
+	row, _ := rules.Kind(i.Kind)
+	return row.Deadline
+}
+
+// Extend moves the deadline of an open interrupt, or gives it one. It refuses with CodeNotFound, with CodeInvalid for a time that is over,
+// with CodeForbidden for one who may not answer, with CodeConflict for one that is queued or that somebody else has claimed, and with
+// CodeExpired once the deadline has come.
+func (c *Change) Extend(interrupt string, until time.Time, by string) error {
+	i, err := c.open("extend", interrupt, by)
+	if err != nil {
+		return err
+	}
+	until = until.UTC().Truncate(time.Millisecond)
+	if !until.After(c.Now) {
+		return invalid("extend interrupt "+i.ID, "%s is not in the future", until.Format(time.RFC3339))
+	}
+	c.Add(Entry{Type: EntryExtended, Interrupt: i.ID, Until: until, By: by})
+	return nil
+}
+
+// Claim marks an open interrupt as taken on by a person, so that others leave it alone: only that person can answer it then. With release
+// it is laid down again. It refuses as Extend does, and with CodeInvalid where nobody is named.
+func (c *Change) Claim(interrupt, by string, release bool) error {
+	if by == "" {
+		return invalid("claim interrupt "+interrupt, "say who claims it")
+	}
+	i, err := c.open("claim", interrupt, by)
+	if err != nil || !release && i.ClaimedBy == by || release && i.ClaimedBy == "" {
+		return err
+	}
+	who := by
+	if release {
+		who = ""
+	}
+	c.Add(Entry{Type: EntryClaimed, Interrupt: i.ID, Name: who, By: by})
+	return nil
+}

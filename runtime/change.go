@@ -1,0 +1,193 @@
+package runtime
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Rules is what decisions on a thread depend on beside its record.
+type Rules struct {
+	Kinds []Kind // the first wins a clash; [DefaultKinds] has what every program needs
+	NewID func() string
+
+	// Check holds an answer to its schema: nil, or CodeInvalid with an InvalidError. nil checks nothing.
+	Check func(schema, value json.RawMessage) error
+
+	HoldEarly bool // keep an answer that comes before its question, where false refuses it
+}
+
+// DefaultKinds are the kinds of a program that declares none: a user escape supersedes what is open, the others queue.
+func DefaultKinds() []Kind {
+	return []Kind{
+		{Name: KindUserEscape, Clash: "supersede", Choices: []string{"continue", "modify", "cancel", "status"}},
+		{Name: KindAgentQuestion, Clash: "queue", Deadline: &Deadline{After: 24 * time.Hour, Then: "expire"}, RouteTo: true},
+		{
+			Name: KindSystemError, Clash: "queue", Choices: []string{"retry", "edit", "skip", "reroute", "abort"},
+			Retry: &Retry{Attempts: 3, Backoff: "exponential", First: time.Second, Max: time.Minute},
+		},
+	}
+}
+
+// Kind returns the row of a kind and its priority, the position in the table. An unknown kind has the lowest priority and queues.
+func (r *Rules) Kind(name string) (Kind, int) {
+	for i := range r.Kinds {
+		if r.Kinds[i].Name == name {
+			return r.Kinds[i], i
+		}
+	}
+	return Kind{Name: name, Clash: "queue"}, len(r.Kinds)
+}
+
+// Change is one commit in the making: the record as it will be, the entries that lead there, and the interrupts they touch. Its methods
+// decide and record; they read no clock and do nothing else, so the same record, rules, time and order give the same change. A method that
+// refuses has changed nothing. A Change belongs to one goroutine until it is committed.
+type Change struct {
+	Thread     *Thread // after the change; Version is Before+1
+	Before     int64   // the version that must be stored; 0: the thread is new
+	Fence      int64   // the fence that must be stored; 0: whoever drives
+	Entries    []Entry
+	Interrupts []*Interrupt // new or changed, each once, as they are after
+
+	Now   time.Time // in milliseconds, UTC
+	rules *Rules
+}
+
+// NewChange begins a change of a record. The record itself stays as it is.
+func NewChange(t *Thread, rules *Rules, now time.Time) *Change {
+	c := &Change{Thread: t.clone(), Before: t.Version, Now: now.UTC().Truncate(time.Millisecond), rules: rules}
+	c.Thread.Version++
+	return c
+}
+
+// Start begins the change that makes a thread.
+func Start(id, user, fingerprint string, rules *Rules, now time.Time) *Change {
+	c := NewChange(&Thread{ID: id, Fingerprint: fingerprint}, rules, now)
+	c.Add(Entry{Type: EntryStarted, By: user})
+	return c
+}
+
+// Begin starts a turn: it makes the root frame. A thread that is over, or has a turn already, refuses with CodeNotWaiting or CodeConflict.
+func (c *Change) Begin(machine, name string, input json.RawMessage, by, request string) error {
+	const op = "begin turn"
+	switch {
+	case c.Thread.Over != "":
+		return refuse(CodeNotWaiting, op, fmt.Errorf("thread %s is %s: start another", c.Thread.ID, c.Thread.Over))
+	case len(c.Thread.Frames) > 0:
+		return refuse(CodeConflict, op, fmt.Errorf("thread %s is %s: answer it, or wait", c.Thread.ID, c.Thread.Status()))
+	}
+	c.Enter(Frame{Machine: machine, Name: name, Input: input}, by, request)
+	return nil
+}
+
+// Enter makes a frame and returns its id. A frame with a parent becomes the next child of it.
+func (c *Change) Enter(f Frame, by, request string) string {
+	id := "f" + strconv.Itoa(c.Thread.Made+1)
+	c.Add(Entry{
+		Type: EntryEntered, Frame: id, Parent: f.Parent, Machine: f.Machine, Name: f.Name, PC: f.PC, Value: f.Input, By: by, Request: request,
+	})
+	return id
+}
+
+// Replace ends a frame and makes another one in its place: the parent waits for that one now.
+func (c *Change) Replace(old string, f Frame) string {
+	id := "f" + strconv.Itoa(c.Thread.Made+1)
+	c.Add(Entry{Type: EntryEntered, Frame: id, Other: old, Parent: f.Parent, Machine: f.Machine, Name: f.Name, PC: f.PC, Value: f.Input})
+	return id
+}
+
+// Add records that something happened, and applies it to the record.
+func (c *Change) Add(e Entry) {
+	e.At = c.Now
+	e.Seq = c.Thread.Seq + 1
+	if i := c.Thread.apply(&e); i != nil {
+		c.note(i)
+	}
+	c.Entries = append(c.Entries, e)
+}
+
+// note keeps the latest form of a changed interrupt.
+func (c *Change) note(i *Interrupt) {
+	for n := range c.Interrupts {
+		if c.Interrupts[n].ID == i.ID {
+			c.Interrupts[n] = i
+			return
+		}
+	}
+	c.Interrupts = append(c.Interrupts, i)
+}
+
+// Empty reports whether nothing happened.
+func (c *Change) Empty() bool { return len(c.Entries) == 0 }
+
+// Return ends a frame with a value. The thread is idle when it was the root.
+func (c *Change) Return(frame string, value json.RawMessage) { c.end(frame, value, nil, "", "") }
+
+// Fail ends a frame with a failure: its parent gets it, and a thread without one has failed.
+func (c *Change) Fail(frame string, failure *Failure) { c.end(frame, nil, failure, "", "") }
+
+// Over ends the thread. Interrupts that are still open are taken back.
+func (c *Change) Over(status Status, value json.RawMessage, failure *Failure, by string) {
+	for _, i := range slices.Clone(c.Thread.Open) {
+		c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
+	}
+	c.Add(Entry{Type: EntryOver, State: string(status), Value: value, Failure: failure, By: by})
+}
+
+// Cancel ends the thread by order of a person. One that is over refuses with CodeNotWaiting.
+func (c *Change) Cancel(by, reason string) error {
+	if c.Thread.Over != "" {
+		return refuse(CodeNotWaiting, "cancel thread", fmt.Errorf("thread %s is %s already", c.Thread.ID, c.Thread.Over))
+	}
+	var why *Failure
+	if reason != "" {
+		why = &Failure{Text: reason}
+	}
+	c.Over(StatusCancelled, nil, why, by)
+	return nil
+}
+
+// end removes a frame, its open interrupts and everything below it.
+func (c *Change) end(id string, value json.RawMessage, failure *Failure, state, by string) {
+	f := c.Thread.Frame(id)
+	if f == nil {
+		return
+	}
+	gone := map[string]bool{id: true}
+	for _, below := range c.Thread.Frames { // parents come first
+		gone[below.ID] = gone[below.ID] || gone[below.Parent]
+	}
+	root := f.Parent == ""
+	for _, i := range slices.Clone(c.Thread.Open) {
+		if root || gone[i.Frame] { // with the root also a pause ends: there is nothing to hold
+			c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
+		}
+	}
+	c.Add(Entry{Type: EntryReturned, Frame: id, Value: value, Failure: failure, State: state, By: by})
+	if root && failure != nil {
+		c.Over(StatusFailed, nil, failure, by)
+	}
+	c.promote()
+}
+
+// Drive gives the thread to an engine until a time. It goes up by a fence when the engine is another one than before.
+func (c *Change) Drive(owner string, until time.Time) {
+	l := &c.Thread.Lease
+	if l.Owner != owner {
+		l.Owner = owner
+		l.Fence++
+	}
+	l.Until = until.UTC().Truncate(time.Millisecond)
+}
+
+// Rest takes the lease back; the fence stays.
+func (c *Change) Rest() { c.Thread.Lease = Lease{Fence: c.Thread.Lease.Fence} }
+
+// Finish marks the end of the commit. The engine calls it once, before the store gets the change.
+func (c *Change) Finish() {
+	if n := len(c.Entries); n > 0 {
+		c.Entries[n-1].End = true
+	}
+}

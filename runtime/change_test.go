@@ -1,0 +1,346 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+type tester interface {
+	require.TestingT
+	Helper()
+}
+
+// desk keeps one thread as a store would, and holds every change to what all changes promise: the source stays as it is, a refusal changes
+// nothing, and the log adds up to the record.
+type desk struct {
+	t          tester
+	rules      runtime.Rules
+	now        time.Time
+	thread     *runtime.Thread
+	log        []runtime.Entry
+	interrupts map[string]*runtime.Interrupt
+	last       *runtime.Change
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// newDesk starts a thread of the user ann with a root frame f1. Without kinds the default ones hold.
+func newDesk(t tester, kinds ...runtime.Kind) *desk {
+	t.Helper()
+	d := &desk{t: t, now: noon, interrupts: map[string]*runtime.Interrupt{}}
+	if kinds == nil {
+		kinds = runtime.DefaultKinds()
+	}
+	made := 0
+	d.rules = runtime.Rules{Kinds: kinds, Check: checkEnum, NewID: func() string { made++; return "i" + strconv.Itoa(made) }}
+	d.keep(runtime.Start("t", "ann", "print", &d.rules, d.now))
+	require.NoError(t, d.try(func(c *runtime.Change) error { return c.Begin("m", "root", raw(`{"a":1}`), "ann", "") }))
+	return d
+}
+
+func raw(text string) json.RawMessage { return json.RawMessage(text) }
+
+// checkEnum is the schema check of these tests: {"enum":[...]}.
+func checkEnum(schema, value json.RawMessage) error {
+	var s struct{ Enum []json.RawMessage }
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.Enum, func(v json.RawMessage) bool { return string(v) == string(value) }) {
+		return &runtime.Error{Code: runtime.CodeInvalid, Err: &runtime.InvalidError{Problems: []runtime.Problem{{Reason: "is not legal"}}}}
+	}
+	return nil
+}
+
+// sealed is a record with its interrupts as text, without what no log has.
+func (d *desk) sealed(t *runtime.Thread) string {
+	d.t.Helper()
+	out := *t
+	out.Lease, out.Fingerprint, out.Version = runtime.Lease{}, "", 0
+	all, err := runtime.Seal(&out)
+	require.NoError(d.t, err)
+	for _, i := range t.Open {
+		one, err := runtime.Seal(i)
+		require.NoError(d.t, err)
+		all = append(append(all, '\n'), one...)
+	}
+	return string(all)
+}
+
+// try commits what f decides, unless it refuses.
+func (d *desk) try(f func(c *runtime.Change) error) error {
+	d.t.Helper()
+	before := d.sealed(d.thread)
+	c := runtime.NewChange(d.thread, &d.rules, d.now)
+	err := f(c)
+	require.Equal(d.t, before, d.sealed(d.thread), "the source of a change has changed")
+	if _, unclear := errors.AsType[*runtime.UnclearError](err); err != nil && !unclear {
+		require.Equal(d.t, before, d.sealed(c.Thread), "a refusal has changed the record")
+		require.True(d.t, c.Empty() && len(c.Interrupts) == 0, "a refusal has left entries")
+		return err
+	}
+	if !c.Empty() {
+		d.keep(c)
+	}
+	return err
+}
+
+func (d *desk) do(f func(c *runtime.Change)) {
+	d.t.Helper()
+	require.NoError(d.t, d.try(func(c *runtime.Change) error { f(c); return nil }))
+}
+
+// keep commits a change.
+func (d *desk) keep(c *runtime.Change) {
+	d.t.Helper()
+	c.Finish()
+	for n, e := range c.Entries {
+		require.Equal(d.t, int64(len(d.log)+1), e.Seq)
+		require.Equal(d.t, n == len(c.Entries)-1, e.End)
+		d.log = append(d.log, e)
+	}
+	seen := map[string]bool{}
+	for _, i := range c.Interrupts {
+		require.False(d.t, seen[i.ID], "an interrupt stands twice in a change")
+		seen[i.ID] = true
+		d.interrupts[i.ID] = i
+	}
+	for _, i := range c.Thread.Open {
+		require.Equal(d.t, d.interrupts[i.ID], i, "an interrupt changed without the change saying so")
+	}
+	d.thread, d.last = c.Thread, c
+	d.sound()
+	again, err := runtime.Replay("t", d.log, func(id string) *runtime.Interrupt { return d.interrupts[id] })
+	require.NoError(d.t, err)
+	require.Equal(d.t, d.sealed(d.thread), d.sealed(again), "the log does not add up to the record")
+}
+
+// sound holds the record to what is always so.
+func (d *desk) sound() {
+	d.t.Helper()
+	open, queued := -1, -1
+	asking := map[string]bool{}
+	for _, i := range d.thread.Open {
+		asking[i.Frame] = true
+		if i.State == runtime.InterruptOpen {
+			require.True(d.t, open < 0 || open == i.Priority, "open interrupts of two kinds stand side by side")
+			open = i.Priority
+		} else {
+			require.Equal(d.t, runtime.InterruptQueued, i.State)
+			queued = max(queued, i.Priority)
+			require.True(d.t, i.Frame == "" || d.thread.Frame(i.Frame) != nil, "an interrupt outlived its frame")
+		}
+	}
+	require.True(d.t, queued < 0 || open >= 0 && open < queued, "an interrupt is queued behind nothing")
+	known := map[string]bool{"": true}
+	moves := d.thread.Control != nil || len(d.thread.Frames) == 0
+	for _, f := range d.thread.Frames {
+		require.True(d.t, known[f.Parent], "a frame stands before its parent")
+		known[f.ID] = true
+		require.Equal(d.t, asking[f.ID], f.State == runtime.FrameAsking, "%s is %s", f.ID, f.State)
+		require.Equal(d.t, f.State == runtime.FrameRetrying, !f.Until.IsZero())
+		require.True(d.t, f.HeldBy == "" || d.thread.Interrupt(f.HeldBy) != nil, "%s is held by what is over", f.ID)
+		require.True(d.t, f.State != runtime.FrameHeld || f.HeldBy != "")
+		moves = moves || f.State == runtime.FrameReady || f.State == runtime.FrameRetrying || open >= 0
+	}
+	require.True(d.t, moves, "nothing will ever move this thread")
+	if d.thread.Over != "" {
+		require.Empty(d.t, d.thread.Frames)
+		require.Empty(d.t, d.thread.Open)
+		require.Zero(d.t, d.thread.Wake())
+	}
+}
+
+// ask opens questions of a frame, and returns the interrupt of the last.
+func (d *desk) ask(frame, kind string, questions ...runtime.Question) *runtime.Interrupt {
+	d.t.Helper()
+	d.do(func(c *runtime.Change) { c.Ask(frame, kind, questions...) })
+	return d.interrupts["i"+strconv.Itoa(len(d.interrupts))]
+}
+
+func (d *desk) answer(a runtime.Answer) (*runtime.Interrupt, error) {
+	d.t.Helper()
+	var got *runtime.Interrupt
+	err := d.try(func(c *runtime.Change) (err error) { got, err = c.Answer(a); return err })
+	return got, err
+}
+
+// spawn makes children of a frame that waits for them, and returns their ids.
+func (d *desk) spawn(parent string, names ...string) []string {
+	d.t.Helper()
+	var ids []string
+	d.do(func(c *runtime.Change) {
+		c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: parent, PC: "join"})
+		for _, name := range names {
+			ids = append(ids, c.Enter(runtime.Frame{Parent: parent, Machine: "m", Name: name}, "", ""))
+		}
+	})
+	return ids
+}
+
+// said lists the types of the entries of the last change.
+func (d *desk) said() []runtime.EntryType {
+	var out []runtime.EntryType
+	for _, e := range d.last.Entries {
+		out = append(out, e.Type)
+	}
+	return out
+}
+
+// state is the state of an interrupt.
+func (d *desk) state(id string) runtime.InterruptState { return d.interrupts[id].State }
+
+// q is a question of that name.
+func q(name string) runtime.Question { return runtime.Question{Name: name, Text: name + "?"} }
+
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	begin := func(c *runtime.Change) error { return c.Begin("m", "root", nil, "bob", "") }
+
+	err := d.try(begin)
+	assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(err), "a thread has one turn at a time")
+
+	d.do(func(c *runtime.Change) { c.Return("f1", raw("7")) })
+	assert.Equal(t, runtime.StatusIdle, d.thread.Status())
+	assert.Equal(t, raw("7"), d.thread.Result)
+
+	require.NoError(t, d.try(begin))
+	assert.Equal(t, "f2", d.thread.Root().ID, "a frame id is never used twice")
+	assert.Equal(t, 2, d.thread.Turn)
+	assert.Nil(t, d.thread.Result, "a result belongs to its turn")
+
+	d.do(func(c *runtime.Change) { c.Over(runtime.StatusDone, raw(`"end"`), nil, "") })
+	assert.Equal(t, runtime.CodeNotWaiting, runtime.CodeOf(d.try(begin)))
+	assert.Equal(t, runtime.CodeNotWaiting, runtime.CodeOf(d.try(func(c *runtime.Change) error { return c.Cancel("ann", "") })))
+}
+
+func TestEndingAFrameTakesBackWhatItAsked(t *testing.T) {
+	t.Parallel()
+	for _, several := range []int{1, 2, 3} {
+		t.Run(fmt.Sprintf("with %d questions", several), func(t *testing.T) {
+			t.Parallel()
+			for _, end := range []struct {
+				how   string
+				end   func(c *runtime.Change) error
+				stays runtime.InterruptState // of the sibling's question
+				want  runtime.Status
+			}{
+				{"its frame returns", func(c *runtime.Change) error { c.Return("f2", nil); return nil }, runtime.InterruptOpen, runtime.StatusWaiting},
+				{"its frame fails", func(c *runtime.Change) error { c.Fail("f2", &runtime.Failure{}); return nil }, runtime.InterruptOpen, runtime.StatusWaiting},
+				{"the root returns", func(c *runtime.Change) error { c.Return("f1", nil); return nil }, runtime.InterruptCancelled, runtime.StatusIdle},
+				{"the root fails", func(c *runtime.Change) error { c.Fail("f1", &runtime.Failure{}); return nil }, runtime.InterruptCancelled, runtime.StatusFailed},
+				{"the thread is over", func(c *runtime.Change) error { c.Over(runtime.StatusDone, nil, nil, ""); return nil }, runtime.InterruptCancelled, runtime.StatusDone},
+				{"a person cancels", func(c *runtime.Change) error { return c.Cancel("ann", "why not") }, runtime.InterruptCancelled, runtime.StatusCancelled},
+			} {
+				d := newDesk(t)
+				ids := d.spawn("f1", "asks", "sibling")
+				for n := range several {
+					d.ask(ids[0], "agent_question", q(strconv.Itoa(n)))
+				}
+				other := d.ask(ids[1], "agent_question", q("other"))
+				require.NoError(t, d.try(end.end))
+				for n := range several {
+					assert.Equal(t, runtime.InterruptCancelled, d.state("i"+strconv.Itoa(n+1)), end.how)
+				}
+				assert.Equal(t, end.stays, d.state(other.ID), end.how)
+				assert.Equal(t, end.want, d.thread.Status(), end.how)
+			}
+		})
+	}
+}
+
+func TestARootThatEndsTakesThePauseWithIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	require.NoError(t, d.try(func(c *runtime.Change) error { _, err := c.Escape(runtime.EscapeSafe, "ann", ""); return err }))
+	d.do(func(c *runtime.Change) { c.Return("f1", nil) })
+	assert.Equal(t, runtime.StatusIdle, d.thread.Status())
+	assert.Nil(t, d.thread.Control, "the next turn is not paused by an order that was given to this one")
+}
+
+func TestReplacedFrames(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ids := d.spawn("f1", "a", "b")
+	d.do(func(c *runtime.Change) { c.Replace(ids[0], runtime.Frame{Parent: "f1", Machine: "m", Name: "c"}) })
+	root := d.thread.Frame("f1")
+	require.Len(t, root.Children, 2)
+	assert.Equal(t, runtime.Child{Frame: "f4", Name: "c"}, root.Children[0], "the new frame has the place of the old one")
+	assert.Nil(t, d.thread.Frame(ids[0]))
+	d.do(func(c *runtime.Change) { c.Return(ids[1], raw("2")); c.Return("f4", raw("1")) })
+	assert.Equal(t, runtime.FrameReady, d.thread.Frame("f1").State)
+
+	d.do(func(c *runtime.Change) { c.Replace("f1", runtime.Frame{Machine: "m", Name: "next"}) })
+	assert.Equal(t, "next", d.thread.Root().Name)
+	assert.Equal(t, 1, d.thread.Turn, "a jump is no new turn")
+}
+
+func TestLeases(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	drive := func(owner string) runtime.Lease {
+		c := runtime.NewChange(d.thread, &d.rules, d.now)
+		c.Drive(owner, d.now.Add(time.Minute+time.Microsecond))
+		d.thread = c.Thread
+		return c.Thread.Lease
+	}
+	until := d.now.Add(time.Minute)
+	assert.Equal(t, runtime.Lease{Owner: "a", Fence: 1, Until: until}, drive("a"))
+	assert.Equal(t, runtime.Lease{Owner: "a", Fence: 1, Until: until}, drive("a"), "the same owner keeps its fence")
+	assert.Equal(t, runtime.Lease{Owner: "b", Fence: 2, Until: until}, drive("b"), "a new owner shuts the old one out")
+	c := runtime.NewChange(d.thread, &d.rules, d.now)
+	c.Rest()
+	assert.Equal(t, runtime.Lease{Fence: 2}, c.Thread.Lease, "the fence never goes down")
+	assert.Equal(t, runtime.Lease{Owner: "b", Fence: 2, Until: until}, d.thread.Lease)
+}
+
+func TestAChangeRoundsItsTime(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("x", 3600)
+	c := runtime.Start("t", "", "", &runtime.Rules{}, time.Date(2026, 3, 1, 13, 0, 0, 1_999_999, zone))
+	assert.Equal(t, time.Date(2026, 3, 1, 12, 0, 0, 1_000_000, time.UTC), c.Thread.Created)
+	assert.Equal(t, int64(1), c.Thread.Version)
+	assert.Equal(t, int64(0), c.Before)
+}
+
+func TestReplayRefuses(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.ask("f1", "agent_question", q("x"))
+	none := func(string) *runtime.Interrupt { return nil }
+	_, err := runtime.Replay("t", d.log, none)
+	require.ErrorContains(t, err, "interrupt i1 is missing")
+	assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(err))
+	_, err = runtime.Replay("t", d.log[1:], none)
+	require.ErrorContains(t, err, "entry 2 follows entry 0")
+	_, err = runtime.Replay("t", nil, none)
+	require.NoError(t, err)
+}
+
+func TestAnEntryThatNamesNothingChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, kind := range []runtime.EntryType{
+		runtime.EntryEffect, runtime.EntryStepped, runtime.EntryShows, runtime.EntryCalling, runtime.EntryFailed, runtime.EntryAgain,
+		runtime.EntryReturned, runtime.EntryOpened, runtime.EntryQueued, runtime.EntrySuperseded, runtime.EntryAnswered, runtime.EntryVoted,
+		runtime.EntryReasked, runtime.EntryExpired, runtime.EntryCancelled, runtime.EntryClaimed, runtime.EntryExtended, runtime.EntryReminded,
+		runtime.EntryEscalated, runtime.EntryMessage, runtime.EntryTaken, runtime.EntryPaused, runtime.EntryModified, "of a later version",
+	} {
+		c := runtime.NewChange(d.thread, &d.rules, d.now)
+		c.Add(runtime.Entry{Type: kind, Frame: "f9", Interrupt: "i9", Name: "x"})
+		c.Thread.Seq = d.thread.Seq
+		assert.Equal(t, d.sealed(d.thread), d.sealed(c.Thread), kind)
+		assert.Empty(t, c.Interrupts, kind)
+	}
+}

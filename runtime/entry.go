@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EntryType says what happened. The set is closed; texts are part of the stored form and never change.
+type EntryType string
+
+// What can happen to a thread. Each comment names the fields that matter beside Seq, At and By.
+const (
+	EntryStarted    EntryType = "started"    // the thread was made. Value, Name: its origin and who forked it, when it was
+	EntryEntered    EntryType = "entered"    // a frame was made. Frame, Parent, Machine, Name, PC, Value: input, Request; Other: the frame whose place it takes
+	EntryEffect     EntryType = "effect"     // an effect changed its state. Frame, Name, State, Value
+	EntryStepped    EntryType = "stepped"    // a frame went to another step. Frame, PC, Value: locals
+	EntryShows      EntryType = "shows"      // what goes out with interrupts changed. Frame, Value
+	EntryCalling    EntryType = "calling"    // a frame waits for its children from here on. Frame, PC, Value: locals
+	EntryReturned   EntryType = "returned"   // a frame ended. Frame, Value, Failure, State: "skipped" when a person chose the value
+	EntryFailed     EntryType = "failed"     // a run of a step failed. Frame, Failure, Until: time of the next try, zero when there is none
+	EntryAgain      EntryType = "again"      // a step may run again. Frame, Name: what was ordered, "" when its time came, RouteTo, Value: new input
+	EntryAsked      EntryType = "asked"      // an interrupt was made. Frame, Interrupt, Kind, Name, State
+	EntryOpened     EntryType = "opened"     // a queued interrupt had its turn. Interrupt
+	EntryQueued     EntryType = "queued"     // an open interrupt made way for a more urgent one. Interrupt, Other
+	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place. Interrupt, Other
+	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo, Request
+	EntryVoted      EntryType = "voted"      // one of several needed answers came. Interrupt, Value, Request
+	EntryReasked    EntryType = "reasked"    // a plain answer was unclear. Interrupt, Text: why
+	EntryExpired    EntryType = "expired"    // the deadline came and nobody had answered. Interrupt, Failure
+	EntryCancelled  EntryType = "cancelled"  // an interrupt was taken back. Interrupt
+	EntryClaimed    EntryType = "claimed"    // somebody took an interrupt on, or laid it down. Interrupt, Name: who, "" for nobody
+	EntryExtended   EntryType = "extended"   // the deadline moved. Interrupt, Until
+	EntryReminded   EntryType = "reminded"   // the deadline comes near. Interrupt
+	EntryEscalated  EntryType = "escalated"  // the deadline came; others are asked now. Interrupt, Name: who, Until
+	EntryEscape     EntryType = "escape"     // a person wants to pause. Name: mode, Text: reason
+	EntryPaused     EntryType = "paused"     // nothing runs any more. Interrupt
+	EntryResumed    EntryType = "resumed"    // the pause is over. Value: the modification, nil when there is none
+	EntryModified   EntryType = "modified"   // the work took the modification. Frame
+	EntryHeld       EntryType = "held"       // an answer came before its question. Name, Value, Request
+	EntryTaken      EntryType = "taken"      // an early answer met its question. Name
+	EntryOver       EntryType = "over"       // the thread ended. State, Value, Failure
+	EntryMessage    EntryType = "message"    // something to show or send. Frame, Name, Value
+)
+
+// Entry is one row of a thread's log: its history and its outbox. The record of a thread is what its entries add up to: nothing changes a
+// thread that is not an entry. Only the fields its type names are set.
+type Entry struct {
+	Seq       int64           `json:"seq"` // counts from 1, without gaps
+	At        time.Time       `json:"at"`
+	Type      EntryType       `json:"type"`
+	By        string          `json:"by,omitempty"`
+	Frame     string          `json:"frame,omitempty"`
+	Parent    string          `json:"parent,omitempty"`
+	Machine   string          `json:"machine,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	PC        string          `json:"pc,omitempty"`
+	State     string          `json:"state,omitempty"`
+	Kind      string          `json:"kind,omitempty"`
+	Interrupt string          `json:"interrupt,omitempty"`
+	Other     string          `json:"other,omitempty"`
+	RouteTo   string          `json:"routeTo,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	Request   string          `json:"request,omitempty"`
+	Until     time.Time       `json:"until,omitzero"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Failure   *Failure        `json:"failure,omitempty"`
+	End       bool            `json:"end,omitempty"` // the last of its commit
+
+	// Opened is the interrupt of an asked entry, as it was asked. It travels with a Change and stands in no log: the store has it by its id.
+	Opened *Interrupt `json:"-"`
+
+	Thread string `json:"-"` // set by a store that hands the entry out
+	Cursor int64  `json:"-"` // its place among the entries of all threads; set by a store that hands the entry out
+}

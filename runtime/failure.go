@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Permanent marks an error as one that another try cannot mend: the step is not run again by itself, and a person is not offered retry.
+// The codes invalid, forbidden and incompatible are permanent without it. nil stays nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanent{err}
+}
+
+type permanent struct{ error }
+
+// Unwrap returns the marked error.
+func (p *permanent) Unwrap() error { return p.error }
+
+// Recoverable reports whether another try may mend an error.
+func Recoverable(err error) bool {
+	if _, marked := errors.AsType[*permanent](err); marked {
+		return false
+	}
+	switch failureCode(err) {
+	case CodeInvalid, CodeForbidden, CodeIncompatible:
+		return false
+	default:
+		return true
+	}
+}
+
+// Wait returns the pause after the n-th failed try, counted from 1.
+func (r *Retry) Wait(n int) time.Duration {
+	wait := r.First
+	if r.Backoff == "exponential" {
+		for ; n > 1 && wait < time.Hour<<10; n-- {
+			wait *= 2
+		}
+	}
+	if r.Max > 0 {
+		wait = min(wait, r.Max)
+	}
+	return wait
+}
+
+// StepFailed records that a run of a frame's step failed. A question of that run is superseded. By the retry policy of system_error the
+// step is tried again later; where it has no try left, or the error is permanent, a system_error interrupt asks a person.
+//
+// targets are the places where the machine can reroute the step to; without one reroute is not offered.
+func (c *Change) StepFailed(frame string, err error, targets []string) {
+	f := c.Thread.Frame(frame)
+	if f == nil {
+		return
+	}
+	c.dropQuestions(frame)
+	failure := &Failure{Code: failureCode(err), Text: failureText(err)}
+	row, _ := c.rules.Kind(KindSystemError)
+	tries := len(f.Attempts) - f.Forgiven + 1
+	recoverable := Recoverable(err)
+	if recoverable && row.Retry != nil && tries < row.Retry.Attempts {
+		c.Add(Entry{Type: EntryFailed, Frame: frame, Failure: failure, Until: c.Now.Add(row.Retry.Wait(tries))})
+		return
+	}
+	c.Add(Entry{Type: EntryFailed, Frame: frame, Failure: failure})
+	c.ask(frame, KindSystemError, failed(c.Thread.Frame(frame), failure, recoverable, row.Choices, targets))
+}
+
+// failureCode is CodeOf, but for the failure of a child that travels as an error: that keeps the code it has.
+func failureCode(err error) Code {
+	code := CodeOf(err)
+	if f, ok := errors.AsType[*Failure](err); ok && code == CodeInternal && f.Code != "" {
+		return f.Code
+	}
+	return code
+}
+
+// failureText is what a person reads. A stored text has a bound, and is UTF-8.
+func failureText(err error) string {
+	const most = 2000
+	text := err.Error()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// dropQuestions supersedes what a frame asked. What waited in the queue behind it has its turn before anything else is asked.
+func (c *Change) dropQuestions(frame string) {
+	for _, i := range slices.Clone(c.Thread.Open) {
+		if i.Frame == frame {
+			c.Add(Entry{Type: EntrySuperseded, Interrupt: i.ID})
+		}
+	}
+	c.promote()
+}
+
+// failed is the question about a failed step.
+func failed(f *Frame, failure *Failure, recoverable bool, choices, targets []string) Question {
+	if len(choices) == 0 {
+		choices = []string{orderRetry, orderEdit, orderSkip, orderReroute, orderAbort}
+	}
+	var offered []string
+	for _, choice := range choices {
+		if choice == orderRetry && !recoverable || choice == orderReroute && len(targets) == 0 {
+			continue
+		}
+		offered = append(offered, choice)
+	}
+	sum := sha256.Sum256(f.Input)
+	payload, _ := Encode(struct { // cannot fail: strings and times
+		Code        Code      `json:"code"`
+		Text        string    `json:"text,omitempty"`
+		Recoverable bool      `json:"recoverable"`
+		Node        string    `json:"node,omitempty"`
+		Step        string    `json:"step,omitempty"`
+		Attempts    []Attempt `json:"attempts"`
+		InputDigest string    `json:"input_digest"`
+	}{failure.Code, failure.Text, recoverable, f.Name, f.PC, f.Attempts, hex.EncodeToString(sum[:16])})
+	return Question{
+		Name: KindSystemError, Text: "A step failed: " + failure.Error(), Payload: payload, Choices: offers(offered), Targets: targets,
+	}
+}
+
+const doubtPrefix = "in_doubt/"
+
+func doubted(question string) string { return strings.TrimPrefix(question, doubtPrefix) }
+
+// Doubt asks a person about every effect that was intended and whose end nobody knows: the process that ran it is gone, or its call was
+// cut; and anew where a more urgent interrupt superseded that question. Such an effect is never run again silently, so a step runs only
+// after Doubt reported false: there is none. Interrupts it opens are of kind system_error, with the choices done (with a value), run and
+// abort.
+func (c *Change) Doubt(frame string) bool {
+	f := c.Thread.Frame(frame)
+	if f == nil {
+		return false
+	}
+	var names []string
+	for _, e := range f.Effects {
+		if e.State == EffectIntended || e.State == EffectInDoubt {
+			names = append(names, e.Name)
+		}
+	}
+	for _, name := range names {
+		asked := slices.ContainsFunc(c.Thread.Open, func(i *Interrupt) bool { return i.Frame == frame && i.Name == doubtPrefix+name })
+		if f = c.Thread.Frame(frame); asked || f == nil { // nil: a policy has ended the frame
+			continue
+		}
+		if f.Effect(name).State == EffectIntended {
+			c.Add(Entry{Type: EntryEffect, Frame: frame, Name: name, State: EffectInDoubt})
+		}
+		payload, _ := Encode(struct {
+			Code   Code   `json:"code"`
+			Effect string `json:"effect"`
+			Key    string `json:"key"`
+			Node   string `json:"node,omitempty"`
+			Step   string `json:"step,omitempty"`
+		}{CodeInDoubt, name, EffectKey(c.Thread.ID, f, name), f.Name, f.PC})
+		c.ask(frame, KindSystemError, Question{
+			Name: doubtPrefix + name, Text: "Nobody knows whether " + name + " happened. Look, and say.", Payload: payload,
+			Choices: offers([]string{orderDone, orderRun, orderAbort}),
+		})
+	}
+	return len(names) > 0
+}
+
+// EffectKey is the key of an effect: thread, frame, step, visit and name. The same effect has the same key however often its step runs, so
+// it serves as the idempotency key of what the effect calls. Slashes and percent signs inside a part are percent-encoded.
+func EffectKey(thread string, f *Frame, name string) string {
+	esc := strings.NewReplacer("%", "%25", "/", "%2F").Replace
+	return esc(thread) + "/" + f.ID + "/" + esc(f.PC) + "/" + strconv.Itoa(f.Visit) + "/" + esc(name)
+}

@@ -1,0 +1,181 @@
+package runtime
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// InterruptState says where a stored interrupt stands. All but the first two are final.
+type InterruptState string
+
+// Where an interrupt stands.
+const (
+	InterruptOpen       InterruptState = "open"
+	InterruptQueued     InterruptState = "queued" // waits for a more urgent one
+	InterruptAnswered   InterruptState = "answered"
+	InterruptSuperseded InterruptState = "superseded" // a more urgent one took its place; the asker may ask anew
+	InterruptCancelled  InterruptState = "cancelled"
+	InterruptExpired    InterruptState = "expired"
+)
+
+// The kinds that every program has. user_escape and system_error are raised by the engine only.
+const (
+	KindUserEscape    = "user_escape"
+	KindAgentQuestion = "agent_question"
+	KindSystemError   = "system_error"
+)
+
+// Interrupt is the stored record of one open question on a thread. It carries all that an answer is checked against, so it can be answered
+// by a program that knows nothing of the code that asked. Nothing of it is deleted when it is answered.
+type Interrupt struct {
+	ID       string         `json:"id"`
+	Thread   string         `json:"thread"`
+	Frame    string         `json:"frame,omitempty"` // "" for a user escape, which holds all frames
+	Node     string         `json:"node,omitempty"`  // name of the frame
+	Step     string         `json:"step,omitempty"`
+	Visit    int            `json:"visit,omitempty"`
+	Kind     string         `json:"kind"`
+	Priority int            `json:"priority"` // row of the kind: the lowest wins a clash
+	State    InterruptState `json:"state"`
+	Question
+	Digest  string          `json:"digest"` // of what was shown: Question and Context
+	Context json.RawMessage `json:"context,omitempty"`
+
+	Created      time.Time       `json:"created"`
+	Due          time.Time       `json:"due,omitzero"`           // when the deadline's policy acts
+	RemindAt     time.Time       `json:"remindAt,omitzero"`      // zero when there is no reminder, or it went out
+	RemindBefore time.Duration   `json:"remindBefore,omitempty"` // how long before Due, in nanoseconds
+	EscalatedTo  string          `json:"escalatedTo,omitempty"`  // who is asked since the deadline; the Assignees are not any more
+	Asks         int             `json:"asks,omitempty"`         // answers that were unclear and made it ask again
+	AskedFor     string          `json:"askedFor,omitempty"`     // the user whose thread asks
+	ClaimedBy    string          `json:"claimedBy,omitempty"`
+	Votes        []Vote          `json:"votes,omitempty"`
+	Answer       json.RawMessage `json:"answer,omitempty"`
+	RouteTo      string          `json:"routeTo,omitempty"` // the answer was: go on over there
+	AnsweredBy   string          `json:"answeredBy,omitempty"`
+	Request      string          `json:"request,omitempty"` // id of the request that answered
+	ClosedAt     time.Time       `json:"closedAt,omitzero"`
+	SupersededBy string          `json:"supersededBy,omitempty"`
+}
+
+// How plain text is read as an answer.
+const (
+	PlainText   = "text"   // the text is the answer, as a JSON string
+	PlainYesNo  = "yes_no" // true or false by [YesNo]
+	PlainChoice = "choice" // the value of the one choice it names, by label, value or number
+)
+
+// Question is what an asker decides about an interrupt.
+type Question struct {
+	Kind     string          `json:"-"`                  // of the interrupt; "" means agent_question
+	Name     string          `json:"name"`               // unique in its step: answers are matched by it
+	Text     string          `json:"text,omitempty"`     // what a person reads
+	Type     string          `json:"type,omitempty"`     // interrupt type, for policies that answer by type
+	Payload  json.RawMessage `json:"payload,omitempty"`  // what it is about
+	Schema   json.RawMessage `json:"schema,omitempty"`   // JSON Schema of the answer; absent means any JSON
+	Choices  []Choice        `json:"choices,omitempty"`  // what to offer; the schema decides what is legal
+	Plain    string          `json:"plain,omitempty"`    // how plain text is read, see the Plain constants; "" means it is no answer
+	Language string          `json:"language,omitempty"` // of plain text; "" means English
+	Targets  []string        `json:"targets,omitempty"`  // where an answer may send the work with route_to
+
+	Assignees []string  `json:"assignees,omitempty"` // who may answer; empty means anybody
+	NotOwn    bool      `json:"notOwn,omitempty"`    // the user of the thread may not answer
+	Quorum    int       `json:"quorum,omitempty"`    // how many must give the same answer; 0 and 1 mean one
+	Deadline  *Deadline `json:"policy,omitempty"`    // nil means the kind's
+}
+
+// Choice is one offer to a person.
+type Choice struct {
+	Label       string          `json:"label"`
+	Value       json.RawMessage `json:"value,omitempty"`
+	Description string          `json:"description,omitempty"`
+}
+
+// Vote is one person's answer where several are needed.
+type Vote struct {
+	By    string          `json:"by"`
+	Value json.RawMessage `json:"value,omitempty"`
+	At    time.Time       `json:"at"`
+}
+
+// DigestOf returns what binds an answer to what the person saw: the SHA-256, cut to 128 bits, of question and context. JSON is compared
+// without regard to spaces, escapes and the order of keys, so a store that encodes in its own way does not change it.
+func DigestOf(q *Question, context json.RawMessage) string {
+	same := func(data json.RawMessage) string {
+		if one, err := canonical(data); err == nil {
+			return string(one)
+		}
+		return string(data)
+	}
+	parts := []string{q.Name, q.Text, q.Type, same(q.Payload), same(q.Schema), same(context), strconv.Itoa(len(q.Choices))}
+	for _, c := range q.Choices {
+		parts = append(parts, c.Label, same(c.Value), c.Description)
+	}
+	h := sha256.New()
+	for _, part := range append(parts, q.Targets...) { // each with its length: no two questions give the same bytes
+		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Answerers returns who may answer; empty means anybody.
+func (i *Interrupt) Answerers() []string {
+	if i.EscalatedTo != "" {
+		return []string{i.EscalatedTo}
+	}
+	return i.Assignees
+}
+
+// reminder returns when to remind of a deadline; zero when there is nothing to remind of.
+func (i *Interrupt) reminder(due time.Time) time.Time {
+	if i.RemindBefore == 0 || due.IsZero() {
+		return time.Time{}
+	}
+	return due.Add(-i.RemindBefore)
+}
+
+// asked returns the interrupt as it was when it was asked.
+func (i *Interrupt) asked(state InterruptState, due time.Time) *Interrupt {
+	out := *i
+	out.State, out.Due, out.RemindAt = state, due, i.reminder(due)
+	out.EscalatedTo, out.ClaimedBy, out.AnsweredBy, out.Request, out.RouteTo = "", "", "", "", ""
+	out.Asks, out.Votes, out.Answer, out.ClosedAt = 0, nil, nil, time.Time{}
+	if state != InterruptSuperseded {
+		out.SupersededBy = ""
+	} else {
+		out.ClosedAt = i.Created
+	}
+	return &out
+}
+
+// compact takes the spaces out of the question's JSON, so that what is stored has the bytes that were digested. The list of choices is
+// copied first: it is the caller's.
+func (q *Question) compact() {
+	q.Payload, q.Schema = compactJSON(q.Payload), compactJSON(q.Schema)
+	q.Choices = slices.Clone(q.Choices)
+	for n := range q.Choices {
+		q.Choices[n].Value = compactJSON(q.Choices[n].Value)
+	}
+}
+
+// spaceless is compactJSON for what mostly is compact already.
+func spaceless(data json.RawMessage) json.RawMessage {
+	if bytes.ContainsAny(data, " \n\r\t") {
+		return compactJSON(data)
+	}
+	return data
+}
+
+// compactJSON returns JSON without spaces, and what is no JSON as it is.
+func compactJSON(data json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if data == nil || json.Compact(&b, data) != nil {
+		return data
+	}
+	return b.Bytes()
+}

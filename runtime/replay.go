@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Replay returns what entries add up to: the record as it was after the last of them, without its lease. interrupt finds the interrupts the
+// entries name, in whatever state they are now. Entries that are not the beginning of a log are refused with CodeInternal.
+func Replay(id string, entries []Entry, interrupt func(id string) *Interrupt) (*Thread, error) {
+	t := &Thread{ID: id}
+	for n := range entries {
+		if err := t.replay(entries[n], interrupt); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
+	op := "replay thread " + t.ID
+	if e.Seq != t.Seq+1 {
+		return refuse(CodeInternal, op, fmt.Errorf("entry %d follows entry %d", e.Seq, t.Seq))
+	}
+	if e.Type == EntryAsked {
+		now := interrupt(e.Interrupt)
+		if now == nil {
+			return refuse(CodeInternal, op, errors.New("interrupt "+e.Interrupt+" is missing"))
+		}
+		e.Opened = now.asked(InterruptState(e.State), e.Until)
+	}
+	t.apply(&e)
+	if e.End {
+		t.Version++
+	}
+	return nil
+}
+
+// ForkAt begins the change that makes a new thread out of the first entries of another one: the record as it was after entry at, with the
+// same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must end a commit. Refused with
+// CodeInvalid otherwise.
+//
+// after lists the effects that the source had done later: they happened, and the fork may do them again under keys of its own. Answers that
+// the source got later are not handed to the fork.
+func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string) *Interrupt, at int64, rules *Rules, by string, now time.Time,
+) (c *Change, after []Entry, err error) {
+	op := "fork thread " + source.ID
+	if at < 1 || at > int64(len(entries)) || !entries[at-1].End {
+		return nil, nil, refuse(CodeInvalid, op, fmt.Errorf("entry %d does not end a commit: use one whose end is true", at))
+	}
+	c = NewChange(&Thread{ID: id, Fingerprint: source.Fingerprint}, rules, now)
+	ids := map[string]string{}
+	renamed := func(old string) string {
+		if old == "" {
+			return ""
+		}
+		if ids[old] == "" {
+			ids[old] = rules.NewID()
+		}
+		return ids[old]
+	}
+	origin, _ := Encode(Fork{Thread: source.ID, Seq: at}) // cannot fail: text and a number
+	for _, e := range entries[:at] {
+		if e.Type == EntryStarted {
+			e.Value, e.Name = origin, by
+		}
+		var opened *Interrupt
+		if e.Type == EntryAsked {
+			now := interrupt(e.Interrupt)
+			if now == nil {
+				return nil, nil, refuse(CodeInternal, op, errors.New("interrupt "+e.Interrupt+" is missing"))
+			}
+			opened = now.asked(InterruptState(e.State), e.Until)
+			opened.ID, opened.Thread, opened.SupersededBy = renamed(opened.ID), id, renamed(opened.SupersededBy)
+		}
+		e.Interrupt, e.Other, e.Opened, e.End = renamed(e.Interrupt), renamed(e.Other), opened, false
+		e.Thread, e.Cursor, e.Request = "", 0, "" // the requests were the source's
+		if i := c.Thread.apply(&e); i != nil {
+			c.note(i)
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	for _, e := range entries[at:] {
+		if e.Type == EntryEffect && e.State == EffectDone {
+			after = append(after, e)
+		}
+	}
+	return c, after, nil
+}

@@ -1,0 +1,251 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// What a delivered text does on a thread that waits.
+const (
+	plainAnswers = "answer" // it answers the one open question that takes plain text
+	plainStrict  = "strict" // it is refused: an answer names what it answers
+)
+
+// Begin says what a new thread does first.
+type Begin struct {
+	ID      string // of the thread; "" makes a new one. At most 200 bytes, without control characters
+	Machine string
+	Name    string // what the machine shall run
+	Input   any    // encoded as JSON
+	User    string // who starts it
+	Request string // id of this request: the same one again gets the same thread
+}
+
+// Start makes a thread and begins its first turn. It returns when that is durable, with the record as committed: a first step that is quick is
+// in the same commit. A machine that the engine does not have is refused with CodeInvalid; an id that exists with CodeConflict, unless
+// it was started by the same request.
+func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
+	input, err := e.opening(b.Machine, b.Input)
+	if err != nil {
+		return nil, err
+	}
+	id := b.ID
+	if id == "" {
+		id = e.cfg.NewID()
+	} else if err := e.vacant(ctx, id, b.Request); err != nil {
+		return e.existing(ctx, id, err)
+	}
+	t, err := e.do(ctx, id, &deed{
+		now: e.cfg.Eager < 0,
+		begin: func() *runtime.Change {
+			return runtime.Start(id, b.User, e.shapes.fingerprint(), &e.rules, e.clock.Now())
+		},
+		decide: func(c *runtime.Change) error {
+			if c.Before > 0 {
+				return e.vacant(e.ctx, id, b.Request)
+			}
+			return c.Begin(b.Machine, b.Name, input, b.User, b.Request)
+		},
+	})
+	if err != nil {
+		return e.existing(ctx, id, err)
+	}
+	return t, nil
+}
+
+// errSame says that a request was already served.
+var errSame = errors.New("this request was already served")
+
+// vacant returns nil when there is no such thread, errSame when this request made it, and a refusal otherwise.
+func (e *Engine) vacant(ctx context.Context, id, request string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	_, err := e.store.Load(ctx, id)
+	if err != nil {
+		if runtime.CodeOf(err) == runtime.CodeNotFound {
+			return nil
+		}
+		return err
+	}
+	if err := e.served(ctx, id, request); err != nil {
+		return err
+	}
+	return refuse(runtime.CodeConflict, "start thread "+id, errors.New("there is a thread of that id: use another, or deliver to it"))
+}
+
+// served returns errSame when the thread's log has the request.
+func (e *Engine) served(ctx context.Context, id, request string) error {
+	if request == "" {
+		return nil
+	}
+	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: id, Request: request, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		return errSame
+	}
+	return nil
+}
+
+// existing turns errSame into the thread as it is now.
+func (e *Engine) existing(ctx context.Context, id string, err error) (*runtime.Thread, error) {
+	if errors.Is(err, errSame) {
+		return e.store.Load(ctx, id)
+	}
+	return nil, err
+}
+
+func checkID(id string) error {
+	const most = 200
+	bad := func(reason string) error { return refuse(runtime.CodeInvalid, "thread id", errors.New(reason)) }
+	if id == "" || len(id) > most {
+		return bad(fmt.Sprintf("it has %d bytes: use 1 to %d", len(id), most))
+	}
+	for _, r := range id {
+		if r < ' ' || r == 0x7f || r == 0xfffd || r == '/' {
+			return bad(fmt.Sprintf("it holds %q: use letters, digits and signs, no slash", r))
+		}
+	}
+	return nil
+}
+
+func (e *Engine) opening(machine string, input any) (json.RawMessage, error) {
+	if e.machines[machine] == nil {
+		return nil, refuse(runtime.CodeInvalid, "start", fmt.Errorf("there is no machine %q: give it to Open", machine))
+	}
+	return encode(input)
+}
+
+// Message is something a user says to a thread.
+type Message struct {
+	Thread  string
+	Text    string // on a thread that waits: the answer to the one open question that takes plain text
+	Machine string // on a thread that does not wait: what the new turn runs; "" means the machine of the first turn is not known and refuses
+	Name    string
+	Input   any // of the new turn; nil means Text
+	By      string
+	Request string // id of this request: the same one again gets the same result
+}
+
+// Deliver gives a message to a thread: a thread between turns begins a new one, a waiting one takes the text as its answer. It returns when
+// that is durable. Refused are: with CodeConflict a thread that runs, or waits for something that plain text does not answer, with
+// CodeAmbiguous several open questions, with CodeNotWaiting a thread that is over; and what [Engine.Start] and [Engine.Answer] refuse.
+func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error) {
+	if m.Input == nil {
+		m.Input = m.Text
+	}
+	input, err := encode(m.Input)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.do(ctx, m.Thread, &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
+		if err := e.served(e.ctx, m.Thread, m.Request); err != nil {
+			return err
+		}
+		switch status := c.Thread.Status(); status {
+		case runtime.StatusIdle:
+			if _, err := e.opening(m.Machine, nil); err != nil {
+				return err
+			}
+			return c.Begin(m.Machine, m.Name, input, m.By, m.Request)
+		case runtime.StatusWaiting:
+			return e.plainAnswer(c, &m)
+		case runtime.StatusRunning:
+			return refuse(runtime.CodeConflict, "deliver to thread "+m.Thread, errors.New("it is working on the last message: wait"))
+		default:
+			return refuse(runtime.CodeNotWaiting, "deliver to thread "+m.Thread, fmt.Errorf("it is %s: start another", status))
+		}
+	}})
+	if err != nil {
+		return e.existing(ctx, m.Thread, err)
+	}
+	return t, nil
+}
+
+// plainAnswer takes the text for the one open question that reads plain text.
+func (e *Engine) plainAnswer(c *runtime.Change, m *Message) error {
+	var open []string
+	for _, i := range c.Thread.Open {
+		if i.State == runtime.InterruptOpen && i.Plain != "" {
+			open = append(open, i.ID)
+		}
+	}
+	op := "deliver to thread " + m.Thread
+	switch {
+	case e.cfg.PlainText == plainStrict || len(open) == 0:
+		return refuse(runtime.CodeConflict, op, &PendingError{Open: openIDs(c.Thread)})
+	case len(open) > 1:
+		return refuse(runtime.CodeAmbiguous, op, &runtime.AmbiguousError{Open: open})
+	}
+	_, err := c.Answer(runtime.Answer{Interrupt: open[0], Text: m.Text, By: m.By, Request: m.Request})
+	return err
+}
+
+// PendingError is the data of CodeConflict for a message to a thread that waits for an answer which the message is not.
+type PendingError struct {
+	Open []string // interrupts, in the order they were asked
+}
+
+// Error says that an answer is needed.
+func (p *PendingError) Error() string {
+	return fmt.Sprintf("it waits for an answer to %d interrupts: answer by id", len(p.Open))
+}
+
+func openIDs(t *runtime.Thread) []string {
+	var ids []string
+	for _, i := range t.Open {
+		if i.State == runtime.InterruptOpen {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
+}
+
+// Escape asks a thread to pause, by the rules of [runtime.Change.Escape], and returns what the person is told. The pause follows when no
+// step runs: the outbox says paused then, and a user_escape interrupt is open.
+func (e *Engine) Escape(ctx context.Context, thread, mode, by, reason string) (ack string, err error) {
+	_, err = e.do(ctx, thread, &deed{now: true, decide: func(c *runtime.Change) (err error) {
+		ack, err = c.Escape(mode, by, reason)
+		return err
+	}})
+	return ack, err
+}
+
+// Cancel ends a thread. What runs is cancelled, and what it still does has no effect on the thread. One that is over is refused with
+// CodeNotWaiting.
+func (e *Engine) Cancel(ctx context.Context, thread, by, reason string) (*runtime.Thread, error) {
+	return e.do(ctx, thread, &deed{now: true, decide: func(c *runtime.Change) error { return c.Cancel(by, reason) }})
+}
+
+// Extend moves the deadline of an open interrupt, by the rules of [runtime.Change.Extend].
+func (e *Engine) Extend(ctx context.Context, interrupt string, until time.Time, by string) (*runtime.Interrupt, error) {
+	return e.on(ctx, interrupt, func(c *runtime.Change) error { return c.Extend(interrupt, until, by) })
+}
+
+// Claim marks an open interrupt as taken on by a person, or with release lays it down, by the rules of [runtime.Change.Claim].
+func (e *Engine) Claim(ctx context.Context, interrupt, by string, release bool) (*runtime.Interrupt, error) {
+	return e.on(ctx, interrupt, func(c *runtime.Change) error { return c.Claim(interrupt, by, release) })
+}
+
+// on changes an open interrupt that is known by its id.
+func (e *Engine) on(ctx context.Context, interrupt string, decide func(c *runtime.Change) error) (*runtime.Interrupt, error) {
+	i, err := e.Interrupt(ctx, interrupt)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.do(ctx, i.Thread, &deed{now: true, decide: decide})
+	if err != nil {
+		return nil, err
+	}
+	if now := t.Interrupt(interrupt); now != nil {
+		return now, nil
+	}
+	return e.Interrupt(ctx, interrupt)
+}

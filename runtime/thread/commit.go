@@ -1,0 +1,204 @@
+package thread
+
+import (
+	"errors"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// due reports whether pending deeds are to be committed now: nothing runs that they could be committed together with, or they have waited
+// long enough.
+func (d *driver) due() bool {
+	if !d.retryAt.IsZero() {
+		return !time.Now().Before(d.retryAt)
+	}
+	if len(d.pending) == 0 {
+		return false
+	}
+	return len(d.runs) == 0 || !time.Now().Before(d.flushAt)
+}
+
+// wait sleeps until something is to be done.
+func (d *driver) wait() {
+	next := d.engine.cfg.Poll
+	for _, at := range []time.Time{d.flushAt, d.retryAt} {
+		if !at.IsZero() {
+			next = min(next, time.Until(at))
+		}
+	}
+	if d.engine.stopped() {
+		next = 0
+	}
+	timer := time.NewTimer(max(next, 0))
+	defer timer.Stop()
+	select {
+	case <-d.signal:
+	case <-timer.C:
+		d.beat()
+	}
+}
+
+// flush commits the pending deeds, with all that running steps have done so far. When somebody else was faster it decides them again on the
+// new record; what no longer fits there is refused, or dropped.
+func (d *driver) flush() {
+	const tries = 20
+	d.retryAt = time.Time{}
+	if d.work == nil && len(d.pending) > 0 { // the thread could not be read before
+		if err := d.load(); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+			d.refuse(err)
+			return
+		}
+		d.again(nil)
+	}
+	d.collect()
+	for range tries {
+		c := d.work
+		if c == nil {
+			d.flushAt = time.Time{}
+			return
+		}
+		err := d.commit(c)
+		switch {
+		case err == nil:
+			d.settled(c)
+			return
+		case runtime.CodeOf(err) == runtime.CodeConflict:
+			if err = d.load(); err == nil || runtime.CodeOf(err) == runtime.CodeNotFound {
+				d.again(nil)
+				continue
+			}
+		}
+		d.refuse(err)
+		return
+	}
+	d.refuse(refuse(runtime.CodeConflict, "commit thread "+d.id, errors.New("others were faster, many times over")))
+}
+
+// collect takes what running steps have done and no commit has yet.
+func (d *driver) collect() {
+	for _, r := range d.runs {
+		fresh := r.drain()
+		if len(fresh) == 0 {
+			continue
+		}
+		d.take(&deed{decide: func(c *runtime.Change) error {
+			if f := c.Thread.Frame(r.frame.ID); f == nil || r.sameStep(f) {
+				for _, e := range fresh {
+					c.Add(e)
+				}
+			}
+			return nil
+		}})
+	}
+}
+
+// commit writes a change, under the lease where the thread goes on running.
+func (d *driver) commit(c *runtime.Change) error {
+	if c.Empty() && d.base != nil && len(d.runs) == 0 {
+		return nil // nothing happened, nothing is written
+	}
+	e := d.engine
+	c.Fence = d.fence
+	if c.Thread.Status() == runtime.StatusRunning && !d.stuck {
+		if d.fence == 0 {
+			c.Thread.Lease.Owner = "" // a new fence, also where an earlier run of this engine had the lease
+		}
+		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
+	} else if !d.stuck {
+		c.Rest()
+	}
+	c.Finish()
+	return e.store.Commit(e.ctx, c)
+}
+
+// settled announces a commit: only now does anybody hear of it.
+func (d *driver) settled(c *runtime.Change) {
+	if !c.Empty() || len(d.runs) > 0 || d.base == nil {
+		d.base = c.Thread
+	}
+	if d.base.Lease.Owner == d.engine.cfg.Owner && !d.stuck {
+		d.fence = d.base.Lease.Fence
+	}
+	done := d.pending
+	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
+	d.engine.announce(c)
+	for _, x := range done {
+		x.finish(d.base, x.err)
+	}
+}
+
+// load reads the record anew. Steps of this driver that belong to a lease which another engine took are given up.
+func (d *driver) load() error {
+	t, err := d.engine.load(d.engine.ctx, d.id)
+	if err != nil {
+		d.base = nil
+		return err
+	}
+	d.base = t
+	if d.fence != 0 && t.Lease.Fence != d.fence {
+		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", t.Lease.Owner, "fence", t.Lease.Fence)
+		d.fence = 0
+		for id, r := range d.runs {
+			r.cancel(errEnded)
+			delete(d.runs, id)
+		}
+	}
+	d.stuck = !d.mine()
+	return nil
+}
+
+// again decides the pending deeds once more, on the base. With an error it refuses the callers' deeds and keeps only what the engine does by
+// itself.
+func (d *driver) again(err error) {
+	pending := d.pending
+	d.work, d.pending = nil, nil
+	for _, x := range pending {
+		if err != nil && x.done != nil {
+			x.finish(d.base, err)
+			continue
+		}
+		switch {
+		case d.base != nil || d.work != nil || x.begin != nil:
+		case err != nil:
+			d.pending = append(d.pending, x)
+			continue
+		default:
+			x.finish(nil, refuse(runtime.CodeNotFound, "load thread "+d.id, errors.New("no such thread")))
+			continue
+		}
+		d.take(x)
+	}
+	d.heed()
+}
+
+// refuse tells the callers that the store did not take the change. What steps have done is kept and tried again.
+func (d *driver) refuse(err error) {
+	const first, most = 50 * time.Millisecond, 5 * time.Second
+	d.again(err)
+	if len(d.pending) == 0 || d.engine.stopped() {
+		d.work, d.pending, d.flushAt = nil, nil, time.Time{}
+		return
+	}
+	d.retryAt = time.Now().Add(min(first<<min(d.refused, 10), most))
+	d.refused++
+	d.engine.log.Error("commit refused, trying again", "thread", d.id, "error", err)
+}
+
+// beat keeps the lease while steps run, and looks whether somebody else changed the thread.
+func (d *driver) beat() {
+	if len(d.runs) == 0 || d.work != nil || d.base == nil || d.stuck {
+		return
+	}
+	before := d.base
+	if err := d.load(); err != nil {
+		d.base = before // what runs goes on; the next commit will tell
+		return
+	}
+	if d.base.Version != before.Version {
+		d.heed()
+	}
+	if d.fence == 0 || d.base.Lease.Until.Sub(d.engine.clock.Now()) < d.engine.cfg.Lease/2 {
+		d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+	}
+}

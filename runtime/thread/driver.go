@@ -1,0 +1,284 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// driver moves one thread as long as there is something to do, and is gone when the thread waits. Its one goroutine decides and commits;
+// steps run in goroutines of their own. Nothing here is the truth: what counts is what the store holds, and every commit is a
+// compare-and-set against it.
+type driver struct {
+	engine  *Engine
+	id      string
+	pausing atomic.Bool // a pause was requested: steps stop at their next safe point
+	signal  chan struct{}
+
+	mu    sync.Mutex
+	queue []*deed // what came and is not yet looked at
+	gone  bool    // the goroutine has ended; guarded by engine.mu too
+
+	// The rest belongs to the goroutine.
+	base    *runtime.Thread // as stored; nil until it is loaded, and while the thread does not exist
+	work    *runtime.Change // what the pending deeds make of base; nil when there are none
+	pending []*deed
+	runs    map[string]*run // by frame
+	fence   int64           // of the lease this driver took; 0 until it had to take one
+	flushAt time.Time       // when pending deeds are committed at the latest
+	retryAt time.Time       // after the store refused
+	refused int             // times in a row
+	stuck   bool            // this engine may not move the thread: another does, or its code does not fit
+}
+
+// deed is one thing to do to the thread. It may be decided several times: again on the new record when somebody else was faster.
+type deed struct {
+	begin  func() *runtime.Change             // makes the thread, where it does not exist
+	decide func(c *runtime.Change) error      // pure, but for reads of the store
+	done   func(t *runtime.Thread, err error) // once: after the commit, or the refusal; nil for what the engine does by itself
+	run    *run                               // whose end this is
+	now    bool                               // do not wait for a running step
+	fresh  bool                               // the thread was changed past this driver: read it again
+	err    error                              // the refusal that decide returned together with a change
+}
+
+// loop is the driver's goroutine.
+func (d *driver) loop() {
+	e := d.engine
+	for {
+		d.receive()
+		d.pause()
+		if e.cfg.Eager >= 0 || d.work == nil {
+			d.launch()
+		}
+		if d.due() {
+			d.flush()
+			continue
+		}
+		if len(d.runs) == 0 && len(d.pending) == 0 && e.retire(d) {
+			return
+		}
+		d.wait()
+	}
+}
+
+// receive takes what came and decides it.
+func (d *driver) receive() {
+	d.mu.Lock()
+	came := d.queue
+	d.queue = nil
+	d.mu.Unlock()
+	for _, x := range came {
+		if x.run != nil && d.runs[x.run.frame.ID] == x.run {
+			delete(d.runs, x.run.frame.ID)
+		}
+		if x.fresh && d.work == nil || d.base == nil && d.work == nil && x.begin == nil {
+			if err := d.load(); err != nil {
+				d.unloaded(x, err)
+				continue
+			}
+		}
+		d.take(x)
+	}
+}
+
+// unloaded deals with a deed whose thread cannot be read. What a step has done is kept until it can.
+func (d *driver) unloaded(x *deed, err error) {
+	if x.done != nil || runtime.CodeOf(err) == runtime.CodeNotFound {
+		x.finish(nil, err)
+		return
+	}
+	d.pending = append(d.pending, x)
+	d.refuse(err)
+}
+
+// take decides a deed on top of the pending ones.
+func (d *driver) take(x *deed) {
+	c := d.work
+	if c == nil {
+		if d.base == nil {
+			c = x.begin()
+		} else {
+			c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+		}
+	}
+	x.err = x.decide(c)
+	var unclear *runtime.UnclearError
+	if x.err != nil && !errors.As(x.err, &unclear) {
+		x.finish(d.base, x.err)
+		return
+	}
+	d.work = c
+	d.pending = append(d.pending, x)
+	if d.flushAt.IsZero() {
+		d.flushAt = time.Now().Add(d.engine.cfg.Eager)
+	}
+	if x.now {
+		d.flushAt = time.Now()
+	}
+	d.heed()
+}
+
+func (x *deed) finish(t *runtime.Thread, err error) {
+	if x.done != nil {
+		x.done(t, err)
+		x.done = nil
+	}
+}
+
+// current is the record as the pending deeds make it; nil when there is no thread.
+func (d *driver) current() *runtime.Thread {
+	if d.work != nil {
+		return d.work.Thread
+	}
+	return d.base
+}
+
+// heed lets running steps feel what the record says: a requested pause, and frames that are gone.
+func (d *driver) heed() {
+	t := d.current()
+	if t == nil {
+		return
+	}
+	control := t.Control
+	d.pausing.Store(control != nil)
+	for id, r := range d.runs {
+		switch {
+		case t.Frame(id) == nil || !r.sameStep(t.Frame(id)):
+			r.cancel(errEnded)
+		case control != nil && control.Mode == runtime.EscapeNow:
+			r.cancel(errPause)
+		}
+	}
+}
+
+// pause completes a requested pause when no step runs.
+func (d *driver) pause() {
+	t := d.current()
+	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.stuck {
+		return
+	}
+	d.take(&deed{decide: func(c *runtime.Change) error { c.Pause(); return nil }})
+}
+
+// launch starts the step of every frame that can move.
+func (d *driver) launch() {
+	t := d.current()
+	if t == nil || t.Over != "" || t.Control != nil || d.stuck || d.engine.closing.Load() || !d.retryAt.IsZero() {
+		return
+	}
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		if f.State != runtime.FrameReady || d.runs[f.ID] != nil {
+			continue
+		}
+		if !d.mine() {
+			d.stuck = true
+			return
+		}
+		d.start(t, f)
+	}
+}
+
+// mine reports whether this engine may drive the thread: nobody else does, and it knows the code of every frame.
+func (d *driver) mine() bool {
+	t := d.base
+	if t == nil {
+		return true
+	}
+	l := &t.Lease
+	return l.Owner == "" || l.Owner == d.engine.cfg.Owner || !l.Until.After(d.engine.clock.Now())
+}
+
+func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
+	e := d.engine
+	m := e.machines[f.Machine]
+	if m == nil {
+		e.log.Warn("no such machine here", "thread", d.id, "frame", f.ID, "machine", f.Machine)
+		d.stuck = true
+		return
+	}
+	frame := *f
+	r := &run{driver: d, frame: frame}
+	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
+	if f.Parent == "" {
+		r.modify = t.Modify
+		a.Modify = t.Modify
+	}
+	limit := e.cfg.StepTimeout
+	if timed, ok := m.(Timed); ok {
+		if own := timed.Timeout(&frame); own > 0 {
+			limit = own
+		}
+	}
+	d.runs[f.ID] = r
+	r.start(e.stepContext, m, a, limit)
+}
+
+// ended puts the end of a run into the queue.
+func (d *driver) ended(r *run) {
+	d.push(&deed{decide: ending(r), run: r})
+}
+
+// ending decides the end of a run. What the run did since the last commit is taken from it the first time only, and kept for the next.
+func ending(r *run) func(c *runtime.Change) error {
+	fresh := sync.OnceValue(r.drain)
+	return func(c *runtime.Change) error {
+		r.decide(c, fresh())
+		return nil
+	}
+}
+
+// poke makes the goroutine look around.
+func (d *driver) poke() {
+	select {
+	case d.signal <- struct{}{}:
+	default:
+	}
+}
+
+// push hands a deed to the goroutine. It reports false when that has ended: then another driver is needed.
+func (d *driver) push(x *deed) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.gone {
+		return false
+	}
+	d.queue = append(d.queue, x)
+	d.poke()
+	return true
+}
+
+// intend commits that an effect begins, and returns when that is durable.
+func (d *driver) intend(ctx context.Context, r *run, name string) error {
+	result := make(chan error, 1)
+	ok := d.push(&deed{
+		now: true,
+		decide: func(c *runtime.Change) error {
+			if f := c.Thread.Frame(r.frame.ID); !r.fits(f) || c.Thread.Control != nil {
+				return ErrWaiting // a safe point, and somebody waits for one
+			}
+			c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: runtime.EffectIntended})
+			return nil
+		},
+		done: func(_ *runtime.Thread, err error) { result <- err },
+	})
+	if !ok {
+		return ErrWaiting
+	}
+	select {
+	case err := <-result:
+		if errors.Is(err, ErrWaiting) {
+			r.mu.Lock()
+			r.paused = true
+			r.mu.Unlock()
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx) // the intention may be stored: it is in doubt then
+	}
+}

@@ -1,0 +1,136 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Machine executes one kind of frame. It keeps no state of its own between steps: what it needs is in the frame.
+//
+// Step runs the current step of a frame and returns what comes of it. The engine may call it for several frames, and for several threads,
+// at the same time. It may be called again for the same step: after an answer, after a failure, after a crash. What the step has done with
+// [Do] and [Once] is not done again then; code between them is run again and must have no effects of its own.
+type Machine interface {
+	// Name is stored with every frame of the machine and must never change.
+	Name() string
+	Step(ctx context.Context, a Activation) (Transition, error)
+}
+
+// Timed is a machine whose steps have time limits of their own.
+type Timed interface {
+	// Timeout returns the limit of one run of a step; 0 means [Config.StepTimeout].
+	Timeout(frame *runtime.Frame) time.Duration
+}
+
+// Rerouter is a machine whose failed steps a person can send elsewhere.
+type Rerouter interface {
+	// Targets returns the legal places; the chosen one arrives as [runtime.Frame.RouteTo].
+	Targets(frame *runtime.Frame) []string
+}
+
+// Activation is what a step runs on: a copy of the stored frame, to read.
+type Activation struct {
+	Thread string
+	User   string // who started the thread
+	Turn   int
+	Frame  *runtime.Frame
+	Modify *string // a person's change of the work, for the root frame; it is gone when this step ends
+}
+
+// Transition is what a step returns: where its frame goes. It is data; the engine commits it as a whole or not at all. The zero value is
+// refused like an error: a step must say what comes next.
+type Transition struct {
+	verb      verb
+	pc        string
+	value     json.RawMessage // locals, result or input
+	failure   error
+	children  []Spawned
+	questions []runtime.Question
+	err       error // a value that cannot be encoded
+}
+
+type verb uint8
+
+const (
+	none verb = iota
+	advance
+	ask
+	call
+	jump
+	giveBack
+	done
+	handOff
+	fail
+)
+
+// Spawned is a frame to be made.
+type Spawned struct {
+	Machine string
+	Name    string // what the machine shall run: a node, a flow
+	PC      string // its first step
+	Input   any    // encoded as JSON
+}
+
+// Advance goes to a step of the same frame. locals replace the frame's; they are encoded as JSON.
+func Advance(pc string, locals any) Transition {
+	t := Transition{verb: advance, pc: pc}
+	t.value, t.err = encode(locals)
+	return t
+}
+
+// Asks goes to a step as Advance does, and asks there: the step runs when all the questions are answered and finds the answers in
+// [runtime.Frame.Replies]. It is for machines that store their place before they ask; a handler calls [Ask].
+func Asks(pc string, locals any, questions ...runtime.Question) Transition {
+	t := Advance(pc, locals)
+	t.verb, t.questions = ask, questions
+	return t
+}
+
+// Call makes one child frame, or several that run at the same time, and goes to the step pc when the last of them has ended. That step
+// finds what they returned in [runtime.Frame.Children], in the order given here. Without children it is Advance.
+func Call(pc string, locals any, children ...Spawned) Transition {
+	t := Advance(pc, locals)
+	if len(children) > 0 {
+		t.verb, t.children = call, children
+	}
+	return t
+}
+
+// Jump ends the frame and puts another one in its place, with the same parent.
+func Jump(to Spawned) Transition { return Transition{verb: jump, children: []Spawned{to}} }
+
+// Return ends the frame with a result. When it was the root the turn is over, and the thread is idle until the next message.
+func Return(result any) Transition {
+	t := Transition{verb: giveBack}
+	t.value, t.err = encode(result)
+	return t
+}
+
+// Done ends the thread with a result.
+func Done(result any) Transition {
+	t := Return(result)
+	t.verb = done
+	return t
+}
+
+// HandOff ends the thread here: somebody else goes on with it.
+func HandOff(note any) Transition {
+	t := Return(note)
+	t.verb = handOff
+	return t
+}
+
+// Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], and a thread without one has failed. An error that a step
+// returns is another thing: that step is tried again.
+func Fail(err error) Transition { return Transition{verb: fail, failure: err} }
+
+// encode returns v as JSON; nil stays nil.
+func encode(v any) (json.RawMessage, error) {
+	if raw, ok := v.(json.RawMessage); v == nil || ok && raw == nil {
+		return nil, nil
+	}
+	return runtime.Encode(v)
+}

@@ -1,0 +1,100 @@
+package thread
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Observer is told what the engine does, for metrics and traces. Its methods are called on the path of the work: they must be quick, and must
+// not call the engine. Several may be called at the same time.
+type Observer interface {
+	// Step is called before a step runs. The context it returns is the step's; ended is called when the step has ended.
+	Step(ctx context.Context, a Activation) (inner context.Context, ended func(StepEnd))
+	// Committed is called after a commit, with the record, the entries and the interrupts it changed.
+	Committed(t *runtime.Thread, entries []runtime.Entry, interrupts []*runtime.Interrupt)
+}
+
+// StepEnd is how a run of a step ended.
+type StepEnd struct {
+	Waiting bool  // it asked, or a person paused the thread: a normal end, no error
+	Err     error // it failed; nil otherwise
+}
+
+// observeStep tells the observers that a step begins, and returns what to call at its end.
+func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context, func(*run)) {
+	if len(e.cfg.Observers) == 0 {
+		return ctx, func(*run) {}
+	}
+	ends := make([]func(StepEnd), len(e.cfg.Observers))
+	for n, o := range e.cfg.Observers {
+		ctx, ends[n] = o.Step(ctx, a)
+	}
+	return ctx, func(r *run) {
+		r.mu.Lock()
+		end := StepEnd{Waiting: len(r.asked) > 0 || r.paused}
+		if r.failed() {
+			end = StepEnd{Err: r.err}
+		}
+		r.mu.Unlock()
+		for n := range ends {
+			ends[len(ends)-1-n](end)
+		}
+	}
+}
+
+// announce tells everybody about a commit: timers, log, observers, and those who wait. Nobody hears of a state that is not on disk.
+func (e *Engine) announce(c *runtime.Change) {
+	e.timer.at(c.Thread.Wake())
+	if c.Empty() {
+		return
+	}
+	if e.log.Enabled(e.ctx, slog.LevelInfo) {
+		e.logCommit(c)
+	}
+	for _, o := range e.cfg.Observers {
+		o.Committed(c.Thread, c.Entries, c.Interrupts)
+	}
+	e.news.publish()
+}
+
+// logCommit writes one line for every interrupt that was opened or answered. What people said appears as a digest.
+func (e *Engine) logCommit(c *runtime.Change) {
+	for _, i := range c.Interrupts {
+		attrs := []any{"thread", i.Thread, "frame", i.Frame, "step", i.Step, "interrupt", i.ID, "kind", i.Kind}
+		switch i.State {
+		case runtime.InterruptOpen:
+			if asked(c, i.ID) {
+				e.log.Info("thread waiting", append(attrs, "who", i.Answerers(), "digest", i.Digest)...)
+			}
+		case runtime.InterruptAnswered:
+			e.log.Info("thread resumed", append(attrs, "who", i.AnsweredBy, "answer", redacted(i.Answer))...)
+		case runtime.InterruptExpired, runtime.InterruptSuperseded, runtime.InterruptCancelled:
+			e.log.Info("interrupt closed", append(attrs, "state", i.State)...)
+		case runtime.InterruptQueued:
+		}
+	}
+	if over := c.Thread.Over; over != "" {
+		e.log.Info("thread over", "thread", c.Thread.ID, "status", over)
+	}
+}
+
+// asked reports whether the change opened the interrupt: a claim, say, changes it too.
+func asked(c *runtime.Change, id string) bool {
+	for _, entry := range c.Entries {
+		if entry.Interrupt == id && (entry.Type == runtime.EntryAsked || entry.Type == runtime.EntryOpened) {
+			return true
+		}
+	}
+	return false
+}
+
+// redacted is a value as it may appear in a log: enough to compare two, nothing of what they say.
+func redacted(value json.RawMessage) string {
+	sum := sha256.Sum256(value)
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}

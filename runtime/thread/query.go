@@ -1,0 +1,296 @@
+package thread
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Thread returns the record of a thread as last committed, with its open and queued interrupts. An unknown id is refused with CodeNotFound.
+func (e *Engine) Thread(ctx context.Context, id string) (*runtime.Thread, error) {
+	return e.store.Load(ctx, id)
+}
+
+// Interrupt returns an interrupt of any state. An unknown id is refused with CodeNotFound.
+func (e *Engine) Interrupt(ctx context.Context, id string) (*runtime.Interrupt, error) {
+	const op = "load interrupt"
+	if id == "" {
+		return nil, refuse(runtime.CodeNotFound, op, errors.New("it has no id: name the interrupt"))
+	}
+	found, err := e.store.Interrupts(ctx, runtime.InterruptQuery{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, refuse(runtime.CodeNotFound, op+" "+id, errors.New("no such interrupt"))
+	}
+	return found[0], nil
+}
+
+// Inbox lists interrupts over all threads, the most urgent first. It reads the store, so it is the same after any reconnect.
+func (e *Engine) Inbox(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+	return e.store.Interrupts(ctx, q)
+}
+
+// Threads lists threads.
+func (e *Engine) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+	rows, err := e.store.Threads(ctx, q)
+	return slices.DeleteFunc(rows, func(r runtime.ThreadRow) bool { return strings.HasPrefix(r.ID, shapePrefix) }), err
+}
+
+// History lists what happened to a thread after entry seq, in order; at most limit entries, 0 means [runtime.DefaultLimit]. What the entries
+// say of interrupts is completed by [Engine.Interrupt].
+func (e *Engine) History(ctx context.Context, thread string, seq int64, limit int) ([]runtime.Entry, error) {
+	return e.store.Log(ctx, runtime.LogQuery{Thread: thread, AfterSeq: seq, Limit: limit})
+}
+
+// Wait returns a thread as soon as it does not run: it waits, is idle, or is over.
+func (e *Engine) Wait(ctx context.Context, id string) (*runtime.Thread, error) {
+	for {
+		news := e.news.next()
+		t, err := e.store.Load(ctx, id)
+		if err != nil || t.Status() != runtime.StatusRunning {
+			return t, err
+		}
+		if err := e.hear(ctx, news); err != nil {
+			return t, err
+		}
+	}
+}
+
+// hear returns at the next commit of this engine, or after Config.Poll, when another may have committed.
+func (e *Engine) hear(ctx context.Context, news <-chan struct{}) error {
+	timer := time.NewTimer(e.cfg.Poll)
+	defer timer.Stop()
+	select {
+	case <-news:
+	case <-timer.C:
+	case <-ctx.Done():
+		return refuse(runtime.CodeUnavailable, "wait", context.Cause(ctx))
+	}
+	if e.ctx.Err() != nil {
+		return refuse(runtime.CodeUnavailable, "wait", errClosing)
+	}
+	return nil
+}
+
+// Filter selects entries for [Engine.Subscribe]. Zero fields do not select.
+type Filter struct {
+	Thread string
+	Types  []runtime.EntryType
+}
+
+// Subscribe yields the entries after a cursor, in the order they were committed, and goes on with new ones until ctx ends, which is not yielded as an
+// error. Everything comes from the store: a reader that is slow, or comes late, or comes back with the cursor of the last entry it has
+// seen, misses nothing and sees nothing twice. An entry is yielded after its commit, never before.
+func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[runtime.Entry, error] {
+	return func(yield func(runtime.Entry, error) bool) {
+		for {
+			news := e.news.next()
+			rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: f.Thread, After: after})
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(runtime.Entry{}, err)
+				}
+				return
+			}
+			for _, row := range rows {
+				after = row.Cursor
+				if len(f.Types) > 0 && !slices.Contains(f.Types, row.Type) || strings.HasPrefix(row.Thread, shapePrefix) {
+					continue
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) > 0 {
+				continue
+			}
+			if err := e.hear(ctx, news); err != nil {
+				if ctx.Err() == nil {
+					yield(runtime.Entry{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// Forked is a new thread, and what its source had done after the point of the fork.
+type Forked struct {
+	Thread *runtime.Thread
+	After  []runtime.Entry // effects of the source that are done; the fork may do them again, under keys of its own
+}
+
+// Fork makes a new thread from an earlier point of another one, which stays as it is: from its first entries up to seq, which must end a
+// commit. id is that of the new thread; "" makes one up. The fork is driven at once.
+func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by string) (*Forked, error) {
+	if id == "" {
+		id = e.cfg.NewID()
+	} else if err := checkID(id); err != nil {
+		return nil, err
+	}
+	t, err := e.load(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	entries, interrupts, err := e.all(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	find := func(id string) *runtime.Interrupt { return interrupts[id] }
+	c, after, err := runtime.ForkAt(id, t, entries, find, seq, &e.rules, by, e.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	if c.Thread.Status() == runtime.StatusRunning {
+		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
+	}
+	c.Finish()
+	if err := e.store.Commit(ctx, c); err != nil {
+		return nil, err
+	}
+	e.announce(c)
+	e.revive(id)
+	return &Forked{Thread: c.Thread, After: after}, nil
+}
+
+// all reads the whole log of a thread, and its interrupts of every state.
+func (e *Engine) all(ctx context.Context, thread string) ([]runtime.Entry, map[string]*runtime.Interrupt, error) {
+	const page = 1000
+	var entries []runtime.Entry
+	for {
+		rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: thread, AfterSeq: int64(len(entries)), Limit: page})
+		if err != nil {
+			return nil, nil, err
+		}
+		entries = append(entries, rows...)
+		if len(rows) < page {
+			break
+		}
+	}
+	found := map[string]*runtime.Interrupt{}
+	q := runtime.InterruptQuery{Thread: thread, Limit: page}
+	for {
+		rows, err := e.store.Interrupts(ctx, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, i := range rows {
+			found[i.ID] = i
+		}
+		if len(rows) < page {
+			return entries, found, nil
+		}
+		last := rows[len(rows)-1]
+		q.After = &runtime.InterruptMark{Priority: last.Priority, Created: last.Created, ID: last.ID}
+	}
+}
+
+// bulletin tells everybody who waits that something was committed.
+type bulletin struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed at the next publication. Take it before reading the store, so that nothing falls in between.
+func (b *bulletin) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *bulletin) publish() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}
+
+// Stat is what became of the interrupts of one kind, node and answerer.
+type Stat struct {
+	Kind, Node, Assignee string // Assignee is who answered, or else the first who was asked
+	Count                int
+	Answered             int
+	Expired              int
+	Superseded           int           // lost a clash
+	Reasked              int           // plain answers that were unclear
+	Median, P95          time.Duration // from asking to the answer; 0 when none was answered
+}
+
+// Stats counts the interrupts created since a time, in the order of kind, node and assignee. It reads all of them: its cost grows with their
+// number.
+func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
+	type key struct{ kind, node, assignee string }
+	rows := map[key]*Stat{}
+	took := map[key][]time.Duration{}
+	const page = 1000
+	q := runtime.InterruptQuery{Limit: page, States: []runtime.InterruptState{
+		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
+		runtime.InterruptExpired,
+	}}
+	for {
+		found, err := e.store.Interrupts(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range found {
+			q.After = &runtime.InterruptMark{Priority: i.Priority, Created: i.Created, ID: i.ID}
+			if i.Created.Before(since) {
+				continue
+			}
+			k := key{i.Kind, i.Node, i.AnsweredBy}
+			if answerers := i.Answerers(); k.assignee == "" && len(answerers) > 0 {
+				k.assignee = answerers[0]
+			}
+			if rows[k] == nil {
+				rows[k] = &Stat{Kind: k.kind, Node: k.node, Assignee: k.assignee}
+			}
+			rows[k].count(i)
+			if i.State == runtime.InterruptAnswered {
+				took[k] = append(took[k], i.ClosedAt.Sub(i.Created))
+			}
+		}
+		if len(found) < page {
+			break
+		}
+	}
+	out := make([]Stat, 0, len(rows))
+	for k, s := range rows {
+		if times := took[k]; len(times) > 0 {
+			slices.Sort(times)
+			s.Median, s.P95 = times[(len(times)-1)/2], times[(len(times)*95+99)/100-1]
+		}
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b Stat) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Assignee, b.Assignee))
+	})
+	return out, nil
+}
+
+func (s *Stat) count(i *runtime.Interrupt) {
+	s.Count++
+	s.Reasked += i.Asks
+	switch i.State {
+	case runtime.InterruptAnswered:
+		s.Answered++
+	case runtime.InterruptExpired:
+		s.Expired++
+	case runtime.InterruptSuperseded:
+		s.Superseded++
+	default: // open, queued or taken back
+	}
+}

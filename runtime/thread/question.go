@@ -1,0 +1,99 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Ask stops the step for an answer and returns it as a T when the step runs again. Until then it returns [ErrWaiting], and the step ends:
+// what the handler returns is discarded, and every later Do, Once and Ask of that run does nothing.
+//
+// name finds the answer again: it is unique in its step. Without a schema, an answer for a T that is a string, a bool or a number is held to
+// that type. The answer counts for this very question only: when the step comes back with other content under the same name, the old answer
+// is not used, and the new question is asked. An answer that sends the work elsewhere (route_to) is refused with CodeNoRoute, permanently:
+// use [AskAll] where that is offered.
+func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error) {
+	var zero T
+	q.Name = name
+	if q.Schema == nil {
+		q.Schema = schemaOf(reflect.TypeFor[T]())
+	}
+	replies, err := AskAll(ctx, q)
+	if err != nil {
+		return zero, err
+	}
+	if target := replies[0].RouteTo; target != "" {
+		return zero, runtime.Permanent(refuse(runtime.CodeNoRoute, "ask "+name, errors.New("the answer sends the work to "+target+", which this step cannot do")))
+	}
+	return decoded[T]("ask "+name, replies[0].Value)
+}
+
+// AskAll asks several questions at once, each under its own Name, and returns their answers in that order when all are there. The step runs
+// again only then. It refuses as [Ask] does, and with CodeInvalid a kind that only the engine raises.
+func AskAll(ctx context.Context, questions ...runtime.Question) ([]runtime.Reply, error) {
+	const op = "ask"
+	r, err := runOf(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	replies := make([]runtime.Reply, 0, len(questions))
+	var missing []runtime.Question
+	for _, q := range questions {
+		if q.Kind == runtime.KindUserEscape || q.Kind == runtime.KindSystemError {
+			return nil, runtime.Permanent(refuse(runtime.CodeInvalid, op+" "+q.Name, errors.New("only the engine raises "+q.Kind)))
+		}
+		key := "ask/" + q.Name
+		if q.Name == "" {
+			key = ""
+		}
+		reply := r.frame.Reply(q.Name)
+		if reply == nil || reply.Digest != runtime.DigestOf(&q, nil) {
+			missing = append(missing, q)
+		} else {
+			replies = append(replies, *reply)
+		}
+		if err := r.asks(op+" "+q.Name, key); err != nil {
+			return nil, err
+		}
+	}
+	if len(missing) > 0 {
+		r.asked = missing
+		r.paused = r.paused || r.driver.pausing.Load()
+		return nil, ErrWaiting
+	}
+	return replies, nil
+}
+
+// asks is enter for a question: a pause that was requested does not keep a question back, since the clash of the two is recorded.
+func (r *run) asks(op, key string) error {
+	if key != "" && !r.over && !r.paused && len(r.asked) == 0 && !r.used[key] {
+		if r.used == nil {
+			r.used = map[string]bool{}
+		}
+		r.used[key] = true
+		return nil
+	}
+	return r.enter(op, key)
+}
+
+// schemaOf is the schema of an answer whose Go type says enough.
+func schemaOf(t reflect.Type) json.RawMessage {
+	switch t.Kind() {
+	case reflect.String:
+		return json.RawMessage(`{"type":"string"}`)
+	case reflect.Bool:
+		return json.RawMessage(`{"type":"boolean"}`)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return json.RawMessage(`{"type":"integer"}`)
+	case reflect.Float32, reflect.Float64:
+		return json.RawMessage(`{"type":"number"}`)
+	default:
+		return nil
+	}
+}

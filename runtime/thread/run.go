@@ -1,0 +1,221 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// ErrWaiting is what [Do], [Once] and [Ask] return when the step is to end: it asked, or a person wants to pause. Return it, wrapped or not;
+// the engine knows without it. The step runs again when it can go on.
+var ErrWaiting = errors.New(waitingText)
+
+const waitingText = "the step waits: return, and it runs again when it can go on"
+
+// grace is how long a step may take to heed its cancelled context before the engine goes on without it.
+const grace = time.Second
+
+// run is one run of a step. Effects and questions of the handler arrive here, from any goroutine of the handler.
+type run struct {
+	driver *driver
+	frame  runtime.Frame // as stored when the run began
+	modify *string
+	cancel context.CancelCauseFunc
+	limit  *time.Timer
+
+	mu     sync.Mutex
+	used   map[string]bool // names this run has used
+	fresh  []runtime.Entry // effects and messages that no commit has yet
+	shows  json.RawMessage
+	asked  []runtime.Question
+	paused bool // it met a safe point of a requested pause
+	over   bool // it has ended, or was given up: whatever its handler still does is ignored
+
+	// how it ended; set once, with over
+	next Transition
+	err  error
+}
+
+type contextKey struct{}
+
+var (
+	errPause   = errors.New("a person paused the thread now")
+	errEnded   = errors.New("the frame has ended, or another engine drives it")
+	errClosing = errors.New("the engine is closing")
+)
+
+// start runs the step in a goroutine of its own. The driver hears of its end once, at its time limit at the latest.
+func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Duration) {
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	e := r.driver.engine
+	ctx, end := e.observeStep(ctx, a)
+	r.limit = time.AfterFunc(limit, func() {
+		late := &runtime.Error{Code: runtime.CodeUnavailable, Op: "run step", Err: fmt.Errorf("it ran longer than %s", limit)}
+		r.cancel(late)
+		time.AfterFunc(grace, func() { r.end(Transition{}, late) })
+	})
+	e.steps.Go(func() {
+		next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause // what the handler makes of its cancelled context is not the reason
+		}
+		r.end(next, err)
+		end(r)
+	})
+}
+
+// step calls the machine. A panic is a failed step.
+func (r *run) step(ctx context.Context, m Machine, a Activation) (next Transition, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.driver.engine.log.Error("step panicked", "thread", a.Thread, "frame", a.Frame.ID, "step", a.Frame.PC, "stack", string(debug.Stack()))
+			err = &runtime.Error{Code: runtime.CodeInternal, Op: "run step", Err: fmt.Errorf("panic: %v", p)}
+		}
+	}()
+	return m.Step(ctx, a)
+}
+
+// end notes how the run ended and tells the driver, the first time.
+func (r *run) end(next Transition, err error) {
+	r.mu.Lock()
+	if r.over {
+		r.mu.Unlock()
+		return
+	}
+	r.over, r.next, r.err = true, next, err
+	r.mu.Unlock()
+	r.limit.Stop()
+	r.cancel(nil)
+	r.driver.ended(r)
+}
+
+// runOf returns the run that a context belongs to.
+func runOf(ctx context.Context, op string) (*run, error) {
+	r, inside := ctx.Value(contextKey{}).(*run)
+	switch {
+	case r != nil:
+		return r, nil
+	case inside:
+		return nil, refuse(runtime.CodeInvalid, op, errors.New("an effect may not hold another effect or a question: use the context of the step, after it"))
+	default:
+		return nil, refuse(runtime.CodeInvalid, op, errors.New("this context is not that of a step: pass on the one the handler got"))
+	}
+}
+
+// enter is the safe point before every effect and question. It refuses with ErrWaiting when the step is to end.
+func (r *run) enter(op, name string) error {
+	switch {
+	case name == "":
+		return runtime.Permanent(refuse(runtime.CodeInvalid, op, errors.New("it needs a name, by which its result is found again")))
+	case r.over || r.paused || len(r.asked) > 0:
+		return ErrWaiting
+	case r.driver.pausing.Load():
+		r.paused = true
+		return ErrWaiting
+	case r.used[name]:
+		return runtime.Permanent(refuse(runtime.CodeInvalid, op,
+			errors.New("the name is used already in this step: give each its own, with a number in a loop")))
+	}
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	r.used[name] = true
+	return nil
+}
+
+// note keeps the result of an effect until the next commit takes it.
+func (r *run) note(name, state string, value json.RawMessage) {
+	r.fresh = append(r.fresh, runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: state, Value: value})
+}
+
+// drain returns what no commit has yet.
+func (r *run) drain() []runtime.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.fresh
+	r.fresh = nil
+	return out
+}
+
+// sameStep reports whether the frame is where this run began: then what it did counts.
+func (r *run) sameStep(f *runtime.Frame) bool {
+	return f != nil && f.PC == r.frame.PC && f.Visit == r.frame.Visit
+}
+
+// fits reports whether the frame is unchanged since this run began: then its transition can be applied, also to a record that others changed
+// meanwhile.
+func (r *run) fits(f *runtime.Frame) bool {
+	return r.sameStep(f) && f.State == runtime.FrameReady && f.RouteTo == r.frame.RouteTo && len(f.Attempts) == len(r.frame.Attempts) &&
+		slices.EqualFunc(f.Replies, r.frame.Replies, func(a, b runtime.Reply) bool { return a.Interrupt == b.Interrupt })
+}
+
+// decide applies to a change what the run came to.
+func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
+	f := c.Thread.Frame(r.frame.ID)
+	if r.sameStep(f) || f == nil { // of a frame that is gone the log still says what was done
+		for _, e := range fresh {
+			c.Add(e)
+		}
+	}
+	if !r.fits(f) || c.Doubt(f.ID) {
+		return
+	}
+	if r.shows != nil && string(r.shows) != string(f.Shows) {
+		c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: f.ID, Value: r.shows})
+	}
+	switch {
+	case r.failed():
+		r.question(c)
+		c.StepFailed(f.ID, r.err, r.driver.engine.targets(f))
+	case len(r.asked) > 0:
+		r.question(c)
+	case r.paused || r.err != nil: // it stopped for a pause, or for the engine's sake: it runs again
+	default:
+		if r.modify != nil {
+			c.Add(runtime.Entry{Type: runtime.EntryModified, Frame: f.ID})
+		}
+		if err := r.next.apply(c, f); err != nil {
+			c.StepFailed(f.ID, err, r.driver.engine.targets(f))
+		}
+	}
+}
+
+// failed reports whether the run came to an error of its own. The sign that a step waits is none, even if a layer between has rewritten it
+// as text: no retry or failover may hide a pause.
+func (r *run) failed() bool {
+	switch {
+	case r.err == nil, errors.Is(r.err, errPause), errors.Is(r.err, errEnded), errors.Is(r.err, errClosing):
+		return false
+	case len(r.asked) > 0 || r.paused:
+		return !errors.Is(r.err, ErrWaiting) && !strings.Contains(r.err.Error(), waitingText)
+	default:
+		return true // also ErrWaiting: nothing told this run to wait
+	}
+}
+
+// question opens what the step asked. Each question has the kind it names.
+func (r *run) question(c *runtime.Change) {
+	for _, q := range r.asked {
+		kind := q.Kind
+		if kind == "" {
+			kind = runtime.KindAgentQuestion
+		}
+		c.Ask(r.frame.ID, kind, q)
+	}
+}
+
+// targets are the places where a failed step of the frame can be sent to.
+func (e *Engine) targets(f *runtime.Frame) []string {
+	if m, ok := e.machines[f.Machine].(Rerouter); ok {
+		return m.Targets(f)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package thread
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// answerSchemas holds answers to the JSON Schema of their question. It keeps the schemas it compiled last, up to a bound: a program asks the
+// same questions again and again.
+type answerSchemas struct {
+	mu   sync.Mutex
+	kept map[string]*jsonschema.Schema
+}
+
+const schemasKept = 256
+
+func newAnswerSchemas() *answerSchemas { return &answerSchemas{kept: map[string]*jsonschema.Schema{}} }
+
+// check is [runtime.Rules.Check]. A schema that is none is refused with CodeInvalid as well: nobody can answer it rightly.
+func (s *answerSchemas) check(schema, value json.RawMessage) error {
+	const op = "check answer"
+	compiled, err := s.compile(schema)
+	if err != nil {
+		return refuse(runtime.CodeInvalid, op, fmt.Errorf("the question's schema is wrong: %w", err))
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return refuse(runtime.CodeInvalid, op, err)
+	}
+	err = compiled.Validate(doc)
+	if wrong, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		var problems []runtime.Problem
+		collect(wrong, &problems)
+		return refuse(runtime.CodeInvalid, op, &runtime.InvalidError{Problems: problems})
+	}
+	if err != nil {
+		return refuse(runtime.CodeInvalid, op, err)
+	}
+	return nil
+}
+
+func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if had := s.kept[string(schema)]; had != nil {
+		return had, nil
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema loads nothing from outside
+	const place = "mem:answer"
+	if err := c.AddResource(place, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(place)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.kept) >= schemasKept {
+		clear(s.kept)
+	}
+	s.kept[string(schema)] = compiled
+	return compiled, nil
+}
+
+var english = message.NewPrinter(language.English)
+
+// collect lists the innermost reasons with their pointers, at most 20.
+func collect(e *jsonschema.ValidationError, into *[]runtime.Problem) {
+	const most = 20
+	if len(e.Causes) == 0 && len(*into) < most {
+		var pointer strings.Builder
+		for _, part := range e.InstanceLocation {
+			pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+		}
+		*into = append(*into, runtime.Problem{Pointer: pointer.String(), Reason: e.ErrorKind.LocalizedString(english)})
+	}
+	for _, cause := range e.Causes {
+		collect(cause, into)
+	}
+}

@@ -1,0 +1,64 @@
+package thread
+
+import (
+	"errors"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// apply adds to a change what the transition says of its frame. An error means that nothing was added: the step has failed.
+func (t *Transition) apply(c *runtime.Change, f *runtime.Frame) error {
+	if t.err != nil {
+		return t.err
+	}
+	id, parent := f.ID, f.Parent
+	switch t.verb {
+	case advance:
+		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
+	case ask:
+		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
+		for _, q := range t.questions {
+			kind := q.Kind
+			if kind == "" {
+				kind = runtime.KindAgentQuestion
+			}
+			c.Ask(id, kind, q)
+		}
+	case call:
+		return t.spawn(c, id)
+	case jump:
+		to := t.children[0]
+		input, err := encode(to.Input)
+		if err != nil {
+			return err
+		}
+		c.Replace(id, runtime.Frame{Parent: parent, Machine: to.Machine, Name: to.Name, PC: to.PC, Input: input})
+	case giveBack:
+		c.Return(id, t.value)
+	case done:
+		c.Over(runtime.StatusDone, t.value, nil, "")
+	case handOff:
+		c.Over(runtime.StatusHandedOff, t.value, nil, "")
+	case fail:
+		c.Fail(id, &runtime.Failure{Code: runtime.CodeOf(t.failure), Text: t.failure.Error()})
+	default:
+		return runtime.Permanent(refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition")))
+	}
+	return nil
+}
+
+func (t *Transition) spawn(c *runtime.Change, id string) error {
+	frames := make([]runtime.Frame, len(t.children))
+	for i, child := range t.children {
+		input, err := encode(child.Input)
+		if err != nil {
+			return err
+		}
+		frames[i] = runtime.Frame{Parent: id, Machine: child.Machine, Name: child.Name, PC: child.PC, Input: input}
+	}
+	c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: id, PC: t.pc, Value: t.value})
+	for _, f := range frames {
+		c.Enter(f, "", "")
+	}
+	return nil
+}
