@@ -24,7 +24,7 @@ func (t *Thread) apply(e *Entry) *Interrupt {
 		t.leave(e)
 	case EntryOver:
 		t.Over, t.Result, t.Failure = Status(e.State), e.Value, e.Failure
-		t.Frames, t.Control, t.Modify, t.Mailbox = nil, nil, nil, nil
+		t.Frames, t.Control, t.Modify, t.Mailbox, t.Reroutes = nil, nil, nil, nil, nil
 	case EntryEscape, EntryPaused, EntryResumed:
 		t.control(e)
 	case EntryModified:
@@ -34,6 +34,8 @@ func (t *Thread) apply(e *Entry) *Interrupt {
 	case EntryTaken:
 		t.Mailbox = slices.DeleteFunc(t.Mailbox, func(l Letter) bool { return l.Name == e.Name })
 	case EntryMessage:
+	case EntryReroute:
+		t.reroute(e)
 	case EntryAsked:
 		return t.ask(e)
 	case EntryEffect, EntryStepped, EntryShows, EntryCalling, EntryFailed, EntryAgain:
@@ -179,6 +181,7 @@ func (f *Frame) apply(e *Entry) {
 			failed.Code, failed.Text = e.Failure.Code, e.Failure.Text
 		}
 		f.Attempts = append(f.Attempts, failed)
+		f.State, f.HeldBy = FrameReady, ""
 		if !e.Until.IsZero() {
 			f.State, f.Until = FrameRetrying, e.Until
 		}
@@ -238,7 +241,9 @@ func (t *Thread) interrupt(e *Entry) *Interrupt {
 	for n := range t.Frames { // those that this interrupt held
 		if held := &t.Frames[n]; held.HeldBy == i.ID {
 			held.HeldBy = ""
-			t.settle(held)
+			if held.State == FrameHeld {
+				held.State = FrameReady
+			}
 		}
 	}
 	return &i

@@ -159,6 +159,11 @@ func (c *Change) end(id string, value json.RawMessage, failure *Failure, state, 
 	for _, below := range c.Thread.Frames { // parents come first
 		gone[below.ID] = gone[below.ID] || gone[below.Parent]
 	}
+	for _, below := range c.Thread.Frames {
+		if gone[below.ID] {
+			c.ExpireReroutes(below.ID)
+		}
+	}
 	root := f.Parent == ""
 	for _, i := range slices.Clone(c.Thread.Open) {
 		if root || gone[i.Frame] { // with the root also a pause ends: there is nothing to hold

@@ -52,7 +52,9 @@ func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
 // checkEnum is the schema check of these tests: {"enum":[...]}.
 func checkEnum(schema, value json.RawMessage) error {
-	var s struct{ Enum []json.RawMessage }
+	var s struct {
+		Enum []json.RawMessage `json:"enum"`
+	}
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type Call struct {
 	Visit   int             // counts from 1
 	Allowed []string        // branches that may be set, JSON names; nil means all
 	Answer  json.RawMessage // what a person answered, when this call continues after an interrupt; nil means there was none
+	Results json.RawMessage // of a dispatch node: what its children returned, a record of the type Dispatch.Results
 }
 
 // Program is a generated package as the engine knows it: its tables, and one flat switch each for what tables cannot do. Every field is

@@ -43,7 +43,8 @@ type Store interface {
 	// Commit makes all the changes durable, or none of them, and returns then. Each is a compare-and-set: the stored version must be
 	// Change.Before (0: there is no such thread), and the stored fence must be Change.Fence where that is not 0; otherwise the
 	// whole call
-	// is refused with [CodeConflict], and so is an entry whose request id an earlier entry of the thread has. Changes of one call are of
+	// is refused with [CodeConflict], and so are an entry whose request id another
+	// entry of the thread has, and an interrupt whose id another thread has. A fence together with Before 0 is refused. Changes of one call are of
 	// different threads. Commits of other threads may share one sync with this one, and do not wait for one another longer than that takes.
 	Commit(ctx context.Context, changes ...*Change) error
 

@@ -29,16 +29,17 @@ type Thread struct {
 	User        string          `json:"user,omitempty"`        // who started it
 	Fingerprint string          `json:"fingerprint,omitempty"` // of the shapes its data was written under
 	Created     time.Time       `json:"created"`
-	Turn        int             `json:"turn,omitempty"`    // turns begun
-	Made        int             `json:"made,omitempty"`    // frames made, so that a frame id is never used twice
-	Frames      []Frame         `json:"frames,omitempty"`  // in the order they were made; parents come before children
-	Control     *Control        `json:"control,omitempty"` // an order to pause that waits for a safe point, or has paused the thread
-	Modify      *string         `json:"modify,omitempty"`  // a person's change of the work, until the next step of the root frame took it
-	Mailbox     []Letter        `json:"mailbox,omitempty"` // answers that came before their question
-	Lease       Lease           `json:"lease,omitzero"`    // who drives it
-	Over        Status          `json:"over,omitempty"`    // how it ended; "" while it has not
-	Result      json.RawMessage `json:"result,omitempty"`  // of the last turn
-	Failure     *Failure        `json:"failure,omitempty"` // why it failed
+	Turn        int             `json:"turn,omitempty"`     // turns begun
+	Made        int             `json:"made,omitempty"`     // frames made, so that a frame id is never used twice
+	Frames      []Frame         `json:"frames,omitempty"`   // in the order they were made; parents come before children
+	Control     *Control        `json:"control,omitempty"`  // an order to pause that waits for a safe point, or has paused the thread
+	Modify      *string         `json:"modify,omitempty"`   // a person's change of the work, until the next step of the root frame took it
+	Mailbox     []Letter        `json:"mailbox,omitempty"`  // answers that came before their question
+	Reroutes    []Reroute       `json:"reroutes,omitempty"` // pending and queued, in the order they came
+	Lease       Lease           `json:"lease,omitzero"`     // who drives it
+	Over        Status          `json:"over,omitempty"`     // how it ended; "" while it has not
+	Result      json.RawMessage `json:"result,omitempty"`   // of the last turn
+	Failure     *Failure        `json:"failure,omitempty"`  // why it failed
 	ForkedFrom  *Fork           `json:"forkedFrom,omitempty"`
 	Open        []*Interrupt    `json:"-"` // open and queued interrupts, in the order they were asked; a store keeps them on their own
 }

@@ -61,7 +61,9 @@ func TestStatus(t *testing.T) {
 func TestEveryRoundOfALoopHasItsOwnKeys(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.do(func(c *runtime.Change) { c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: "f1", PC: "a", Value: raw("0")}) })
+	d.do(func(c *runtime.Change) {
+		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: "f1", PC: "a", Value: raw("0")})
+	})
 	var keys []string
 	for round := 1; round <= 3; round++ {
 		f := d.thread.Frame("f1")

@@ -249,3 +249,10 @@ func (e *Engine) on(ctx context.Context, interrupt string, decide func(c *runtim
 	}
 	return e.Interrupt(ctx, interrupt)
 }
+
+// Change commits what decide makes of a thread, together with whatever else is to be committed on it. It is for machines and their packages:
+// what everybody may do to a thread has a method of its own. decide may run several times, each time on the latest record; it does nothing
+// but change, and its refusal is returned.
+func (e *Engine) Change(ctx context.Context, thread string, decide func(c *runtime.Change) error) (*runtime.Thread, error) {
+	return e.do(ctx, thread, &deed{now: true, decide: decide})
+}

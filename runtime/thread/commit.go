@@ -10,7 +10,7 @@ import (
 // due reports whether pending deeds are to be committed now: nothing runs that they could be committed together with, or they have waited
 // long enough.
 func (d *driver) due() bool {
-	if !d.retryAt.IsZero() {
+	if !d.retryAt.IsZero() && !d.engine.stopped() {
 		return !time.Now().Before(d.retryAt)
 	}
 	if len(d.pending) == 0 {
@@ -26,9 +26,6 @@ func (d *driver) wait() {
 		if !at.IsZero() {
 			next = min(next, time.Until(at))
 		}
-	}
-	if d.engine.stopped() {
-		next = 0
 	}
 	timer := time.NewTimer(max(next, 0))
 	defer timer.Stop()
@@ -83,7 +80,7 @@ func (d *driver) collect() {
 			continue
 		}
 		d.take(&deed{decide: func(c *runtime.Change) error {
-			if f := c.Thread.Frame(r.frame.ID); f == nil || r.sameStep(f) {
+			if f := c.Thread.Frame(r.frame.ID); !r.lost && (f == nil || r.sameStep(f)) {
 				for _, e := range fresh {
 					c.Add(e)
 				}
@@ -93,19 +90,31 @@ func (d *driver) collect() {
 	}
 }
 
-// commit writes a change, under the lease where the thread goes on running.
+// commit writes a change, under the lease where the thread goes on running. Where nothing happened and no lease is to be taken, kept or
+// given back, nothing is written.
 func (d *driver) commit(c *runtime.Change) error {
-	if c.Empty() && d.base != nil && len(d.runs) == 0 {
-		return nil // nothing happened, nothing is written
+	running, leaving := c.Thread.Status() == runtime.StatusRunning, d.leaving() && len(d.runs) == 0
+	takes := running && !d.stuck && d.fence == 0
+	d.wrote = !c.Empty() || d.base == nil || len(d.runs) > 0 || leaving || takes
+	if !d.wrote {
+		return nil
 	}
 	e := d.engine
 	c.Fence = d.fence
-	if c.Thread.Status() == runtime.StatusRunning && !d.stuck {
-		if d.fence == 0 {
+	switch {
+	case d.stuck:
+		if running && c.Thread.Lease.Owner == "" {
+			c.Thread.Lease.Until = c.Now // nobody drives it: whoever knows its code shall look
+		}
+	case running && leaving:
+		c.Rest()
+		c.Thread.Lease.Until = c.Now
+	case running:
+		if takes {
 			c.Thread.Lease.Owner = "" // a new fence, also where an earlier run of this engine had the lease
 		}
 		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
-	} else if !d.stuck {
+	default:
 		c.Rest()
 	}
 	c.Finish()
@@ -114,11 +123,14 @@ func (d *driver) commit(c *runtime.Change) error {
 
 // settled announces a commit: only now does anybody hear of it.
 func (d *driver) settled(c *runtime.Change) {
-	if !c.Empty() || len(d.runs) > 0 || d.base == nil {
+	if d.wrote {
 		d.base = c.Thread
 	}
-	if d.base.Lease.Owner == d.engine.cfg.Owner && !d.stuck {
-		d.fence = d.base.Lease.Fence
+	if !d.stuck {
+		d.fence = 0
+		if d.base.Lease.Owner == d.engine.cfg.Owner && d.wrote {
+			d.fence = d.base.Lease.Fence
+		}
 	}
 	done := d.pending
 	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
@@ -128,7 +140,7 @@ func (d *driver) settled(c *runtime.Change) {
 	}
 }
 
-// load reads the record anew. Steps of this driver that belong to a lease which another engine took are given up.
+// load reads the record anew. Where another engine drives the thread now, the steps of this driver are given up.
 func (d *driver) load() error {
 	t, err := d.engine.load(d.engine.ctx, d.id)
 	if err != nil {
@@ -136,15 +148,17 @@ func (d *driver) load() error {
 		return err
 	}
 	d.base = t
-	if d.fence != 0 && t.Lease.Fence != d.fence {
-		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", t.Lease.Owner, "fence", t.Lease.Fence)
+	overtaken := d.fence != 0 && t.Lease.Fence != d.fence
+	d.stuck = !d.mine() || overtaken && len(d.runs) > 0 && t.Lease.Owner != "" // also by one that bears the same name
+	if overtaken {
 		d.fence = 0
-		for id, r := range d.runs {
-			r.cancel(errEnded)
-			delete(d.runs, id)
+	}
+	if len(d.runs) > 0 && (overtaken || d.stuck) {
+		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", t.Lease.Owner, "fence", t.Lease.Fence)
+		for _, r := range d.runs {
+			d.drop(r)
 		}
 	}
-	d.stuck = !d.mine()
 	return nil
 }
 
@@ -176,8 +190,12 @@ func (d *driver) again(err error) {
 func (d *driver) refuse(err error) {
 	const first, most = 50 * time.Millisecond, 5 * time.Second
 	d.again(err)
-	if len(d.pending) == 0 || d.engine.stopped() {
-		d.work, d.pending, d.flushAt = nil, nil, time.Time{}
+	if d.engine.stopped() { // the next engine runs the steps again
+		d.fence = 0
+		d.pending = nil
+	}
+	if len(d.pending) == 0 {
+		d.work, d.flushAt = nil, time.Time{}
 		return
 	}
 	d.retryAt = time.Now().Add(min(first<<min(d.refused, 10), most))

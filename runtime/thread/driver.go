@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ type driver struct {
 	retryAt time.Time       // after the store refused
 	refused int             // times in a row
 	stuck   bool            // this engine may not move the thread: another does, or its code does not fit
+	wrote   bool            // the change at hand is in the store
 }
 
 // deed is one thing to do to the thread. It may be decided several times: again on the new record when somebody else was faster.
@@ -43,7 +45,8 @@ type deed struct {
 	run    *run                               // whose end this is
 	now    bool                               // do not wait for a running step
 	fresh  bool                               // the thread was changed past this driver: read it again
-	err    error                              // the refusal that decide returned together with a change
+	fence  int64                              // with fresh: of the lease that the change took for this engine
+	err    error                              // the refusal of decide
 }
 
 // loop is the driver's goroutine.
@@ -59,8 +62,18 @@ func (d *driver) loop() {
 			d.flush()
 			continue
 		}
-		if len(d.runs) == 0 && len(d.pending) == 0 && e.retire(d) {
-			return
+		if e.stopped() {
+			for _, r := range d.runs {
+				r.stop(errClosing)
+			}
+		}
+		if len(d.runs) == 0 && len(d.pending) == 0 {
+			if d.leave() {
+				continue
+			}
+			if e.retire(d) {
+				return
+			}
 		}
 		d.wait()
 	}
@@ -73,7 +86,10 @@ func (d *driver) receive() {
 	d.queue = nil
 	d.mu.Unlock()
 	for _, x := range came {
-		if x.run != nil && d.runs[x.run.frame.ID] == x.run {
+		if x.run != nil {
+			if x.run.lost {
+				continue
+			}
 			delete(d.runs, x.run.frame.ID)
 		}
 		if x.fresh && d.work == nil || d.base == nil && d.work == nil && x.begin == nil {
@@ -81,6 +97,12 @@ func (d *driver) receive() {
 				d.unloaded(x, err)
 				continue
 			}
+			if x.fence != 0 && d.base.Lease.Fence == x.fence && d.mine() {
+				d.fence = x.fence
+			}
+		}
+		if d.work == nil && len(d.pending) > 0 && d.base != nil {
+			d.again(nil) // what waited for the record comes first
 		}
 		d.take(x)
 	}
@@ -96,7 +118,7 @@ func (d *driver) unloaded(x *deed, err error) {
 	d.refuse(err)
 }
 
-// take decides a deed on top of the pending ones.
+// take decides a deed on top of the pending ones. A refusal may rest on what they do: then it waits for their commit, as they do.
 func (d *driver) take(x *deed) {
 	c := d.work
 	if c == nil {
@@ -107,8 +129,7 @@ func (d *driver) take(x *deed) {
 		}
 	}
 	x.err = x.decide(c)
-	var unclear *runtime.UnclearError
-	if x.err != nil && !errors.As(x.err, &unclear) {
+	if x.err != nil && c.Empty() {
 		x.finish(d.base, x.err)
 		return
 	}
@@ -148,10 +169,10 @@ func (d *driver) heed() {
 	d.pausing.Store(control != nil)
 	for id, r := range d.runs {
 		switch {
-		case t.Frame(id) == nil || !r.sameStep(t.Frame(id)):
-			r.cancel(errEnded)
+		case !r.fits(t.Frame(id)):
+			r.stop(errEnded)
 		case control != nil && control.Mode == runtime.EscapeNow:
-			r.cancel(errPause)
+			r.stop(errPause)
 		}
 	}
 }
@@ -171,24 +192,53 @@ func (d *driver) launch() {
 	if t == nil || t.Over != "" || t.Control != nil || d.stuck || d.engine.closing.Load() || !d.retryAt.IsZero() {
 		return
 	}
+	var ready []string
 	for i := range t.Frames {
-		f := &t.Frames[i]
-		if f.State != runtime.FrameReady || d.runs[f.ID] != nil {
-			continue
+		if f := &t.Frames[i]; f.State == runtime.FrameReady && d.runs[f.ID] == nil {
+			ready = append(ready, f.ID)
 		}
-		if !d.mine() {
-			d.stuck = true
-			return
+	}
+	if len(ready) == 0 {
+		return
+	}
+	if d.stuck = !d.mine(); d.stuck {
+		return
+	}
+	ready = slices.DeleteFunc(ready, d.doubtful)
+	if t = d.current(); d.fence == 0 && d.base != nil && d.base.Status() == runtime.StatusRunning {
+		if d.work == nil { // it ran before under a lease that is not this driver's: first that one, then the steps
+			d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
 		}
-		d.start(t, f)
+		return
+	}
+	for _, id := range ready {
+		if f := t.Frame(id); f != nil && f.State == runtime.FrameReady {
+			d.start(t, f)
+		}
 	}
 }
+
+// doubtful asks about the effects of a frame whose end nobody knows, and reports whether there are any. Its step must not run before.
+func (d *driver) doubtful(id string) bool {
+	if f := d.current().Frame(id); f == nil || !slices.ContainsFunc(f.Effects, unknownEnd) {
+		return false
+	}
+	d.take(&deed{now: true, decide: func(c *runtime.Change) error { c.Doubt(id); return nil }})
+	return true
+}
+
+func unknownEnd(e runtime.Effect) bool { return e.State == runtime.EffectIntended || e.State == runtime.EffectInDoubt }
 
 // mine reports whether this engine may drive the thread: nobody else does, and it knows the code of every frame.
 func (d *driver) mine() bool {
 	t := d.base
 	if t == nil {
 		return true
+	}
+	for i := range t.Frames {
+		if d.engine.machines[t.Frames[i].Machine] == nil {
+			return false
+		}
 	}
 	l := &t.Lease
 	return l.Owner == "" || l.Owner == d.engine.cfg.Owner || !l.Until.After(d.engine.clock.Now())
@@ -197,14 +247,10 @@ func (d *driver) mine() bool {
 func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	e := d.engine
 	m := e.machines[f.Machine]
-	if m == nil {
-		e.log.Warn("no such machine here", "thread", d.id, "frame", f.ID, "machine", f.Machine)
-		d.stuck = true
-		return
-	}
 	frame := *f
 	r := &run{driver: d, frame: frame}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
+	a.Reroute = t.PendingReroute(f.ID)
 	if f.Parent == "" {
 		r.modify = t.Modify
 		a.Modify = t.Modify
@@ -215,8 +261,30 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 			limit = own
 		}
 	}
-	d.runs[f.ID] = r
-	r.start(e.stepContext, m, a, limit)
+	if r.start(e.stepContext, m, a, limit) {
+		d.runs[f.ID] = r
+	}
+}
+
+// drop gives a run up that another engine's lease has overtaken: nothing it does counts any more.
+func (d *driver) drop(r *run) {
+	delete(d.runs, r.frame.ID)
+	r.lost = true
+	r.end(Transition{}, errEnded)
+}
+
+// leave gives the lease back when the engine closes, so that the next one need not wait for its end. It reports whether there is something
+// to commit.
+func (d *driver) leave() bool {
+	if !d.leaving() {
+		return false
+	}
+	d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+	return true
+}
+
+func (d *driver) leaving() bool {
+	return d.engine.closing.Load() && d.fence != 0 && !d.stuck && d.base != nil && d.base.Status() == runtime.StatusRunning
 }
 
 // ended puts the end of a run into the queue.
@@ -228,7 +296,9 @@ func (d *driver) ended(r *run) {
 func ending(r *run) func(c *runtime.Change) error {
 	fresh := sync.OnceValue(r.drain)
 	return func(c *runtime.Change) error {
-		r.decide(c, fresh())
+		if !r.lost {
+			r.decide(c, fresh())
+		}
 		return nil
 	}
 }
@@ -259,7 +329,7 @@ func (d *driver) intend(ctx context.Context, r *run, name string) error {
 	ok := d.push(&deed{
 		now: true,
 		decide: func(c *runtime.Change) error {
-			if f := c.Thread.Frame(r.frame.ID); !r.fits(f) || c.Thread.Control != nil {
+			if f := c.Thread.Frame(r.frame.ID); d.runs[r.frame.ID] != r || !r.fits(f) || c.Thread.Control != nil {
 				return ErrWaiting // a safe point, and somebody waits for one
 			}
 			c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: runtime.EffectIntended})

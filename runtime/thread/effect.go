@@ -159,3 +159,13 @@ func Modification(ctx context.Context) (string, bool) {
 	}
 	return *r.modify, true
 }
+
+// EngineOf returns the engine that runs the step of a context, for machines that start other threads. It refuses a context that is not that
+// of a step.
+func EngineOf(ctx context.Context) (*Engine, error) {
+	r, err := runOf(ctx, "engine")
+	if err != nil {
+		return nil, err
+	}
+	return r.driver.engine, nil
+}

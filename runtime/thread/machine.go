@@ -33,11 +33,12 @@ type Rerouter interface {
 
 // Activation is what a step runs on: a copy of the stored frame, to read.
 type Activation struct {
-	Thread string
-	User   string // who started the thread
-	Turn   int
-	Frame  *runtime.Frame
-	Modify *string // a person's change of the work, for the root frame; it is gone when this step ends
+	Thread  string
+	User    string // who started the thread
+	Turn    int
+	Frame   *runtime.Frame
+	Reroute *runtime.Reroute // the pending reroute event of the frame, or nil
+	Modify  *string          // a person's change of the work, for the root frame; it is gone when this step ends
 }
 
 // Transition is what a step returns: where its frame goes. It is data; the engine commits it as a whole or not at all. The zero value is
@@ -49,7 +50,14 @@ type Transition struct {
 	failure   error
 	children  []Spawned
 	questions []runtime.Question
+	also      []func(*runtime.Change)
 	err       error // a value that cannot be encoded
+}
+
+// Also adds what happens in the same commit, after the transition itself. decide may run several times, and does nothing but change.
+func (t Transition) Also(decide func(c *runtime.Change)) Transition {
+	t.also = append(t.also[:len(t.also):len(t.also)], decide)
+	return t
 }
 
 type verb uint8
@@ -64,6 +72,7 @@ const (
 	done
 	handOff
 	fail
+	cancel
 )
 
 // Spawned is a frame to be made.
@@ -126,6 +135,9 @@ func HandOff(note any) Transition {
 // Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], and a thread without one has failed. An error that a step
 // returns is another thing: that step is tried again.
 func Fail(err error) Transition { return Transition{verb: fail, failure: err} }
+
+// Cancel ends the thread without a result; why says for what reason.
+func Cancel(why error) Transition { return Transition{verb: cancel, failure: why} }
 
 // encode returns v as JSON; nil stays nil.
 func encode(v any) (json.RawMessage, error) {

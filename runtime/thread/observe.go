@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"log/slog"
 
 	"github.com/routegen/routegen/runtime"
@@ -13,16 +14,18 @@ import (
 // Observer is told what the engine does, for metrics and traces. Its methods are called on the path of the work: they must be quick, and must
 // not call the engine. Several may be called at the same time.
 type Observer interface {
-	// Step is called before a step runs. The context it returns is the step's; ended is called when the step has ended.
+	// Step is called before a step runs. The context it returns is the step's; ended is called when the handler has returned, which
+	// may be later than the end of a step that the engine gave up.
 	Step(ctx context.Context, a Activation) (inner context.Context, ended func(StepEnd))
 	// Committed is called after a commit, with the record, the entries and the interrupts it changed.
 	Committed(t *runtime.Thread, entries []runtime.Entry, interrupts []*runtime.Interrupt)
 }
 
-// StepEnd is how a run of a step ended.
+// StepEnd is how a run of a step ended. The zero value says that it went through.
 type StepEnd struct {
 	Waiting bool  // it asked, or a person paused the thread: a normal end, no error
-	Err     error // it failed; nil otherwise
+	Cut     bool  // it does not count: its frame has ended, another engine drives the thread, or this one is closing
+	Err     error // it failed, or ended its frame with a failure; its text may hold what people said
 }
 
 // observeStep tells the observers that a step begins, and returns what to call at its end.
@@ -36,14 +39,31 @@ func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context
 	}
 	return ctx, func(r *run) {
 		r.mu.Lock()
-		end := StepEnd{Waiting: len(r.asked) > 0 || r.paused}
-		if r.failed() {
-			end = StepEnd{Err: r.err}
-		}
+		end := r.outcome(context.Cause(ctx))
 		r.mu.Unlock()
 		for n := range ends {
 			ends[len(ends)-1-n](end)
 		}
+	}
+}
+
+// outcome says how the run ended whose context ended for that cause. It needs r.mu.
+func (r *run) outcome(cause error) StepEnd {
+	switch {
+	case errors.Is(cause, errEnded):
+		return StepEnd{Cut: true}
+	case r.failed():
+		return StepEnd{Err: r.err}
+	case len(r.asked) > 0, r.paused, errors.Is(r.err, errPause):
+		return StepEnd{Waiting: true}
+	case r.err != nil:
+		return StepEnd{Cut: true}
+	case r.next.err != nil:
+		return StepEnd{Err: r.next.err}
+	case r.next.verb == none:
+		return StepEnd{Err: refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition"))}
+	default:
+		return StepEnd{Waiting: r.next.verb == ask, Err: r.next.failure}
 	}
 }
 
@@ -62,24 +82,29 @@ func (e *Engine) announce(c *runtime.Change) {
 	e.news.publish()
 }
 
-// logCommit writes one line for every interrupt that was opened or answered. What people said appears as a digest.
+// logCommit writes one line for every interrupt that was opened or closed. What people said appears as a digest. What a fork has copied
+// happened to its source: only what is still open is news.
 func (e *Engine) logCommit(c *runtime.Change) {
+	copied := c.Before == 0 && c.Thread.ForkedFrom != nil
 	for _, i := range c.Interrupts {
 		attrs := []any{"thread", i.Thread, "frame", i.Frame, "step", i.Step, "interrupt", i.ID, "kind", i.Kind}
-		switch i.State {
-		case runtime.InterruptOpen:
+		switch {
+		case i.State == runtime.InterruptQueued:
+		case i.State == runtime.InterruptOpen:
 			if asked(c, i.ID) {
 				e.log.Info("thread waiting", append(attrs, "who", i.Answerers(), "digest", i.Digest)...)
 			}
-		case runtime.InterruptAnswered:
+		case copied:
+		case i.State == runtime.InterruptAnswered:
 			e.log.Info("thread resumed", append(attrs, "who", i.AnsweredBy, "answer", redacted(i.Answer))...)
-		case runtime.InterruptExpired, runtime.InterruptSuperseded, runtime.InterruptCancelled:
+		default:
 			e.log.Info("interrupt closed", append(attrs, "state", i.State)...)
-		case runtime.InterruptQueued:
 		}
 	}
-	if over := c.Thread.Over; over != "" {
-		e.log.Info("thread over", "thread", c.Thread.ID, "status", over)
+	for n := range c.Entries {
+		if c.Entries[n].Type == runtime.EntryOver {
+			e.log.Info("thread over", "thread", c.Thread.ID, "status", c.Entries[n].State)
+		}
 	}
 }
 

@@ -81,6 +81,15 @@ func (e *Engine) hear(ctx context.Context, news <-chan struct{}) error {
 	return nil
 }
 
+// Served reports whether a thread has taken a request of that id.
+func (e *Engine) Served(ctx context.Context, thread, request string) (bool, error) {
+	err := e.served(ctx, thread, request)
+	if errors.Is(err, errSame) {
+		return true, nil
+	}
+	return false, err
+}
+
 // Filter selects entries for [Engine.Subscribe]. Zero fields do not select.
 type Filter struct {
 	Thread string

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,9 +30,13 @@ type run struct {
 	frame  runtime.Frame // as stored when the run began
 	modify *string
 	cancel context.CancelCauseFunc
-	limit  *time.Timer
+
+	// of the driver's goroutine
+	stopping bool // its context was cancelled
+	lost     bool // another engine drives the thread
 
 	mu     sync.Mutex
+	limit  *time.Timer
 	used   map[string]bool // names this run has used
 	fresh  []runtime.Entry // effects and messages that no commit has yet
 	shows  json.RawMessage
@@ -52,17 +57,22 @@ var (
 	errClosing = errors.New("the engine is closing")
 )
 
-// start runs the step in a goroutine of its own. The driver hears of its end once, at its time limit at the latest.
-func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Duration) {
-	ctx, r.cancel = context.WithCancelCause(ctx)
+// start runs the step in a goroutine of its own. The driver hears of its end once, soon after its time limit at the latest. It reports false
+// when the engine is closing: then nothing was begun.
+func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Duration) bool {
 	e := r.driver.engine
-	ctx, end := e.observeStep(ctx, a)
-	r.limit = time.AfterFunc(limit, func() {
-		late := &runtime.Error{Code: runtime.CodeUnavailable, Op: "run step", Err: fmt.Errorf("it ran longer than %s", limit)}
-		r.cancel(late)
-		time.AfterFunc(grace, func() { r.end(Transition{}, late) })
-	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing.Load() {
+		return false
+	}
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	late := &runtime.Error{Code: runtime.CodeUnavailable, Op: "run step", Err: fmt.Errorf("it ran longer than %s", limit)}
+	r.mu.Lock()
+	r.limit = time.AfterFunc(limit, func() { r.cut(late) })
+	r.mu.Unlock()
 	e.steps.Go(func() {
+		ctx, end := e.observeStep(ctx, a)
 		next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // what the handler makes of its cancelled context is not the reason
@@ -70,6 +80,21 @@ func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Dur
 		r.end(next, err)
 		end(r)
 	})
+	return true
+}
+
+// stop ends the run because of what happened to its thread.
+func (r *run) stop(cause error) {
+	if !r.stopping {
+		r.stopping = true
+		r.cut(cause)
+	}
+}
+
+// cut cancels the context of the step, and gives the step up when it does not heed that.
+func (r *run) cut(cause error) {
+	r.cancel(cause)
+	time.AfterFunc(grace, func() { r.end(Transition{}, cause) })
 }
 
 // step calls the machine. A panic is a failed step.
@@ -91,8 +116,8 @@ func (r *run) end(next Transition, err error) {
 		return
 	}
 	r.over, r.next, r.err = true, next, err
-	r.mu.Unlock()
 	r.limit.Stop()
+	r.mu.Unlock()
 	r.cancel(nil)
 	r.driver.ended(r)
 }
@@ -154,7 +179,12 @@ func (r *run) sameStep(f *runtime.Frame) bool {
 // meanwhile.
 func (r *run) fits(f *runtime.Frame) bool {
 	return r.sameStep(f) && f.State == runtime.FrameReady && f.RouteTo == r.frame.RouteTo && len(f.Attempts) == len(r.frame.Attempts) &&
-		slices.EqualFunc(f.Replies, r.frame.Replies, func(a, b runtime.Reply) bool { return a.Interrupt == b.Interrupt })
+		bytes.Equal(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
+}
+
+// sameReply compares what a step was told: one that began on an answer which was not stored in the end must not count.
+func sameReply(a, b runtime.Reply) bool {
+	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && bytes.Equal(a.Value, b.Value)
 }
 
 // decide applies to a change what the run came to.
@@ -184,6 +214,10 @@ func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 		}
 		if err := r.next.apply(c, f); err != nil {
 			c.StepFailed(f.ID, err, r.driver.engine.targets(f))
+			return
+		}
+		for _, decide := range r.next.also {
+			decide(c)
 		}
 	}
 }

@@ -39,8 +39,10 @@ func (t *Transition) apply(c *runtime.Change, f *runtime.Frame) error {
 		c.Over(runtime.StatusDone, t.value, nil, "")
 	case handOff:
 		c.Over(runtime.StatusHandedOff, t.value, nil, "")
+	case cancel:
+		c.Over(runtime.StatusCancelled, nil, failureOf(t.failure), "")
 	case fail:
-		c.Fail(id, &runtime.Failure{Code: runtime.CodeOf(t.failure), Text: t.failure.Error()})
+		c.Fail(id, failureOf(t.failure))
 	default:
 		return runtime.Permanent(refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition")))
 	}
@@ -61,4 +63,11 @@ func (t *Transition) spawn(c *runtime.Change, id string) error {
 		c.Enter(f, "", "")
 	}
 	return nil
+}
+
+func failureOf(err error) *runtime.Failure {
+	if err == nil {
+		err = errors.New("no reason was given")
+	}
+	return &runtime.Failure{Code: runtime.CodeOf(err), Text: err.Error()}
 }

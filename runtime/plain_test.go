@@ -1,0 +1,160 @@
+package runtime_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+func TestYesAndNoAreWholeAnswersOnly(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		language string
+		yes      []string
+		no       []string
+		unclear  []string
+		neverYes []string // unclear or no, as the table likes
+	}{
+		{
+			language: "en",
+			yes:      []string{"yes", "Yes", " YES! ", "y", "ok.", "go ahead", "Please do", "approve"},
+			no:       []string{"no", "No.", "n", "nope", "deny", "never", "stop"},
+			unclear:  []string{"", " ", ".", "yes but later", "yes?", "not yes", "yes no", "maybe", "1", "0", "ja", "yesyes", "I said yes", "no problem"},
+			neverYes: []string{"no way", "not really", "deny", "denied", "don't", "don’t", "DONT", "do not", "reject", "hardly", "not ok", "not sure"},
+		},
+		{"de", []string{"ja", "Jawohl!", "gerne"}, []string{"nein", "auf keinen Fall", "NÖ"}, []string{"yes", "jein", "na ja"}, []string{"lieber nicht", "nicht"}},
+		{"de-AT", []string{"ja"}, []string{"nein"}, []string{"oui"}, nil},
+		{"nl", []string{"ja", "akkoord", "oké"}, []string{"nee", "annuleer"}, []string{"yes", "ja hoor misschien"}, []string{"liever niet", "absoluut niet"}},
+		{"FR", []string{"oui", "d’accord", "bien sûr"}, []string{"non", "jamais"}, []string{"yes", "peut-être"}, []string{"pas vraiment", "surtout pas"}},
+		{"es", []string{"sí", "SÍ", "si", "vale"}, []string{"no", "para nada"}, []string{"yes", "quizás"}, []string{"de ninguna manera"}},
+		{"it", []string{"sì", "va bene"}, []string{"no", "mai"}, []string{"yes", "forse"}, []string{"assolutamente no"}},
+		{"", []string{"yes"}, []string{"no"}, []string{"ja"}, nil},
+		{"tlh", nil, nil, []string{"yes", "no", "HIja'"}, nil},
+	} {
+		for _, text := range tc.yes {
+			yes, known := runtime.YesNo(text, tc.language)
+			assert.True(t, yes && known, "%s: %q is yes", tc.language, text)
+		}
+		for _, text := range tc.no {
+			yes, known := runtime.YesNo(text, tc.language)
+			assert.True(t, !yes && known, "%s: %q is no", tc.language, text)
+		}
+		for _, text := range tc.unclear {
+			yes, known := runtime.YesNo(text, tc.language)
+			assert.False(t, yes || known, "%s: %q is neither", tc.language, text)
+		}
+		for _, text := range tc.neverYes {
+			yes, _ := runtime.YesNo(text, tc.language)
+			assert.False(t, yes, "%s: %q is never yes", tc.language, text)
+		}
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	choice := runtime.Question{Name: "x", Plain: runtime.PlainChoice, Choices: []runtime.Choice{
+		{Label: "Approve", Value: raw(`"APPROVE"`)}, {Label: "Deny", Value: raw(`"DENY"`)}, {Label: "2", Value: raw(`{"n":3}`)}, {Label: "Deny", Value: raw("4")},
+	}}
+	yesNo := runtime.Question{Name: "x", Plain: runtime.PlainYesNo}
+	free := runtime.Question{Name: "x", Plain: runtime.PlainText}
+	for _, tc := range []struct {
+		name, text, want string
+		q                runtime.Question
+	}{
+		{"a free text is the answer", " as it is.\n", `" as it is.\n"`, free},
+		{"a free text that looks like JSON is still text", `{"a":1}`, `"{\"a\":1}"`, free},
+		{"yes", "Yes.", "true", yesNo},
+		{"no", "nope", "false", yesNo},
+		{"in the language of the question", "ja", "true", runtime.Question{Name: "x", Plain: runtime.PlainYesNo, Language: "nl-BE"}},
+		{"a label, in any case", "approve!", `"APPROVE"`, choice},
+		{"a value", "APPROVE", `"APPROVE"`, choice},
+		{"a number", "1", `"APPROVE"`, choice},
+		{"the number of a doubled label", "4", "4", choice},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.ask("f1", "agent_question", tc.q)
+			got, err := d.answer(runtime.Answer{Text: tc.text})
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, string(got.Answer))
+		})
+	}
+	for _, tc := range []struct {
+		name, text, reason string
+		q                  runtime.Question
+	}{
+		{"no way is no yes in another question", "no thanks", `"no thanks" is neither a clear yes nor a clear no`, yesNo},
+		{"two choices have the label", "deny", `"deny" names 2 choices: Approve, Deny, 2, Deny`, choice},
+		{"a number that is also a label", "2", `"2" names 2 choices: Approve, Deny, 2, Deny`, choice},
+		{"none", "perhaps", `"perhaps" is none of Approve, Deny, 2, Deny`, choice},
+		{"a part of a label", "app", `"app" is none of Approve, Deny, 2, Deny`, choice},
+		{"nothing but signs", " . ", `" . " is none of Approve, Deny, 2, Deny`, choice},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.ask("f1", "agent_question", tc.q)
+			_, err := d.answer(runtime.Answer{Text: tc.text})
+			unclear, ok := errors.AsType[*runtime.UnclearError](err)
+			require.True(t, ok)
+			assert.Equal(t, runtime.UnclearError{Reason: tc.reason, Left: 2}, *unclear)
+			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+			assert.Equal(t, tc.reason, unclear.Error())
+			assert.Equal(t, 1, d.interrupts["i1"].Asks)
+		})
+	}
+}
+
+func TestAfterThreeUnclearAnswersThePolicyActs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		policy *runtime.Deadline
+		want   runtime.Status
+		text   string
+	}{
+		{"there is a default", &runtime.Deadline{After: time.Hour, Then: "default", Answer: "false"}, runtime.StatusRunning, ""},
+		{"the default is not legal", &runtime.Deadline{After: time.Hour, Then: "default", Answer: "7"}, runtime.StatusFailed, `no clear answer to x in three tries: "well" is neither a clear yes nor a clear no`},
+		{"there is none", nil, runtime.StatusFailed, `no clear answer to x in three tries: "well" is neither a clear yes nor a clear no`},
+		{"the policy is about time", &runtime.Deadline{After: time.Hour, Then: "escalate", Assignee: "dora"}, runtime.StatusFailed, `no clear answer to x in three tries: "well" is neither a clear yes nor a clear no`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.ask("f1", "agent_question", runtime.Question{Name: "x", Plain: runtime.PlainYesNo, Schema: raw(`{"enum":[true,false]}`), Deadline: tc.policy})
+			for _, left := range []int{2, 1, 0} {
+				assert.Equal(t, runtime.InterruptOpen, d.state("i1"))
+				_, err := d.answer(runtime.Answer{Text: "well"})
+				unclear, ok := errors.AsType[*runtime.UnclearError](err)
+				require.True(t, ok)
+				assert.Equal(t, left, unclear.Left)
+			}
+			assert.Equal(t, tc.want, d.thread.Status())
+			if tc.text != "" {
+				assert.Equal(t, &runtime.Failure{Code: runtime.CodeInvalid, Text: tc.text}, d.thread.Failure)
+			} else {
+				assert.Equal(t, raw("false"), d.thread.Frame("f1").Reply("x").Value)
+			}
+		})
+	}
+	t.Run("a bad value and text where none is taken do not count", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.ask("f1", "agent_question", runtime.Question{Name: "x", Schema: raw(`{"enum":[1]}`)})
+		for range 5 {
+			_, err := d.answer(runtime.Answer{Value: raw("2")})
+			require.Error(t, err)
+			_, err = d.answer(runtime.Answer{Text: "1"})
+			require.Error(t, err)
+		}
+		assert.Zero(t, d.interrupts["i1"].Asks)
+		_, err := d.answer(runtime.Answer{Value: raw("1")})
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,137 @@
+package mem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Load implements [runtime.Store].
+func (s *Store) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+	const op = "load thread"
+	var record *runtime.Thread
+	err := s.do(ctx, op, s.mu.RLocker(), func() error {
+		if record = s.thread(id).record; record.Version == 0 {
+			return refuse(runtime.CodeNotFound, op, fmt.Errorf("there is no thread %.60q", id))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := copyOf(record)
+	if err == nil {
+		out.Open, err = copyOf(record.Open)
+	}
+	return out, err
+}
+
+// Interrupts implements [runtime.Store].
+func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+	var found []*runtime.Interrupt
+	err := s.do(ctx, "query interrupts", s.mu.RLocker(), func() error {
+		from, all, most := place{n: math.MinInt}, &s.asked, cmp.Or(q.Limit, runtime.DefaultLimit)
+		if q.After != nil {
+			from = place{n: q.After.Priority, at: q.After.Created, id: q.After.ID}
+		}
+		switch {
+		case q.ID != "":
+			all = new(order)
+			if i := s.interrupts[q.ID]; i != nil {
+				all.add(placeOf(i))
+			}
+		case q.Thread != "":
+			all = &s.thread(q.Thread).asked
+		case len(q.States) == 0 || len(q.States) == 1 && q.States[0] == runtime.InterruptOpen:
+			all = &s.inbox
+		}
+		for id := range all.after(from) {
+			if i := s.interrupts[id]; matches(&q, i) {
+				found = append(found, i)
+			}
+			if len(found) == most {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return copyOf(found)
+}
+
+func matches(q *runtime.InterruptQuery, i *runtime.Interrupt) bool {
+	who := i.Answerers()
+	return (q.Thread == "" || q.Thread == i.Thread) &&
+		(len(q.States) == 0 || slices.Contains(q.States, i.State)) &&
+		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, i.Kind)) &&
+		(len(q.Nodes) == 0 || slices.Contains(q.Nodes, i.Node)) &&
+		(q.Assignee == "" || len(who) == 0 || slices.Contains(who, q.Assignee)) &&
+		(q.Before.IsZero() || i.Created.Before(q.Before))
+}
+
+// Log implements [runtime.Store].
+func (s *Store) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+	var found []*runtime.Entry
+	err := s.do(ctx, "query log", s.mu.RLocker(), func() error {
+		t := s.thread(q.Thread)
+		log := t.log
+		switch {
+		case q.Thread == "":
+			log = s.log
+		case q.Request != "":
+			log = t.requests[q.Request]
+		}
+		from := sort.Search(len(log), func(n int) bool {
+			return log[n].Cursor > q.After && (q.Thread == "" || log[n].Seq > q.AfterSeq)
+		})
+		log = log[from:]
+		found = log[:min(uint(len(log)), uint(cmp.Or(q.Limit, runtime.DefaultLimit)))] // stays as it is: a log is only appended to
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	copies, err := copyOf(found)
+	out := make([]runtime.Entry, len(copies))
+	for n, e := range copies {
+		e.Thread, e.Cursor = found[n].Thread, found[n].Cursor
+		out[n] = *e
+	}
+	return out, err
+}
+
+// Threads implements [runtime.Store].
+func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (rows []runtime.ThreadRow, err error) {
+	from, all, most := place{n: math.MinInt}, &s.ids, cmp.Or(q.Limit, runtime.DefaultLimit)
+	switch {
+	case !q.WakeBefore.IsZero():
+		all = &s.wake
+	case q.AfterID != "":
+		from = place{id: q.AfterID}
+	}
+	err = s.do(ctx, "query threads", s.mu.RLocker(), func() error {
+		for id := range all.after(from) {
+			t := s.threads[id].record
+			row := runtime.ThreadRow{
+				ID: id, Version: t.Version, Status: t.Status(), Owner: t.Lease.Owner, Wake: t.Wake(), Fingerprint: t.Fingerprint,
+			}
+			if len(rows) == most || all == &s.wake && row.Wake.After(q.WakeBefore) {
+				break
+			}
+			if (len(q.Statuses) == 0 || slices.Contains(q.Statuses, row.Status)) && (q.Owner == "" || q.Owner == row.Owner) {
+				rows = append(rows, row)
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func placeOf(i *runtime.Interrupt) place { return place{n: i.Priority, at: i.Created, id: i.ID} }

@@ -1,0 +1,292 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql/driver"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+var alphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// newID returns 26 signs that begin with the time.
+func newID() string {
+	var raw [16]byte
+	_, _ = rand.Read(raw[6:])
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(time.Now().UnixMilli()))
+	copy(raw[:6], ms[2:])
+	return alphabet.EncodeToString(raw[:])
+}
+
+var payload = []byte(fmt.Sprintf(`{"tool":"send_mail","arguments":{"to":"ann@example.com","body":"%0230d"}}`, 7))
+
+func benchRules() *runtime.Rules {
+	return &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: newID}
+}
+
+const fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+// ask is the first half of a cycle: a thread that waits for an answer.
+func ask(rules *runtime.Rules, now time.Time) *runtime.Change {
+	c := runtime.Start(newID(), "ann", fingerprint, rules, now)
+	_ = c.Begin("workflow", "mail", []byte(`{"order":4711}`), "ann", "")
+	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: "f1", Name: "note", Value: []byte(`"I will ask first"`)})
+	c.Ask("f1", "", runtime.Question{Name: "send", Text: "Send it?", Payload: payload})
+	return c
+}
+
+// answer is the second half.
+func answer(rules *runtime.Rules, t *runtime.Thread, now time.Time) *runtime.Change {
+	c := runtime.NewChange(t, rules, now)
+	_, _ = c.Answer(runtime.Answer{Value: []byte(`true`), By: "bob"})
+	c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: "f1", Name: "send", State: "done", Value: []byte(`{"id":"m1"}`)})
+	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: "f1", Name: "note", Value: []byte(`"sent"`)})
+	c.Return("f1", []byte(`"done"`))
+	return c
+}
+
+func openBench(b testing.TB) *Store {
+	b.Helper()
+	s, err := Open(context.Background(), filepath.Join(dir(b), "threads.db"), Config{})
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// dir is a folder on a disk: the temporary one may be in memory.
+func dir(b testing.TB) string {
+	b.Helper()
+	if os.Getenv("SQLITE_BENCH_DIR") == "" {
+		return b.TempDir()
+	}
+	path, err := os.MkdirTemp(os.Getenv("SQLITE_BENCH_DIR"), "bench")
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = os.RemoveAll(path) })
+	return path
+}
+
+func (s *Store) cycle(rules *runtime.Rules) error {
+	ctx := context.Background()
+	c := ask(rules, time.Now())
+	if err := s.Commit(ctx, c); err != nil {
+		return err
+	}
+	t, err := s.Load(ctx, c.Thread.ID)
+	if err != nil {
+		return err
+	}
+	return s.Commit(ctx, answer(rules, t, time.Now()))
+}
+
+// floor is the least that a durable cycle can be: one insert and one conditional update of the same payload, two commits, on the same driver
+// with the same settings. Grouped, those that wait go to disk together.
+type floor struct {
+	grouped bool
+	c       *conn
+	mu      sync.Mutex
+	queue   []*step
+	led     bool
+}
+
+type step struct {
+	query string
+	args  []any
+	ready chan bool // true: it leads
+}
+
+func openFloor(b testing.TB, grouped bool) *floor {
+	b.Helper()
+	c, err := dial(dsn(filepath.Join(dir(b), "floor.db"), settings...))
+	require.NoError(b, err)
+	_, _, err = c.exec(context.Background(), "CREATE TABLE t(id TEXT PRIMARY KEY, version INTEGER, body BLOB)")
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = c.close() })
+	return &floor{c: c, grouped: grouped}
+}
+
+func (f *floor) commit(query string, args ...any) {
+	me := &step{query: query, args: args}
+	f.mu.Lock()
+	if f.led {
+		me.ready = make(chan bool, 1)
+		f.queue = append(f.queue, me)
+		f.mu.Unlock()
+		if !<-me.ready {
+			return
+		}
+		f.mu.Lock()
+	}
+	f.led = true
+	batch := []*step{me}
+	if f.grouped {
+		batch = append(batch, f.queue...)
+		f.queue = nil
+	}
+	f.mu.Unlock()
+	ctx := context.Background()
+	must := func(_, _ int64, err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	must(f.c.exec(ctx, begin))
+	for _, s := range batch {
+		must(f.c.exec(ctx, s.query, s.args...))
+	}
+	must(f.c.exec(ctx, commit))
+	f.mu.Lock()
+	if f.led = len(f.queue) > 0; f.led {
+		f.queue[0].ready <- true
+		f.queue = f.queue[1:]
+	}
+	f.mu.Unlock()
+	for _, s := range batch[1:] {
+		s.ready <- false
+	}
+}
+
+func (f *floor) cycle() {
+	id := newID()
+	f.commit("INSERT INTO t VALUES(?, 1, ?)", id, payload)
+	f.commit("UPDATE t SET version = 2, body = ? WHERE id = ? AND version = 1", payload, id)
+}
+
+// together runs cycles on workers until n are done, or for a time.
+func together(workers int, done func(n int64) bool, cycle func()) int64 {
+	var n atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for !done(n.Add(1)) {
+				cycle()
+			}
+			n.Add(-1)
+		})
+	}
+	all.Wait()
+	return n.Load()
+}
+
+// BenchmarkCycle compares a cycle of the store with the floor: alone with the bare one, in company with the grouped one.
+func BenchmarkCycle(b *testing.B) {
+	rules := benchRules()
+	for _, workers := range []int{1, 8, 64} {
+		enough := func(b *testing.B) func(int64) bool { return func(n int64) bool { return n > int64(b.N) } }
+		b.Run(fmt.Sprintf("floor/workers=%d", workers), func(b *testing.B) {
+			f := openFloor(b, workers > 1)
+			b.ResetTimer()
+			together(workers, enough(b), f.cycle)
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+		})
+		b.Run(fmt.Sprintf("store/workers=%d", workers), func(b *testing.B) {
+			s := openBench(b)
+			b.ReportAllocs()
+			b.ResetTimer()
+			together(workers, enough(b), func() {
+				if err := s.cycle(rules); err != nil {
+					panic(err)
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+		})
+		// One after the other in short turns: what else the machine does falls on both.
+		b.Run(fmt.Sprintf("ratio/workers=%d", workers), func(b *testing.B) {
+			f, s := openFloor(b, workers > 1), openBench(b)
+			var rate [2]float64
+			b.ResetTimer()
+			for range b.N {
+				for n, cycle := range []func(){f.cycle, func() { _ = s.cycle(rules) }} {
+					begin := time.Now()
+					did := together(workers, func(int64) bool { return time.Since(begin) > 50*time.Millisecond }, cycle)
+					rate[n] += float64(did) / time.Since(begin).Seconds()
+				}
+			}
+			b.ReportMetric(rate[0]/float64(b.N), "floor/s")
+			b.ReportMetric(rate[1]/float64(b.N), "store/s")
+			b.ReportMetric(rate[1]/rate[0], "ratio")
+		})
+	}
+}
+
+// fill commits waiting threads, 200 to a transaction.
+func fill(b testing.TB, s *Store, n int, now func(n int) time.Time) {
+	b.Helper()
+	rules := benchRules()
+	for from := 0; from < n; from += 200 {
+		var changes []*runtime.Change
+		for at := from; at < min(from+200, n); at++ {
+			changes = append(changes, ask(rules, now(at)))
+		}
+		require.NoError(b, s.Commit(context.Background(), changes...))
+	}
+}
+
+// BenchmarkDisk counts what a waiting thread takes in the closed file.
+func BenchmarkDisk(b *testing.B) {
+	const n = 20000
+	for range b.N {
+		path := filepath.Join(dir(b), "threads.db")
+		s, err := Open(context.Background(), path, Config{})
+		require.NoError(b, err)
+		fill(b, s, n, func(int) time.Time { return time.Now() })
+		require.NoError(b, s.Close())
+		file, err := os.Stat(path)
+		require.NoError(b, err)
+		b.ReportMetric(float64(file.Size())/n, "B/thread")
+		if os.Getenv("SQLITE_BENCH_TABLES") != "" {
+			c, err := dial(dsn(path, settings...))
+			require.NoError(b, err)
+			err = c.query(context.Background(), func(row []driver.Value) bool {
+				b.Log(row[0], integer(row[1])/n)
+				return true
+			}, "SELECT name, sum(pgsize) FROM dbstat GROUP BY name")
+			if err != nil {
+				b.Log(err)
+			}
+			_ = c.close()
+		}
+	}
+}
+
+// BenchmarkInbox reads the first page of 50 of 100,000 open interrupts.
+func BenchmarkInbox(b *testing.B) {
+	s := openBench(b)
+	fill(b, s, 100_000, func(int) time.Time { return time.Now() })
+	b.ResetTimer()
+	for range b.N {
+		page, err := s.Interrupts(context.Background(), runtime.InterruptQuery{Limit: 50})
+		require.NoError(b, err)
+		require.Len(b, page, 50)
+	}
+}
+
+// BenchmarkLoad loads, and takes up again, one thread beside others that wait.
+func BenchmarkLoad(b *testing.B) {
+	for _, others := range []int{0, 100_000} {
+		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
+			s := openBench(b)
+			fill(b, s, others/2, func(int) time.Time { return time.Now() })
+			c := ask(benchRules(), time.Now())
+			require.NoError(b, s.Commit(context.Background(), c))
+			fill(b, s, others/2, func(int) time.Time { return time.Now() })
+			b.ResetTimer()
+			for range b.N {
+				_, err := s.Load(context.Background(), c.Thread.ID)
+				require.NoError(b, err)
+			}
+		})
+	}
+}

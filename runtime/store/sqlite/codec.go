@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// stored are the fields of a sealed body, by type. A field is known by its place in the list, counted from 1. Lists are part of the stored
+// form: they only grow, at their end, and with a migration, if only an empty one, so that no older program misreads a file. What stands in
+// columns is not repeated.
+var stored = map[reflect.Type][]int{
+	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom"),
+	of[runtime.Frame]():    fields[runtime.Frame]("ID Parent Machine Name PC Visit Visits Input Locals Shows State Until HeldBy Attempts Forgiven Effects Replies Children RouteTo"),
+	of[runtime.Effect]():   fields[runtime.Effect]("Name State Value"),
+	of[runtime.Reply]():    fields[runtime.Reply]("Name Interrupt Digest Value By RouteTo"),
+	of[runtime.Child]():    fields[runtime.Child]("Frame Name Done Skipped Value Failure"),
+	of[runtime.Attempt]():  fields[runtime.Attempt]("At Code Text"),
+	of[runtime.Failure]():  fields[runtime.Failure]("Code Text"),
+	of[runtime.Control]():  fields[runtime.Control]("Mode By Reason At Paused Interrupt"),
+	of[runtime.Letter]():   fields[runtime.Letter]("Name Value By Request"),
+	of[runtime.Lease]():    fields[runtime.Lease]("Owner Fence Until"),
+	of[runtime.Fork]():     fields[runtime.Fork]("Thread Seq"),
+	of[runtime.Choice]():   fields[runtime.Choice]("Label Value Description"),
+	of[runtime.Vote]():     fields[runtime.Vote]("By Value At"),
+	of[runtime.Deadline](): fields[runtime.Deadline]("After Then Answer Assignee Target Reminder"),
+	of[runtime.Question](): fields[runtime.Question]("Name Text Type Payload Schema Choices Plain Language Targets Assignees NotOwn Quorum Deadline"),
+	of[runtime.Interrupt](): fields[runtime.Interrupt]("Frame Step Visit Priority State Question Digest Context Created Due RemindAt RemindBefore EscalatedTo Asks " +
+		"AskedFor ClaimedBy Votes Answer RouteTo AnsweredBy Request ClosedAt SupersededBy"),
+	of[runtime.Entry](): fields[runtime.Entry]("Seq At Type By Frame Parent Machine Name PC State Kind Interrupt Other RouteTo Text Request Until Value Failure End"),
+}
+
+func of[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+func fields[T any](names string) (at []int) {
+	for name := range strings.FieldsSeq(names) {
+		f, _ := of[T]().FieldByName(name) // a test holds the lists to the types
+		at = append(at, f.Index[0])
+	}
+	return at
+}
+
+// words are texts that a body says in one byte. The list only grows, at its end.
+var words = strings.Fields("started entered effect stepped shows calling returned failed again asked opened queued superseded answered voted " +
+	"reasked expired cancelled claimed extended reminded escalated escape paused resumed modified held taken over message idle running waiting " +
+	"done handed_off ready asking retrying open intended in_doubt safe now user_escape agent_question system_error text yes_no choice skipped " +
+	"workflow dialogue policy expire default escalate reroute cancel f1 f2 f3 f4")
+
+var wordAt = func() map[string]uint64 {
+	at := make(map[string]uint64, len(words))
+	for n, w := range words {
+		at[w] = uint64(n)
+	}
+	return at
+}()
+
+var (
+	errDamaged = refuse(runtime.CodeInternal, "", errors.New("the record is damaged"))
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// seal encodes what v points to, with a checksum of it and of what it belongs to. v is only read.
+func seal(v any, belongs ...string) []byte {
+	c := codec{buf: make([]byte, 0, 512)}
+	c.value(reflect.ValueOf(v).Elem())
+	return binary.LittleEndian.AppendUint32(c.buf, checksum(c.buf, belongs))
+}
+
+// unseal decodes into v what seal returned, and uses its bytes. Other bytes, and those of another owner, are refused with errDamaged.
+func unseal(data []byte, v any, belongs ...string) error {
+	end := len(data) - 4
+	if end < 0 || binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end], belongs) {
+		return errDamaged
+	}
+	c := codec{reading: true, buf: data[:end], text: string(data[:end])}
+	c.value(reflect.ValueOf(v).Elem())
+	if c.bad || len(c.buf) > 0 {
+		return errDamaged
+	}
+	return nil
+}
+
+func checksum(body []byte, belongs []string) uint32 {
+	sum := crc32.Checksum(body, castagnoli)
+	for _, b := range belongs {
+		sum = crc32.Update(sum, castagnoli, binary.AppendUvarint(nil, uint64(len(b))))
+		sum = crc32.Update(sum, castagnoli, []byte(b))
+	}
+	return sum
+}
+
+// codec writes a value, or reads one: one walk serves both ways, so that they cannot drift apart. A struct is its fields that are not zero,
+// each with its number, and a 0. JSON stays as it is, byte for byte.
+type codec struct {
+	reading, bad bool
+	buf          []byte // what is written, or still to be read
+	text         string // all that was to be read: strings are cut out of it without a copy each
+	last         int64  // the time before: a time is the way from there, in milliseconds
+}
+
+func (c *codec) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if at, ok := v.Addr().Interface().(*time.Time); ok {
+			c.moment(at)
+		} else {
+			c.fields(v, stored[v.Type()])
+		}
+	case reflect.String:
+		if w := c.word(v.String()); c.reading {
+			v.SetString(w)
+		}
+	case reflect.Int, reflect.Int64:
+		if n := c.varint(v.Int()); c.reading {
+			v.SetInt(n)
+		}
+	case reflect.Bool: // it is there, so it is true
+		if c.reading {
+			v.SetBool(true)
+		}
+	case reflect.Pointer:
+		if c.reading {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		c.value(v.Elem())
+	case reflect.Slice:
+		c.slice(v)
+	default:
+		c.visits(v.Addr().Interface())
+	}
+}
+
+func (c *codec) fields(v reflect.Value, at []int) {
+	for n, i := range at {
+		f := v.Field(i)
+		switch {
+		case c.reading:
+			if len(c.buf) == 0 || c.buf[0] != byte(n+1) {
+				continue
+			}
+			c.buf = c.buf[1:]
+		case f.IsZero():
+			continue
+		default:
+			c.buf = append(c.buf, byte(n+1))
+		}
+		c.value(f)
+	}
+	if c.uvarint(0) != 0 { // a field that is not known
+		c.bad, c.buf = true, nil
+	}
+}
+
+func (c *codec) slice(v reflect.Value) {
+	n := c.uvarint(uint64(v.Len()))
+	switch bytes := v.Type().Elem().Kind() == reflect.Uint8; {
+	case bytes && c.reading:
+		v.SetBytes(c.take(n))
+		return
+	case bytes:
+		c.buf = append(c.buf, v.Bytes()...)
+		return
+	case c.reading:
+		n = min(n, uint64(len(c.buf))) // no item takes nothing
+		v.Set(reflect.MakeSlice(v.Type(), int(n), int(n)))
+	}
+	for i := range int(n) {
+		c.value(v.Index(i))
+	}
+}
+
+func (c *codec) visits(v any) {
+	m, ok := v.(*map[string]int)
+	if !ok {
+		c.bad = true
+		return
+	}
+	keys := slices.Sorted(maps.Keys(*m))
+	n := c.uvarint(uint64(len(keys)))
+	if c.reading {
+		*m = map[string]int{}
+		keys = make([]string, min(n, uint64(len(c.buf))))
+	}
+	for _, k := range keys {
+		k = c.word(k)
+		if times := c.varint(int64((*m)[k])); c.reading {
+			(*m)[k] = int(times)
+		}
+	}
+}
+
+// moment is a time. The words of a thread are in milliseconds; what is finer follows, so that no time comes back as another.
+func (c *codec) moment(t *time.Time) {
+	ms := t.UnixMilli()
+	fine := t.Sub(time.UnixMilli(ms))
+	way := (ms - c.last) << 1
+	if fine != 0 {
+		way |= 1
+	}
+	if way = c.varint(way); way&1 != 0 {
+		fine = time.Duration(c.uvarint(uint64(fine)))
+	}
+	c.last += way >> 1
+	if c.reading {
+		*t = time.UnixMilli(c.last).UTC()
+		if way&1 != 0 {
+			*t = t.Add(fine)
+		}
+	}
+}
+
+// word is a text: one of words, or the bytes of a hexadecimal one, or itself.
+func (c *codec) word(v string) string {
+	const plain, known, hexed, kinds = 0, 1, 2, 3
+	if c.reading {
+		n := c.uvarint(0)
+		switch {
+		case n%kinds == plain:
+			from := len(c.text) - len(c.buf)
+			return c.text[from : from+len(c.take(n/kinds))]
+		case n%kinds == hexed:
+			return hex.EncodeToString(c.take(n / kinds))
+		case n/kinds < uint64(len(words)):
+			return words[n/kinds]
+		}
+		c.bad = true
+		return ""
+	}
+	if len(v) < 15 {
+		if n, ok := wordAt[v]; ok {
+			c.uvarint(n*kinds + known)
+			return v
+		}
+	} else if raw, err := hex.DecodeString(v[:min(len(v), 128)]); err == nil && hex.EncodeToString(raw) == v {
+		c.uvarint(uint64(len(raw))*kinds + hexed)
+		c.buf = append(c.buf, raw...)
+		return v
+	}
+	c.uvarint(uint64(len(v)) * kinds)
+	c.buf = append(c.buf, v...)
+	return v
+}
+
+func (c *codec) varint(v int64) int64 {
+	u := c.uvarint(uint64(v)<<1 ^ uint64(v>>63))
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+func (c *codec) uvarint(v uint64) uint64 {
+	if !c.reading {
+		c.buf = binary.AppendUvarint(c.buf, v)
+		return v
+	}
+	v, n := binary.Uvarint(c.buf)
+	c.take(uint64(max(n, 0)))
+	c.bad = c.bad || n <= 0
+	return v
+}
+
+// take cuts n bytes off what is left to read.
+func (c *codec) take(n uint64) []byte {
+	if n > uint64(len(c.buf)) {
+		c.bad, n = true, uint64(len(c.buf))
+	}
+	out := c.buf[:n:n]
+	c.buf = c.buf[n:]
+	return out
+}

@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// conn is one connection of the driver, with its prepared statements. It is used directly, not through database/sql, whose pool and
+// conversions cost more than a short statement does. It belongs to one goroutine at a time.
+type conn struct {
+	driver.Conn
+	stmts map[string]driver.Stmt
+	args  []driver.NamedValue
+	row   []driver.Value
+}
+
+// dsn names the file for the driver. A plain path would drop mode and other keys without a word; the keys are those that the driver
+// validates, since a misspelt _pragma is accepted and weakens what is promised.
+func dsn(path string, keys ...string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a Windows drive
+	}
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + strings.Join(keys, "&")
+}
+
+var (
+	settings = []string{
+		"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeout=10000", "_txlock=immediate", "_foreign_keys=on", "_defensive=1", "_dqs=0",
+	}
+	reading = append([]string{"mode=ro", "_query_only=on"}, settings...)
+	looking = []string{"mode=ro", "_busy_timeout=10000", "_defensive=1", "_dqs=0"} // leaves a foreign file as it is
+)
+
+func dial(name string) (*conn, error) {
+	c, err := new(sqlite.Driver).Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, stmts: map[string]driver.Stmt{}}, nil
+}
+
+// stmt returns the prepared statement of a text. The texts are constants of this package, and few.
+func (c *conn) stmt(query string) (driver.Stmt, error) {
+	if s := c.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := c.Prepare(query)
+	if err == nil {
+		c.stmts[query] = s
+	}
+	return s, err
+}
+
+func (c *conn) bind(args []any) []driver.NamedValue {
+	c.args = c.args[:0]
+	for n, a := range args {
+		c.args = append(c.args, driver.NamedValue{Ordinal: n + 1, Value: a})
+	}
+	return c.args
+}
+
+// exec runs a statement and returns how many rows it changed, and the key of the row it inserted.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (rows, key int64, err error) {
+	s, err := c.stmt(query)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, err := s.(driver.StmtExecContext).ExecContext(ctx, c.bind(args))
+	if err != nil {
+		return 0, 0, err
+	}
+	if rows, err = r.RowsAffected(); err != nil {
+		return 0, 0, err
+	}
+	key, err = r.LastInsertId()
+	return rows, key, err
+}
+
+// query hands every row to each, until that says stop. A row is good until each returns; bytes in it may be kept.
+func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bool), query string, args ...any) error {
+	s, err := c.stmt(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, c.bind(args))
+	if err != nil {
+		return err
+	}
+	if n := len(rows.Columns()); len(c.row) < n {
+		c.row = make([]driver.Value, n)
+	}
+	row := c.row[:len(rows.Columns())]
+	for {
+		if err = rows.Next(row); err != nil || !each(row) {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
+}
+
+// one returns the first value of the first row, nil when there is none.
+func (c *conn) one(ctx context.Context, query string, args ...any) (v driver.Value, err error) {
+	err = c.query(ctx, func(row []driver.Value) bool {
+		v = row[0]
+		return false
+	}, query, args...)
+	return v, err
+}
+
+// close closes the statements and the connection.
+func (c *conn) close() error {
+	var errs []error
+	for _, s := range c.stmts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, c.Conn.Close())...)
+}
+
+// unavailable are the primary result codes of SQLite for what the disk, a lock or the memory refuses: trying again may help. The others are
+// damage and defects.
+var unavailable = map[int]bool{
+	3:  true, // PERM
+	5:  true, // BUSY
+	6:  true, // LOCKED
+	7:  true, // NOMEM
+	8:  true, // READONLY
+	9:  true, // INTERRUPT
+	10: true, // IOERR
+	13: true, // FULL
+	14: true, // CANTOPEN
+	15: true, // PROTOCOL
+}
+
+// failed says what an error means to a caller.
+func failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*runtime.Error](err); ok {
+		return refuse(e.Code, op, e.Err)
+	}
+	code := runtime.CodeUnavailable // a context that is over, a closed connection
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && !unavailable[e.Code()&0xff] {
+		code = runtime.CodeInternal
+	}
+	return refuse(code, op, err)
+}
+
+func refuse(code runtime.Code, op string, err error) error {
+	return &runtime.Error{Code: code, Op: op, Err: err}
+}

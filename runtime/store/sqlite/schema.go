@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// application marks the file as ours: "rtgn".
+const application = 0x7274676e
+
+// migrations lead from one version of the file to the next; the version of a file is how many it has seen. Released steps never change, and
+// testdata has a file of every version.
+//
+// A row has its key, what it is found by, and a sealed body. Threads have a number, which the other tables name them by: it is shorter than
+// the id. All keys but those of thread_id and interrupt_id grow with time, and so do ids that begin with their time, so a commit writes at the
+// end of each table.
+//
+//   - shape: the fingerprints in use, each once
+//   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for never, times are Unix milliseconds
+//   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names, NULL for anybody
+//   - log: a row is a commit with all its entries; n is the order of commits, and seq the last entry's number
+//   - request: seq is the number of the entry that a request id led to
+var migrations = []string{
+	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
+	CREATE TABLE thread(n INTEGER PRIMARY KEY, id TEXT NOT NULL, version INTEGER NOT NULL, fence INTEGER NOT NULL, status INTEGER NOT NULL,
+		owner TEXT, wake INTEGER, shape INTEGER, body BLOB NOT NULL);
+	CREATE UNIQUE INDEX thread_id ON thread(id);
+	CREATE INDEX thread_running ON thread(id) WHERE status = 1;
+	CREATE INDEX thread_wake ON thread(wake) WHERE wake IS NOT NULL;
+	CREATE TABLE interrupt(n INTEGER PRIMARY KEY, id TEXT NOT NULL, thread INTEGER NOT NULL, state INTEGER NOT NULL, priority INTEGER NOT NULL,
+		created INTEGER NOT NULL, kind TEXT NOT NULL, node TEXT NOT NULL, who TEXT, body BLOB NOT NULL);
+	CREATE UNIQUE INDEX interrupt_id ON interrupt(id);
+	CREATE INDEX interrupt_thread ON interrupt(thread);
+	CREATE INDEX interrupt_open ON interrupt(priority, created, id) WHERE state = 0;
+	CREATE TABLE log(n INTEGER PRIMARY KEY, thread INTEGER NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL);
+	CREATE INDEX log_thread ON log(thread, seq);
+	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
+}
+
+// statuses and states by the number that the file has for them. Both only grow.
+var (
+	statuses = []runtime.Status{
+		runtime.StatusIdle, runtime.StatusRunning, runtime.StatusWaiting, runtime.StatusDone, runtime.StatusFailed, runtime.StatusCancelled,
+		runtime.StatusHandedOff,
+	}
+	states = []runtime.InterruptState{
+		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
+		runtime.InterruptExpired,
+	}
+)
+
+// version returns the version of the file, 0 for an empty one. It refuses a file of another program, and one of a newer version.
+func version(ctx context.Context, c *conn) (int, error) {
+	var at [3]int64
+	for n, query := range [...]string{"PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema"} {
+		v, err := c.one(ctx, query)
+		if err != nil {
+			return 0, err
+		}
+		at[n], _ = v.(int64)
+	}
+	switch {
+	case at == [3]int64{}:
+		return 0, nil
+	case at[0] != application:
+		return 0, refuse(runtime.CodeIncompatible, "", errors.New("it is the file of another program"))
+	case at[1] > int64(len(migrations)):
+		return 0, refuse(runtime.CodeIncompatible, "", fmt.Errorf(
+			"it has version %d, and this program knows no later one than %d: use the program that wrote it", at[1], len(migrations)))
+	}
+	return int(at[1]), nil
+}
+
+// migrate brings the file to the latest version in one transaction.
+func migrate(ctx context.Context, c *conn) error {
+	if _, _, err := c.exec(ctx, begin); err != nil {
+		return err
+	}
+	at, err := version(ctx, c)
+	if err == nil && at < len(migrations) {
+		for _, step := range append(migrations[at:len(migrations):len(migrations)],
+			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))) {
+			if _, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, step, nil); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		_, _, err = c.exec(ctx, commit)
+	}
+	if err != nil {
+		_, _, _ = c.exec(ctx, rollback) // what went wrong is said by err
+	}
+	return err
+}
+
+// expected are the settings that the file must have accepted: a network file system may refuse WAL, and whoever builds the program may have
+// changed a default.
+var expected = []struct {
+	name  string
+	value any
+}{
+	{"journal_mode", "wal"},
+	{"synchronous", int64(2)},
+	{"busy_timeout", int64(10000)},
+	{"foreign_keys", int64(1)},
+}
+
+// verify reads the settings of a connection back.
+func verify(ctx context.Context, c *conn) error {
+	for _, want := range expected {
+		got, err := c.one(ctx, "PRAGMA "+want.name)
+		if err != nil {
+			return err
+		}
+		if got != want.value {
+			return refuse(runtime.CodeUnavailable, "", fmt.Errorf(
+				"%s is %v and must be %v: without it what is committed can be lost", want.name, got, want.value))
+		}
+	}
+	return nil
+}
+
+// check looks for damage after a stop that was not clean.
+func check(ctx context.Context, c *conn) error {
+	found, err := c.one(ctx, "PRAGMA quick_check(1)")
+	if err == nil && found != "ok" {
+		err = refuse(runtime.CodeInternal, "", fmt.Errorf("the file is damaged: %v", found))
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+// Package sqlite keeps threads in one SQLite file: a [runtime.Store] that loses nothing it has acknowledged, on one machine.
+//
+// # What is promised
+//
+// Commit returns after one fsync of a write-ahead log in mode FULL. The settings behind that are read back when the file is opened, and a file
+// system that does not take them is refused. Commits that arrive while another one is being synced go to disk together, in one transaction;
+// each is still refused or done on its own. A lone caller pays no hand-off to another goroutine.
+//
+// A row that was damaged is found by its checksum and refused with CodeInternal; other threads go on. Two processes may use one file: the
+// version of a thread decides, as between goroutines.
+//
+// # What it costs
+//
+// A commit is three short statements: the thread, the interrupt, and one row of the log for all its entries. Load is one statement. Neither
+// grows with the history of a thread or with the number of other threads. A page of the inbox costs what it returns; filters look at the
+// rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all.
+//
+// The file must be on a local disk, and nothing else in the process may open it: the locks of SQLite end when any handle of the file is closed.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Config is how a file is opened. Its zero value works.
+type Config struct {
+	Readers int          // connections that read at the same time, 2 to 8; 0 means 4
+	Log     *slog.Logger // hears of damaged rows that a query left out; nil means [slog.Default]
+}
+
+// Store is a [runtime.Store] in a SQLite file. [Open] makes one. Any number of goroutines may use it.
+type Store struct {
+	log     *slog.Logger
+	readers chan *conn // those that nobody uses
+	all     int        // how many there are
+	done    chan struct{}
+
+	mu     sync.Mutex // of what follows
+	queue  []*job     // commits that wait for the writer
+	led    bool       // somebody writes, and gives the writer to the first of the queue afterwards
+	closed bool
+
+	// These belong to who leads.
+	writer *conn
+	shapes map[string]int64 // numbers of fingerprints
+	fresh  map[string]int64 // those of this transaction
+}
+
+var _ runtime.Store = (*Store)(nil)
+
+// Open opens the file, or makes it. A relative path is one below the working directory of this moment.
+//
+// It refuses with CodeIncompatible a file of another program or of a newer version, and leaves it as it is; with CodeInternal a damaged one,
+// which it looks for when the file was not closed; and with CodeUnavailable one that cannot be read and written, or whose file system does
+// not keep what is promised. A file of an older version is brought to this one, and older programs cannot open it any more.
+func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
+	op := fmt.Sprintf("open %.200q", path)
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, refuse(runtime.CodeUnavailable, op, err)
+	}
+	if cfg.Readers == 0 {
+		cfg.Readers = 4
+	}
+	cfg.Readers = min(max(cfg.Readers, 2), 8)
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	s := &Store{
+		log: cfg.Log, readers: make(chan *conn, cfg.Readers), done: make(chan struct{}),
+		shapes: map[string]int64{}, fresh: map[string]int64{},
+	}
+	if err := s.open(ctx, path, cfg.Readers); err != nil {
+		_ = s.disconnect() // what went wrong is said by err
+		return nil, failed(op, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string, readers int) error {
+	if err := local(filepath.Dir(path)); err != nil {
+		return err
+	}
+	wal, _ := os.Stat(path + "-wal") // a clean stop leaves none, or an empty one
+	if file, err := os.Stat(path); err == nil && file.Size() > 0 {
+		if err := look(ctx, path); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.writer, err = dial(dsn(path, settings...)); err != nil {
+		return err
+	}
+	if err := verify(ctx, s.writer); err != nil {
+		return err
+	}
+	if wal != nil && wal.Size() > 0 {
+		if err := check(ctx, s.writer); err != nil {
+			return err
+		}
+	}
+	if err := migrate(ctx, s.writer); err != nil {
+		return err
+	}
+	for range readers {
+		c, err := dial(dsn(path, reading...))
+		if err != nil {
+			return err
+		}
+		s.readers <- c
+		s.all++
+		if err := verify(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look refuses a file that is not ours before anything writes to it.
+func look(ctx context.Context, path string) error {
+	c, err := dial(dsn(path, looking...))
+	if err != nil {
+		return err
+	}
+	_, err = version(ctx, c)
+	return errors.Join(err, c.close())
+}
+
+// Close waits for the commits that have begun, moves the log into the file and closes it. Afterwards, and for commits that still wait, every
+// method refuses with CodeUnavailable. It may be called again, and does nothing then.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	last := &job{ready: make(chan verdict, 1)}
+	alone := !s.led
+	if !alone {
+		for _, j := range s.queue {
+			j.ready <- verdict{err: errClosed}
+		}
+		s.queue = append(s.queue[:0], last)
+	}
+	s.led = true
+	s.mu.Unlock()
+	if !alone {
+		<-last.ready // the writer is ours
+	}
+	close(s.done)
+	return failed("close", s.disconnect())
+}
+
+// disconnect closes the connections: readers first, so that the last one takes the log with it.
+func (s *Store) disconnect() error {
+	var errs []error
+	for range s.all {
+		errs = append(errs, (<-s.readers).close())
+	}
+	if s.writer != nil {
+		_, err := s.writer.one(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
+		errs = append(errs, err, s.writer.close())
+	}
+	return errors.Join(errs...)
+}
+
+var errClosed = refuse(runtime.CodeUnavailable, "", errors.New("the store is closed"))
+
+// reader hands a connection to read with; giveBack takes it again.
+func (s *Store) reader(ctx context.Context) (*conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-s.done:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case c := <-s.readers:
+		return c, nil
+	case <-s.done:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *Store) giveBack(c *conn) { s.readers <- c }

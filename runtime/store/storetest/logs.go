@@ -1,0 +1,203 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// logOrder commits to several threads in turn, and wants the log in just that order after each commit.
+func logOrder(tr *trial) {
+	var want []string
+	for n := range 12 {
+		id := fmt.Sprintf("t%d", (n*5)%3)
+		c := tr.says(id, fmt.Sprint(n))
+		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and", Value: raw(`0`)})
+		tr.commit(c)
+		for k := range c.Entries {
+			want = append(want, id+" "+text(c.Entries[k]))
+		}
+		var got []string
+		var cursor int64
+		for _, e := range tr.log(runtime.LogQuery{Limit: 1000}) {
+			got = append(got, e.Thread+" "+text(e))
+			assert.Greater(tr, e.Cursor, cursor, "cursors begin above 0 and go up")
+			assert.Nil(tr, e.Opened)
+			cursor = e.Cursor
+		}
+		require.Equal(tr, want, got)
+	}
+	for id, t := range tr.records {
+		got := tr.log(runtime.LogQuery{Thread: id, Limit: 1000})
+		assert.Len(tr, got, int(t.Seq))
+		for n, e := range got {
+			assert.Equal(tr, int64(n)+1, e.Seq)
+			assert.Equal(tr, id, e.Thread)
+		}
+	}
+}
+
+// logQueries tries each field, alone and with others, at exact boundaries.
+func logQueries(tr *trial) {
+	for n := range 5 {
+		a, b := tr.requests("a", fmt.Sprintf("r%d", n)), tr.requests("b", fmt.Sprintf("r%d", n))
+		a.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "more"})
+		tr.commit(a)
+		tr.commit(b)
+	}
+	all := tr.log(runtime.LogQuery{})
+	of := map[string][]runtime.Entry{}
+	for _, e := range all {
+		of[e.Thread] = append(of[e.Thread], e)
+	}
+	require.Len(tr, of["a"], 11) // with the start of each
+	require.Len(tr, of["b"], 6)
+	sees := func(want []runtime.Entry, q runtime.LogQuery) {
+		tr.Helper()
+		assert.Equal(tr, text(slices.Clip(want)), text(tr.log(q)), "%+v", q)
+	}
+	for n, e := range all {
+		sees(all[n+1:], runtime.LogQuery{After: e.Cursor})
+		sees(all[n:min(n+3, len(all))], runtime.LogQuery{After: e.Cursor - 1, Limit: 3})
+	}
+	for id, entries := range of {
+		for n, e := range entries {
+			sees(entries[n+1:], runtime.LogQuery{Thread: id, AfterSeq: e.Seq})
+			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor})
+			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor, AfterSeq: e.Seq - 1})
+			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor - 1, AfterSeq: e.Seq})
+			sees(entries[n:min(n+2, len(entries))], runtime.LogQuery{Thread: id, AfterSeq: e.Seq - 1, Limit: 2})
+			if e.Request != "" {
+				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request})
+				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, AfterSeq: e.Seq})
+				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor - 1})
+				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor})
+			}
+		}
+		sees(entries, runtime.LogQuery{Thread: id})
+		for _, request := range []string{"r", "r9", "R1", "%", "r_"} {
+			sees(nil, runtime.LogQuery{Thread: id, Request: request})
+		}
+	}
+	sees(nil, runtime.LogQuery{Thread: "nobody"})
+	sees(nil, runtime.LogQuery{Thread: "nobody", Request: "r1"})
+	sees(nil, runtime.LogQuery{After: all[len(all)-1].Cursor + 1000})
+}
+
+func logLimits(tr *trial) {
+	c := tr.says("a", "first")
+	for range runtime.DefaultLimit + 5 {
+		c.Add(runtime.Entry{Type: runtime.EntryMessage})
+	}
+	tr.commit(c)
+	for _, q := range []runtime.LogQuery{{}, {Thread: "a"}} {
+		assert.Len(tr, tr.log(q), runtime.DefaultLimit)
+		q.Limit = 3
+		assert.Equal(tr, []int64{1, 2, 3}, seqs(tr.log(q)))
+		q.Limit = 1000
+		assert.Len(tr, tr.log(q), len(c.Entries))
+	}
+}
+
+func logOddRequests(tr *trial) {
+	for _, s := range odd {
+		tr.commit(tr.requests("a", "r"+s))
+	}
+	for _, s := range odd {
+		found := tr.log(runtime.LogQuery{Thread: "a", Request: "r" + s})
+		if assert.Len(tr, found, 1, "%q", s) {
+			assert.Equal(tr, "r"+s, found[0].Request)
+		}
+		tr.loses(tr.requests("a", "r"+s))
+	}
+}
+
+// writers and rounds of the clauses that have readers and writers at the same time.
+const writers, rounds = 6, 25
+
+// logFollowed has a reader follow its cursor, a few entries at a time, while others commit. It must see all, once, in the final order.
+func logFollowed(tr *trial) {
+	errs := make(chan error, writers)
+	var all sync.WaitGroup
+	for w := range writers {
+		id := fmt.Sprintf("t%d", w)
+		changes := tr.story(id, rounds)
+		all.Go(func() { errs <- tr.play(changes) })
+	}
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	var seen []runtime.Entry
+	cursor, over := int64(0), false
+	for {
+		page, err := tr.Store.Log(tr.ctx, runtime.LogQuery{After: cursor, Limit: 7})
+		require.NoError(tr, err)
+		if len(page) > 0 {
+			seen = append(seen, page...)
+			cursor = page[len(page)-1].Cursor
+			continue
+		}
+		if over {
+			break
+		}
+		select {
+		case <-done:
+			over = true // one more look: what was committed before is there
+		default:
+		}
+	}
+	for range writers {
+		require.NoError(tr, <-errs)
+	}
+	final := tr.log(runtime.LogQuery{Limit: 100_000})
+	assert.Len(tr, final, writers*(2*rounds+1))
+	assert.Equal(tr, places(final), places(seen), "a reader that goes on after its cursor misses nothing and sees nothing twice")
+	last := map[string]int64{}
+	for _, e := range final {
+		assert.Equal(tr, last[e.Thread]+1, e.Seq, "the log of a thread has no gaps")
+		last[e.Thread] = e.Seq
+	}
+}
+
+// story is changes of one thread, to be committed one after the other.
+func (tr *trial) story(id string, n int) []*runtime.Change {
+	out := make([]*runtime.Change, n)
+	for k := range out {
+		c := tr.says(id, fmt.Sprint(k))
+		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and"})
+		tr.records[id], out[k] = c.Thread, c
+	}
+	return out
+}
+
+// play commits a story, and looks after each commit whether its entries are there. It may run beside others.
+func (tr *trial) play(changes []*runtime.Change) error {
+	for _, c := range changes {
+		if err := tr.Store.Commit(tr.ctx, c); err != nil {
+			return err
+		}
+		found, err := tr.Store.Log(tr.ctx, runtime.LogQuery{Thread: c.Thread.ID, AfterSeq: c.Entries[0].Seq - 1})
+		if err != nil {
+			return err
+		}
+		if len(found) != len(c.Entries) {
+			return fmt.Errorf("%d of %d entries are there when the commit returned", len(found), len(c.Entries))
+		}
+	}
+	return nil
+}
+
+func places(entries []runtime.Entry) []string {
+	out := make([]string, len(entries))
+	for n, e := range entries {
+		out[n] = fmt.Sprintf("%d %s/%d", e.Cursor, e.Thread, e.Seq)
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// jsons are values of which a careless store makes one another.
+var jsons = []string{
+	`null`, `false`, `true`, `0`, `-0`, `1.0`, `1e400`, `123456789012345678901234567890`, `""`, `"null"`, `{}`, `[]`, `[null]`, `{"a":null}`,
+	`{"b":1,"a":2}`, `{"a":1,"a":2}`, `"\u0000"`, `"é"`, `"é🙂\u2028"`, `"<script>&amp;"`, `"'\"\\%_"`, `[[[[[[[["deep"]]]]]]]]`, `"2026-01-01"`,
+}
+
+func valueGen() *rapid.Generator[json.RawMessage] {
+	return rapid.Custom(func(t *rapid.T) json.RawMessage { return raw(rapid.SampledFrom(jsons).Draw(t, "json")) })
+}
+
+func maybeValueGen() *rapid.Generator[json.RawMessage] {
+	return rapid.OneOf(rapid.Just(json.RawMessage(nil)), valueGen())
+}
+
+func timeGen() *rapid.Generator[time.Time] {
+	return rapid.OneOf(rapid.Just(time.Time{}), rapid.Map(rapid.Int64Range(-62_135_596_799_000, 253_402_300_799_999), func(ms int64) time.Time {
+		return time.UnixMilli(ms).UTC()
+	}))
+}
+
+func stringGen() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.Just(""), rapid.SampledFrom(odd), rapid.String().Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }))
+}
+
+// everyField makes values of a type with every field set, or not, at random.
+func everyField[T any]() *rapid.Generator[T] {
+	none := func(v any) *rapid.Generator[any] { return rapid.Just(v) }
+	return rapid.MakeCustom[T](rapid.MakeConfig{
+		Types: map[reflect.Type]*rapid.Generator[any]{
+			reflect.TypeFor[json.RawMessage](): maybeValueGen().AsAny(),
+			reflect.TypeFor[time.Time]():       timeGen().AsAny(),
+		},
+		Kinds: map[reflect.Kind]*rapid.Generator[any]{reflect.String: stringGen().AsAny()},
+		Fields: map[reflect.Type]map[string]*rapid.Generator[any]{
+			reflect.TypeFor[runtime.Thread](): {"Open": none([]*runtime.Interrupt(nil))},
+			reflect.TypeFor[runtime.Choice](): {"Value": valueGen().AsAny()},
+			reflect.TypeFor[runtime.Vote]():   {"Value": valueGen().AsAny()},
+			reflect.TypeFor[runtime.Entry](): {
+				"Opened": none((*runtime.Interrupt)(nil)), "Thread": none(""), "Cursor": none(int64(0)), "Request": none(""),
+			},
+		},
+	})
+}
+
+// brings is a change that makes a thread of just these parts. What ties them together is set right.
+func (tr *trial) brings(t runtime.Thread, interrupts []*runtime.Interrupt, entries []runtime.Entry) *runtime.Change {
+	tr.ids++
+	t.ID, t.Version, t.Seq, t.Open = fmt.Sprintf("brought-%d", tr.ids), 1, int64(len(entries)), nil
+	for n, i := range interrupts {
+		i.ID, i.Thread = tr.newID(), t.ID
+		i.State = []runtime.InterruptState{
+			runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptExpired, runtime.InterruptSuperseded,
+		}[n%5]
+		if n%5 < 2 {
+			t.Open = append(t.Open, i)
+		}
+	}
+	for n := range entries {
+		entries[n].Seq = int64(n) + 1
+		if n%2 == 0 {
+			entries[n].Request = fmt.Sprintf("r%d", n)
+		}
+	}
+	return &runtime.Change{Thread: &t, Interrupts: interrupts, Entries: entries}
+}
+
+// returned compares all that came back with what a change brought.
+func (tr *trial) returned(c *runtime.Change) {
+	tr.Helper()
+	require.Equal(tr, record(c.Thread), record(tr.load(c.Thread.ID)))
+	for _, i := range c.Interrupts {
+		found := tr.interrupts(runtime.InterruptQuery{ID: i.ID})
+		require.Equal(tr, text([]*runtime.Interrupt{i}), text(found))
+	}
+	got := tr.log(runtime.LogQuery{Thread: c.Thread.ID, Limit: len(c.Entries) + 1})
+	require.Len(tr, got, len(c.Entries))
+	for n := range got {
+		require.Equal(tr, text(c.Entries[n]), text(got[n]))
+	}
+}
+
+// valuesRoundTrip brings records of any shape.
+func valuesRoundTrip(tr *trial) {
+	threads, asked, entries := everyField[runtime.Thread](), everyField[runtime.Interrupt](), everyField[runtime.Entry]()
+	rapid.Check(tr.TB, func(t *rapid.T) {
+		part := tr.with(t)
+		part.ids = tr.ids + 10
+		interrupts := rapid.SliceOfN(asked, 0, 5).Draw(t, "interrupts")
+		of := make([]*runtime.Interrupt, len(interrupts))
+		for n := range interrupts {
+			of[n] = &interrupts[n]
+		}
+		c := part.brings(threads.Draw(t, "thread"), of, rapid.SliceOfN(entries, 1, 4).Draw(t, "entries"))
+		tr.ids = part.ids + 10
+		part.commit(c)
+		part.returned(c)
+	})
+}
+
+// valuesAllSet brings one record in which no field is zero, so that none is ever left out by chance.
+func valuesAllSet(tr *trial) {
+	var t runtime.Thread
+	var i runtime.Interrupt
+	var e runtime.Entry
+	n := 0
+	for _, v := range []any{&t, &i, &e} {
+		fill(reflect.ValueOf(v).Elem(), &n)
+	}
+	e.Opened = nil
+	c := tr.brings(t, []*runtime.Interrupt{&i}, []runtime.Entry{e})
+	tr.commit(c)
+	tr.returned(c)
+	loaded := tr.load(c.Thread.ID)
+	assert.Equal(tr, c.Thread, loaded)
+	assert.Equal(tr, &i, loaded.Open[0])
+	got := tr.log(runtime.LogQuery{Thread: c.Thread.ID})[0]
+	c.Entries[0].Thread, c.Entries[0].Cursor = c.Thread.ID, got.Cursor
+	assert.Equal(tr, c.Entries[0], got)
+}
+
+// fill sets everything below v to a value that is not zero.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.UnixMilli(int64(1_700_000_000_000 + *n)).UTC()))
+		return
+	case json.RawMessage:
+		v.SetBytes(fmt.Appendf(nil, `{"n":%d}`, *n))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for k := range v.NumField() {
+			fill(v.Field(k), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]int{"first": *n, "second": *n + 1}))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d", *n))
+	default:
+		v.SetInt(int64(*n))
+	}
+}
+
+// valuesPresence has each value where an answer, an input and a result stand. Absent stays absent, and null stays null.
+func valuesPresence(tr *trial) {
+	for n, value := range append([]string{""}, jsons...) {
+		var v json.RawMessage
+		if value != "" {
+			v = raw(value)
+		}
+		id := fmt.Sprintf("t%d", n)
+		c := tr.next(id)
+		c.Enter(runtime.Frame{Input: v}, "", "")
+		c.Interrupts = append(c.Interrupts, &runtime.Interrupt{
+			ID: "i" + id, Thread: id, State: runtime.InterruptAnswered, Answer: v, Question: runtime.Question{Payload: v},
+		})
+		c.Thread.Result = v
+		tr.commit(c)
+		t := tr.load(id)
+		i := tr.interrupts(runtime.InterruptQuery{ID: "i" + id})
+		e := tr.log(runtime.LogQuery{Thread: id})
+		require.Len(tr, i, 1)
+		require.Len(tr, e, 2)
+		for where, got := range map[string]json.RawMessage{
+			"input": t.Frames[0].Input, "result": t.Result, "answer": i[0].Answer, "payload": i[0].Payload, "value": e[1].Value,
+		} {
+			assert.Equal(tr, v == nil, got == nil, "%s of %q is absent", where, value)
+			assert.Equal(tr, text(v), text(got), where)
+		}
+	}
+}
+
+// valuesLarge brings a mebibyte to each place that a caller fills, and a log of many entries in one commit.
+func valuesLarge(tr *trial) {
+	large := raw(`"` + strings.Repeat("0123456789abcdef", 1<<16) + `"`)
+	c := tr.next("large")
+	frame := c.Enter(runtime.Frame{Machine: "workflow", Input: large}, "ann", "")
+	c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{Name: "q", Payload: large})
+	for range 2000 {
+		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "many"})
+	}
+	tr.commit(c)
+	tr.returned(c)
+	tr.commit(tr.answers("large", "q", string(large)))
+	tr.holdsAsCommitted("large")
+}
+
+// valuesOddIDs brings ids that mean something elsewhere. Each is its own thread, with its own interrupt, request and log.
+func valuesOddIDs(tr *trial) {
+	ids := append([]string{strings.Repeat("long/", 2048), strings.Repeat("long/", 2047) + "long:"}, odd...)
+	for n, id := range ids {
+		c := tr.requests(id, "r")
+		c.Interrupts = []*runtime.Interrupt{{ID: "i" + id, Thread: id, State: runtime.InterruptOpen, Node: fmt.Sprint(n)}}
+		c.Thread.Open = c.Interrupts
+		tr.commit(c)
+	}
+	for _, id := range ids {
+		c := tr.says(id, "again")
+		c.Thread.Open = tr.load(id).Open
+		tr.commit(c)
+	}
+	for n, id := range ids {
+		tr.holdsAsCommitted(id)
+		found := tr.interrupts(runtime.InterruptQuery{ID: "i" + id})
+		require.Len(tr, found, 1, "%.40q", id)
+		assert.Equal(tr, fmt.Sprint(n), found[0].Node)
+		assert.Equal(tr, []int64{1, 2, 3}, seqs(tr.log(runtime.LogQuery{Thread: id})), "%.40q", id)
+		assert.Len(tr, tr.log(runtime.LogQuery{Thread: id, Request: "r"}), 1)
+		tr.loses(tr.requests(id, "r"))
+	}
+	assert.Len(tr, tr.threads(runtime.ThreadQuery{Limit: 1000}), len(ids))
+}

@@ -1,0 +1,194 @@
+package thread_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// proofScenarios are what a person does with threads, told as if nothing could go wrong.
+var proofScenarios = map[string]func(w *world) []string{
+	"a question is answered": func(w *world) []string {
+		w.start("a", "asker", "hello")
+		w.answer("a", "name", `"Bob"`)
+		return []string{"a"}
+	},
+	"an effect that must not happen twice": func(w *world) []string {
+		w.start("a", "payer", 7)
+		w.answer("a", "sure", `true`)
+		return []string{"a"}
+	},
+	"two children ask": func(w *world) []string {
+		w.start("a", "parent", nil)
+		w.answer("a", "right", `2`)
+		w.answer("a", "left", `1`)
+		return []string{"a"}
+	},
+	"the work is paused and changed": func(w *world) []string {
+		w.start("a", "planner", nil)
+		w.until("a", asks("go"))
+		w.try(func(e *thread.Engine) error {
+			_, err := e.Escape(w.ctx, "a", runtime.EscapeSafe, "ann", "wait")
+			return err
+		})
+		w.answer("a", "user_escape", `{"choice":"modify","text":"shorter"}`)
+		w.answer("a", "go", `true`)
+		return []string{"a"}
+	},
+	"nobody answers": func(w *world) []string {
+		w.start("a", "patient", nil)
+		return []string{"a"}
+	},
+	"several answers at once": func(w *world) []string {
+		w.start("a", "asker", "hello")
+		w.start("b", "payer", 9)
+		a := askedBy(w.until("a", asks("name")), "name")
+		b := askedBy(w.until("b", asks("sure")), "sure")
+		w.try(func(e *thread.Engine) error {
+			_, err := e.AnswerAll(w.ctx,
+				runtime.Answer{Interrupt: a.ID, Value: json.RawMessage(`"Bob"`), By: "bob"},
+				runtime.Answer{Interrupt: b.ID, Value: json.RawMessage(`true`), By: "bob"})
+			return err
+		})
+		return []string{"a", "b"}
+	},
+}
+
+// proofMachines run the scenarios. Their effects happen in the outside of the process's world.
+func proofMachines(p *process) []thread.Machine {
+	return []thread.Machine{
+		thread.Func("asker", func(ctx context.Context, in string) (string, error) {
+			first, err := thread.Do(ctx, "first", p.effect)
+			if err != nil {
+				return "", err
+			}
+			if err := thread.Say(ctx, "hello", in); err != nil {
+				return "", err
+			}
+			name, err := thread.Ask[string](ctx, "name", runtime.Question{Text: "Name?"})
+			if err != nil {
+				return "", err
+			}
+			second, err := thread.Do(ctx, "second", p.effect)
+			if err != nil {
+				return "", err
+			}
+			return name + " " + first + " " + second, thread.Say(ctx, "bye", name)
+		}),
+		thread.Func("payer", func(ctx context.Context, sum int) (string, error) {
+			if _, err := thread.Do(ctx, "quote", p.effect); err != nil {
+				return "", err
+			}
+			sure, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?"})
+			if err != nil {
+				return "", err
+			}
+			paid, err := thread.Once(ctx, "once", p.effect)
+			if err != nil {
+				return "", err
+			}
+			mailed, err := thread.Do(ctx, "mail", p.effect)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d %t %s %s", sum, sure, paid, mailed), thread.Say(ctx, "receipt", paid)
+		}),
+		thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
+			if _, err := thread.Do(ctx, "plan", p.effect); err != nil {
+				return "", err
+			}
+			change, _ := thread.Modification(ctx)
+			ok, err := thread.Ask[bool](ctx, "go", runtime.Question{Text: "Go? " + change})
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%t", ok), nil
+		}),
+		thread.Func("patient", func(ctx context.Context, _ any) (string, error) {
+			said, err := thread.Ask[string](ctx, "well", runtime.Question{
+				Deadline: &runtime.Deadline{After: time.Hour, Then: "default", Answer: `"never mind"`, Reminder: time.Minute},
+			})
+			if err != nil {
+				return "", err
+			}
+			_, err = thread.Once(ctx, "once", p.effect)
+			return said, err
+		}),
+		parentMachine{},
+		thread.Turns("child", func(ctx context.Context, side string) (int, error) {
+			if _, err := thread.Do(ctx, "prepare", p.effect); err != nil {
+				return 0, err
+			}
+			n, err := thread.Ask[int](ctx, side, runtime.Question{Text: side + "?"})
+			if err != nil {
+				return 0, err
+			}
+			_, err = thread.Once(ctx, "once", p.effect)
+			return n, err
+		}),
+	}
+}
+
+// parentMachine calls two children and gives back what they returned.
+type parentMachine struct{}
+
+func (parentMachine) Name() string { return "parent" }
+
+func (parentMachine) Step(_ context.Context, a thread.Activation) (thread.Transition, error) {
+	if a.Frame.PC == "" {
+		return thread.Call("joined", nil, thread.Spawned{Machine: "child", Input: "left"}, thread.Spawned{Machine: "child", Input: "right"}), nil
+	}
+	var out []json.RawMessage
+	for _, c := range a.Frame.Children {
+		out = append(out, c.Value)
+	}
+	return thread.Done(out), nil
+}
+
+// TestProofAnyStoreCallMayFail makes the first store call fail, then the second, and so on to the last, in every way a call can fail, and
+// demands the outcome of a run in which none does.
+func TestProofAnyStoreCallMayFail(t *testing.T) {
+	t.Parallel()
+	for store, open := range proofStores {
+		for name, scenario := range proofScenarios {
+			for _, kind := range everyFault() {
+				t.Run(fmt.Sprintf("%s/%s/%s", store, name, kind), func(t *testing.T) {
+					t.Parallel()
+					want, _ := proofRun(t, open, scenario, noFault, 0)
+					require.NotEmpty(t, want.Threads)
+					for n := 1; ; n++ {
+						got, fired := proofRun(t, open, scenario, kind, n)
+						if !fired {
+							require.Greater(t, n, 5, "the scenario calls the store")
+							break
+						}
+						if !assert.Equal(t, want, got, "call %d %s", n, kind) {
+							return
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// proofRun plays a scenario in a bubble of its own.
+func proofRun(t *testing.T, open func(t *testing.T) runtime.Store, scenario func(w *world) []string, kind fault, at int) (out outcome, fired bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, open(t), kind, at, proofMachines)
+		out = w.look(scenario(w))
+		first := append(w.gone, w.now)[0]
+		fired = first.fired()
+	})
+	return out, fired
+}

@@ -1,0 +1,115 @@
+package thread_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// How a store call goes wrong.
+type fault string
+
+const (
+	noFault     fault = "none"
+	refused     fault = "refused"            // it is not done, and says so
+	unknown     fault = "done but refused"   // it is done, and the caller hears that it is not available
+	diesBefore  fault = "dies before"        // the process is gone before the call, and never calls again
+	diesAfter   fault = "dies after"         // the call is done, the process is gone before it hears of it
+	fullFromNow fault = "refused for a time" // this call and the nine after it are refused
+)
+
+func everyFault() []fault { return []fault{refused, unknown, diesBefore, diesAfter, fullFromNow} }
+
+// faulty is a store whose n-th call goes wrong. It stands for one process: a new one is a new faulty over the same store.
+type faulty struct {
+	runtime.Store
+	kind fault
+	at   int // the call that goes wrong; counts from 1
+
+	mu    sync.Mutex
+	calls int
+	dead  bool
+}
+
+var errFault = errors.New("made to fail")
+
+// before reports whether the next call is to be done, and what it returns then.
+func (s *faulty) before() (do bool, after error) {
+	const outage = 10
+	gone := &runtime.Error{Code: runtime.CodeUnavailable, Op: "faulty store", Err: errFault}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	if s.dead {
+		return false, gone
+	}
+	hit := s.calls == s.at
+	switch {
+	case s.kind == fullFromNow && s.calls >= s.at && s.calls < s.at+outage:
+		return false, gone
+	case !hit || s.kind == noFault:
+		return true, nil
+	case s.kind == refused:
+		return false, gone
+	case s.kind == diesBefore:
+		s.dead = true
+		return false, gone
+	case s.kind == diesAfter:
+		s.dead = true
+	}
+	return true, gone
+}
+
+// alive does something that a dead process cannot do.
+func (s *faulty) alive(do func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.dead {
+		do()
+	}
+	return !s.dead
+}
+
+// fired reports whether the call that was to go wrong has come.
+func (s *faulty) fired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls >= s.at
+}
+
+// through does a call, unless it is the one.
+func through[T any](s *faulty, call func() (T, error)) (T, error) {
+	var zero T
+	do, after := s.before()
+	if !do {
+		return zero, after
+	}
+	v, err := call()
+	if after != nil {
+		return zero, after
+	}
+	return v, err
+}
+
+func (s *faulty) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+	return through(s, func() (*runtime.Thread, error) { return s.Store.Load(ctx, id) })
+}
+
+func (s *faulty) Commit(ctx context.Context, changes ...*runtime.Change) error {
+	_, err := through(s, func() (struct{}, error) { return struct{}{}, s.Store.Commit(ctx, changes...) })
+	return err
+}
+
+func (s *faulty) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+	return through(s, func() ([]*runtime.Interrupt, error) { return s.Store.Interrupts(ctx, q) })
+}
+
+func (s *faulty) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+	return through(s, func() ([]runtime.Entry, error) { return s.Store.Log(ctx, q) })
+}
+
+func (s *faulty) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+	return through(s, func() ([]runtime.ThreadRow, error) { return s.Store.Threads(ctx, q) })
+}
