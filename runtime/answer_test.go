@@ -86,6 +86,20 @@ func TestTheFirstThingWrongIsReported(t *testing.T) {
 	})
 }
 
+func TestAReplyBelongsToItsQuestionWhateverWasShownBeside(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.do(func(c *runtime.Change) {
+		c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: "f1", Value: raw(`{"done":1}`)})
+	})
+	question := q("x")
+	i := d.ask("f1", "agent_question", question)
+	assert.Equal(t, runtime.DigestOf(&question, raw(`{"done":1}`)), i.Digest, "a person saw both")
+	_, err := d.answer(runtime.Answer{Value: raw("1"), Digest: i.Digest})
+	require.NoError(t, err)
+	assert.Equal(t, runtime.DigestOf(&question, nil), d.thread.Frame("f1").Reply("x").Digest, "the step asks again without it")
+}
+
 func TestNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -34,6 +34,8 @@ func (t *Thread) apply(e *Entry) *Interrupt {
 	case EntryTaken:
 		t.Mailbox = slices.DeleteFunc(t.Mailbox, func(l Letter) bool { return l.Name == e.Name })
 	case EntryMessage:
+	case EntryMetadata:
+		t.Metadata = e.Value
 	case EntryReroute:
 		t.reroute(e)
 	case EntryAsked:

@@ -119,9 +119,6 @@ func (c *Change) answerAtOnce(i *Interrupt, row *Kind) {
 		c.settle(i, auto, "", "policy", "")
 		return
 	}
-	if i.engineAsks() {
-		return
-	}
 	at := slices.IndexFunc(c.Thread.Mailbox, func(l Letter) bool { return l.Name == i.Name })
 	if at < 0 {
 		return

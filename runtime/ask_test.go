@@ -131,6 +131,36 @@ func TestOneStepAsksQuestionsOfTwoKinds(t *testing.T) {
 	}
 }
 
+func TestAHoldEndsWithTheInterruptThatHolds(t *testing.T) {
+	t.Parallel()
+	urgent := []runtime.Kind{{Name: "alarm", Clash: "supersede"}, {Name: "agent_question", Clash: "queue"}, {Name: "system_error", Retry: &runtime.Retry{Attempts: 2, First: time.Hour}}}
+	t.Run("though the frame asks something else meanwhile", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, urgent...)
+		d.do(func(c *runtime.Change) {
+			c.Ask("f1", "alarm", q("x"))
+			c.Ask("f1", "agent_question", q("y"))
+			c.Ask("f1", "alarm", q("z"))
+		})
+		for _, name := range []string{"x", "z"} {
+			assert.Equal(t, runtime.FrameAsking, d.thread.Frame("f1").State)
+			_, err := d.answer(runtime.Answer{Question: name, Value: raw("1")})
+			require.NoError(t, err)
+		}
+		assert.Equal(t, runtime.FrameReady, d.thread.Frame("f1").State)
+	})
+	t.Run("and a step that failed beside waits for its own time", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, urgent...)
+		ids := d.spawn("f1", "a", "b")
+		d.ask(ids[0], "alarm", q("x"))
+		d.do(func(c *runtime.Change) { c.Ask(ids[1], "agent_question", q("y")); c.StepFailed(ids[1], errDown, nil) })
+		_, err := d.answer(runtime.Answer{Value: raw("1")})
+		require.NoError(t, err)
+		assert.Equal(t, runtime.FrameRetrying, d.thread.Frame(ids[1]).State)
+	})
+}
+
 func TestAStepWithSeveralQuestionsRunsWhenAllAreAnswered(t *testing.T) {
 	t.Parallel()
 	runs := 0

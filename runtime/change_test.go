@@ -140,8 +140,8 @@ func (d *desk) sound() {
 		} else {
 			require.Equal(d.t, runtime.InterruptQueued, i.State)
 			queued = max(queued, i.Priority)
-			require.True(d.t, i.Frame == "" || d.thread.Frame(i.Frame) != nil, "an interrupt outlived its frame")
 		}
+		require.True(d.t, d.thread.Frame(i.Frame) != nil || i.Frame == "" && d.thread.Control != nil, "an interrupt outlived what it holds")
 	}
 	require.True(d.t, queued < 0 || open >= 0 && open < queued, "an interrupt is queued behind nothing")
 	known := map[string]bool{"": true}
@@ -153,6 +153,7 @@ func (d *desk) sound() {
 		require.Equal(d.t, f.State == runtime.FrameRetrying, !f.Until.IsZero())
 		require.True(d.t, f.HeldBy == "" || d.thread.Interrupt(f.HeldBy) != nil, "%s is held by what is over", f.ID)
 		require.True(d.t, f.State != runtime.FrameHeld || f.HeldBy != "")
+		require.True(d.t, f.HeldBy == "" || f.State == runtime.FrameHeld || f.State == runtime.FrameAsking, "%s is held and %s", f.ID, f.State)
 		moves = moves || f.State == runtime.FrameReady || f.State == runtime.FrameRetrying || open >= 0
 	}
 	require.True(d.t, moves, "nothing will ever move this thread")
@@ -269,6 +270,40 @@ func TestARootThatEndsTakesThePauseWithIt(t *testing.T) {
 	d.do(func(c *runtime.Change) { c.Return("f1", nil) })
 	assert.Equal(t, runtime.StatusIdle, d.thread.Status())
 	assert.Nil(t, d.thread.Control, "the next turn is not paused by an order that was given to this one")
+
+	d = newDesk(t)
+	i := d.pause()
+	d.do(func(c *runtime.Change) { c.Return("f1", nil) })
+	assert.Equal(t, runtime.StatusIdle, d.thread.Status())
+	assert.Equal(t, runtime.InterruptCancelled, d.state(i.ID), "nobody is asked how to go on with what has ended")
+}
+
+func TestTwoChangesOfOneRecordDoNotMeet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for n := range 3 { // an array with room for a fourth
+		i := d.ask("f1", "agent_question", q(strconv.Itoa(n)))
+		_, err := d.answer(runtime.Answer{Interrupt: i.ID, Value: raw("1")})
+		require.NoError(t, err)
+		d.do(func(c *runtime.Change) {
+			c.Add(runtime.Entry{Type: runtime.EntryFailed, Frame: "f1", Failure: &runtime.Failure{Text: "before"}})
+		})
+	}
+	i := d.ask("f1", "agent_question", q("x"))
+	var two [2]*runtime.Change
+	for n := range two {
+		two[n] = runtime.NewChange(d.thread, &d.rules, d.now)
+		_, err := two[n].Answer(runtime.Answer{Interrupt: i.ID, Value: raw(strconv.Itoa(n))})
+		require.NoError(t, err)
+		two[n].Add(runtime.Entry{Type: runtime.EntryFailed, Frame: "f1", Failure: &runtime.Failure{Text: strconv.Itoa(n)}})
+		two[n].Add(runtime.Entry{Type: runtime.EntryEffect, Frame: "f1", Name: "e", State: runtime.EffectDone, Value: raw(strconv.Itoa(n))})
+	}
+	for n, c := range two {
+		f := c.Thread.Frame("f1")
+		assert.Equal(t, raw(strconv.Itoa(n)), f.Reply("x").Value)
+		assert.Equal(t, strconv.Itoa(n), f.Attempts[3].Text)
+		assert.Equal(t, raw(strconv.Itoa(n)), f.Effect("e").Value)
+	}
 }
 
 func TestReplacedFrames(t *testing.T) {

@@ -39,6 +39,7 @@ const (
 	EntryHeld       EntryType = "held"       // an answer came before its question. Name, Value, Request
 	EntryTaken      EntryType = "taken"      // an early answer met its question. Name
 	EntryReroute    EntryType = "reroute"    // a reroute event came, or changed its state. Frame, Name: id, State, RouteTo, Value, Request
+	EntryMetadata   EntryType = "metadata"   // what came with the last message. Value
 	EntryOver       EntryType = "over"       // the thread ended. State, Value, Failure
 	EntryMessage    EntryType = "message"    // something to show or send. Frame, Name, Value
 )

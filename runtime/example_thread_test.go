@@ -26,13 +26,13 @@ func ExampleChange() {
 	c.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: "pay", Text: "Pay 40?", Plain: runtime.PlainYesNo})
 	fmt.Println(c.Thread.Status(), "until", c.Thread.Wake().Format(time.DateTime))
 	for _, e := range c.Entries {
-		fmt.Println(e.Seq, e.Type, e.Frame, e.Interrupt)
+		fmt.Println(e.Seq, e.Type)
 	}
 	// Output:
 	// waiting until 2026-03-02 12:00:00
 	// 1 started
-	// 2 entered f1
-	// 3 asked f1 q1
+	// 2 entered
+	// 3 asked
 }
 
 // Plain text is read as the question says, and what is unclear is asked again.

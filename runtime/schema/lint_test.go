@@ -14,7 +14,11 @@ import (
 
 // closed writes a closed object of properties; the named ones are required.
 func closed(properties string, required ...string) string {
-	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":["%s"],"additionalProperties":false}`, properties, strings.Join(required, `","`))
+	list := ""
+	if len(required) > 0 {
+		list = `"` + strings.Join(required, `","`) + `"`
+	}
+	return `{"type":"object","properties":{` + properties + `},"required":[` + list + `],"additionalProperties":false}`
 }
 
 // withDefs puts definitions into an object.

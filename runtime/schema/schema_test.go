@@ -33,8 +33,8 @@ func TestParseKeepsOrderAndNumbers(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"a":1,"b":{"c":1,"c":2}}`: `key "c" twice`, ``: "EOF", `{`: "EOF", `{"a" 1}`: "invalid character", `[1 2]`: "invalid character",
-		`{} {}`: "text after the value", `]`: "invalid character",
+		`{"a":1,"b":{"c":1,"c":2}}`: `key "c" twice`, ``: "end of JSON", `{`: "end of JSON", `{"a" 1}`: "invalid character", `[1 2]`: "invalid character",
+		`{} {}`: "after top-level value", `]`: "invalid character",
 		strings.Repeat("[", 65) + strings.Repeat("]", 65): "deeper than 64",
 	} {
 		_, err := schema.Parse([]byte(text))

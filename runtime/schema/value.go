@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDepth bounds how deep arrays and objects nest, so that no walk exhausts the stack.
@@ -40,61 +40,157 @@ type Member struct {
 
 // Parse reads one JSON value. It refuses what is not JSON, an object that names a key twice, and nesting deeper than 64.
 func Parse(data []byte) (*Value, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	v, err := parse(dec, 0)
-	if err == nil {
-		if _, end := dec.Token(); end != io.EOF {
-			err = errors.New("text after the value")
+	if !json.Valid(data) {
+		var none json.RawMessage
+		err, offset := json.Unmarshal(data, &none), int64(len(data))
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			offset = syntax.Offset
 		}
+		return nil, fmt.Errorf("parse JSON at byte %d: %w", offset, err)
 	}
+	p := parser{data: string(data)}
+	p.space()
+	v, err := p.value(0)
 	if err != nil {
-		return nil, fmt.Errorf("parse JSON at byte %d: %w", dec.InputOffset(), err)
+		return nil, fmt.Errorf("parse JSON at byte %d: %w", p.pos, err)
 	}
 	return v, nil
 }
 
-func parse(dec *json.Decoder, depth int) (*Value, error) {
-	token, err := dec.Token()
-	if err != nil {
-		return nil, err
+// parser reads what is known to be JSON. Texts are parts of the data, and memory is taken for many values at once.
+type parser struct {
+	data  string
+	pos   int
+	slab  []Value  // values not handed out
+	rows  []Member // members not handed out
+	stack []Member // of the arrays and objects that are being read
+}
+
+func (p *parser) fresh(kind Kind) *Value {
+	if len(p.slab) == 0 {
+		p.slab = make([]Value, 1+min(128, (len(p.data)-p.pos)/16))
 	}
-	v, seen := array(), map[string]bool{}
-	switch token := token.(type) {
-	case nil:
-		return &Value{}, nil
-	case bool:
-		return &Value{Text: strconv.FormatBool(token)}, nil
-	case json.Number:
-		return &Value{Text: token.String()}, nil
-	case string:
-		return str(token), nil
-	case json.Delim:
-		if token == '{' {
-			v.Kind = Object
+	v := &p.slab[0]
+	p.slab, v.Kind = p.slab[1:], kind
+	return v
+}
+
+func (p *parser) value(depth int) (*Value, error) {
+	switch p.data[p.pos] {
+	case '"':
+		v := p.fresh(String)
+		v.Text = p.text()
+		return v, nil
+	case '{', '[':
+		if depth == maxDepth {
+			return nil, fmt.Errorf("nested deeper than %d", maxDepth)
 		}
+		return p.members(depth)
 	}
-	if depth == maxDepth {
-		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
+	v, start := p.fresh(Literal), p.pos
+	for p.pos < len(p.data) && p.data[p.pos] > ' ' && p.data[p.pos] != ',' && p.data[p.pos] != ']' && p.data[p.pos] != '}' {
+		p.pos++
 	}
-	for dec.More() {
+	if v.Text = p.data[start:p.pos]; v.Text == "null" {
+		v.Text = ""
+	}
+	return v, nil
+}
+
+func (p *parser) members(depth int) (*Value, error) {
+	v, end := p.fresh(Array), byte(']')
+	if p.data[p.pos] == '{' {
+		v.Kind, end = Object, '}'
+	}
+	var keys map[string]bool // of a large object
+	base := len(p.stack)
+	for p.pos++; ; p.pos++ { // over the bracket or the comma
+		if p.space(); p.data[p.pos] == end {
+			break
+		}
 		var m Member
 		if v.Kind == Object {
-			if token, err = dec.Token(); err != nil {
-				return nil, err
-			}
-			if m.Key, _ = token.(string); seen[m.Key] {
+			m.Key = p.text()
+			if keys = met(keys, p.stack[base:], m.Key); keys[m.Key] {
 				return nil, fmt.Errorf("key %q twice in one object", m.Key)
 			}
-			seen[m.Key] = true
+			p.space()
+			p.pos++ // the colon
+			p.space()
 		}
-		if m.Value, err = parse(dec, depth+1); err != nil {
+		var err error
+		if m.Value, err = p.value(depth + 1); err != nil {
 			return nil, err
 		}
-		v.Members = append(v.Members, m)
+		p.stack = append(p.stack, m)
+		if p.space(); p.data[p.pos] == end {
+			break
+		}
 	}
-	_, err = dec.Token()
-	return v, err
+	p.pos++
+	v.Members = p.keep(p.stack[base:])
+	p.stack = p.stack[:base]
+	return v, nil
+}
+
+// keep copies members to where they stay. Nobody can append to them without copying.
+func (p *parser) keep(members []Member) []Member {
+	if len(members) == 0 {
+		return nil
+	}
+	if len(p.rows) < len(members) {
+		p.rows = make([]Member, max(len(members), min(128, (len(p.data)-p.pos)/16)))
+	}
+	n := copy(p.rows, members)
+	out := p.rows[:n:n]
+	p.rows = p.rows[n:]
+	return out
+}
+
+// met returns the keys among which key is found when it was there before: the key alone, or all of a large object.
+func met(keys map[string]bool, members []Member, key string) map[string]bool {
+	const few = 16 // up to here comparing one by one is faster than hashing
+	switch {
+	case keys != nil:
+		keys[members[len(members)-1].Key] = true
+		return keys
+	case len(members) < few:
+		if slices.ContainsFunc(members, func(m Member) bool { return m.Key == key }) {
+			return map[string]bool{key: true}
+		}
+		return nil
+	}
+	keys = make(map[string]bool, 4*few)
+	for _, m := range members {
+		keys[m.Key] = true
+	}
+	return keys
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.data) && (p.data[p.pos] == ' ' || p.data[p.pos] == '\n' || p.data[p.pos] == '\t' || p.data[p.pos] == '\r') {
+		p.pos++
+	}
+}
+
+// text reads a string. Most have no escape and take the short way.
+func (p *parser) text() string {
+	start, plain := p.pos, true
+	for p.pos++; p.data[p.pos] != '"'; p.pos++ {
+		if c := p.data[p.pos]; c == '\\' {
+			plain = false
+			p.pos++
+		} else if c >= utf8.RuneSelf {
+			plain = false // it may be no UTF-8
+		}
+	}
+	p.pos++
+	if plain {
+		return p.data[start+1 : p.pos-1]
+	}
+	var out string
+	_ = json.Unmarshal([]byte(p.data[start:p.pos]), &out) // it is known to be a string
+	return out
 }
 
 // Get returns the value of a key, or nil where v is nil or lacks it.
@@ -145,7 +241,11 @@ func (v *Value) append(dst []byte) []byte {
 
 // appendString quotes s. Most strings need no escape and take the short way.
 func appendString(dst []byte, s string) []byte {
-	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
+	plain := true
+	for i := range len(s) {
+		plain = plain && s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\'
+	}
+	if plain {
 		return append(append(append(dst, '"'), s...), '"')
 	}
 	var out bytes.Buffer

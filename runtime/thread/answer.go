@@ -35,32 +35,63 @@ func (e *Engine) Answer(ctx context.Context, thread string, a runtime.Answer) (*
 
 // answer decides an answer; for an interrupt that is closed it looks in the store.
 func (e *Engine) answer(c *runtime.Change, a runtime.Answer) (*runtime.Interrupt, error) {
-	if a.Interrupt == "" {
-		if err := e.served(e.ctx, c.Thread.ID, a.Request); err != nil {
-			return e.answeredBy(c.Thread.ID, a.Request)
-		}
+	row, err := e.request(c, a.Request)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+	case a.Interrupt != "" && a.Interrupt != row.Interrupt:
+		return nil, refuse(runtime.CodeConflict, "answer interrupt "+a.Interrupt, errors.New("the request id was used for something else: take a new one"))
+	case row.Interrupt == "": // an early answer
+		return nil, nil
+	default:
+		return e.find(c, row.Interrupt)
 	}
-	i, err := c.Answer(a)
-	if runtime.CodeOf(err) != runtime.CodeNotFound || a.Interrupt == "" {
-		return i, err
+	i, refusal := c.Answer(a)
+	if runtime.CodeOf(refusal) != runtime.CodeNotFound || a.Interrupt == "" {
+		return i, refusal
 	}
-	closed, missing := e.store.Interrupts(e.ctx, runtime.InterruptQuery{ID: a.Interrupt, Thread: c.Thread.ID})
-	if missing != nil {
-		return nil, missing
-	}
-	if len(closed) == 0 {
+	if i, err = e.find(c, a.Interrupt); err != nil {
 		return nil, err
 	}
-	return runtime.Closed(closed[0], &a)
+	if i == nil {
+		return nil, refusal
+	}
+	return runtime.Closed(i, &a)
 }
 
-// answeredBy finds the interrupt that a request has answered.
-func (e *Engine) answeredBy(thread, request string) (*runtime.Interrupt, error) {
-	rows, err := e.store.Log(e.ctx, runtime.LogQuery{Thread: thread, Request: request, Limit: 1})
-	if err != nil || len(rows) == 0 || rows[0].Interrupt == "" {
+// find returns an interrupt of the thread, of any state, as the change leaves it; nil when there is none.
+func (e *Engine) find(c *runtime.Change, id string) (*runtime.Interrupt, error) {
+	for _, i := range c.Interrupts {
+		if i.ID == id {
+			return i, nil
+		}
+	}
+	found, err := e.store.Interrupts(e.ctx, runtime.InterruptQuery{ID: id, Thread: c.Thread.ID})
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return e.Interrupt(e.ctx, rows[0].Interrupt)
+	return found[0], nil
+}
+
+// request returns what a request has done to the thread, in this change or before; nil when it is new.
+func (e *Engine) request(c *runtime.Change, id string) (*runtime.Entry, error) {
+	if id == "" {
+		return nil, nil
+	}
+	for n := range c.Entries {
+		if c.Entries[n].Request == id {
+			return &c.Entries[n], nil
+		}
+	}
+	if c.Before == 0 {
+		return nil, nil
+	}
+	rows, err := e.store.Log(e.ctx, runtime.LogQuery{Thread: c.Thread.ID, Request: id, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
 }
 
 // BatchError says which answer of a batch was refused; none of them counts.
@@ -100,7 +131,7 @@ func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*r
 		}
 		for _, c := range changes {
 			e.announce(c)
-			e.revive(c.Thread.ID)
+			e.revive(c)
 		}
 		return out, nil
 	}
@@ -149,7 +180,12 @@ func (e *Engine) load(ctx context.Context, id string) (*runtime.Thread, error) {
 	return t, e.compatible(t)
 }
 
-// revive makes a driver look at a thread that was changed past it.
-func (e *Engine) revive(id string) {
-	_ = e.submit(id, &deed{fresh: true, decide: func(*runtime.Change) error { return nil }}) // closing: the next engine does
+// revive makes a driver look at a thread that was changed past it, and go on under the lease that the change took. An engine that is closing
+// leaves it to the next one.
+func (e *Engine) revive(c *runtime.Change) {
+	x := &deed{fresh: true, decide: func(*runtime.Change) error { return nil }}
+	if c.Thread.Lease.Owner == e.cfg.Owner {
+		x.fence = c.Thread.Lease.Fence
+	}
+	_ = e.submit(c.Thread.ID, x)
 }

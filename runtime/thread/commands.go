@@ -24,6 +24,8 @@ type Begin struct {
 	Input   any    // encoded as JSON
 	User    string // who starts it
 	Request string // id of this request: the same one again gets the same thread
+
+	Metadata json.RawMessage // for the machine, see [Activation.Metadata]
 }
 
 // Start makes a thread and begins its first turn. It returns when that is durable, with the record as committed: a first step that is quick is
@@ -34,72 +36,42 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := b.ID
+	id, exists := b.ID, false
 	if id == "" {
 		id = e.cfg.NewID()
-	} else if err := e.vacant(ctx, id, b.Request); err != nil {
-		return e.existing(ctx, id, err)
+	} else if exists, err = e.exists(ctx, id); err != nil {
+		return nil, err
 	}
-	t, err := e.do(ctx, id, &deed{
-		now: e.cfg.Eager < 0,
-		begin: func() *runtime.Change {
+	x := &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
+		switch row, err := e.request(c, b.Request); {
+		case err != nil || row != nil: // the same request again gets what it got
+			return err
+		case c.Before > 0 || c.Thread.Turn > 0:
+			return refuse(runtime.CodeConflict, "start thread "+id, errors.New("there is a thread of that id: use another, or deliver to it"))
+		}
+		if b.Metadata != nil {
+			c.Add(runtime.Entry{Type: runtime.EntryMetadata, Value: b.Metadata})
+		}
+		return c.Begin(b.Machine, b.Name, input, b.User, b.Request)
+	}}
+	if !exists { // or else not even the first effect of its step happens
+		x.begin = func() *runtime.Change {
 			return runtime.Start(id, b.User, e.shapes.fingerprint(), &e.rules, e.clock.Now())
-		},
-		decide: func(c *runtime.Change) error {
-			if c.Before > 0 {
-				return e.vacant(e.ctx, id, b.Request)
-			}
-			return c.Begin(b.Machine, b.Name, input, b.User, b.Request)
-		},
-	})
-	if err != nil {
-		return e.existing(ctx, id, err)
+		}
 	}
-	return t, nil
+	return e.do(ctx, id, x)
 }
 
-// errSame says that a request was already served.
-var errSame = errors.New("this request was already served")
-
-// vacant returns nil when there is no such thread, errSame when this request made it, and a refusal otherwise.
-func (e *Engine) vacant(ctx context.Context, id, request string) error {
+// exists reports whether there is a thread of an id that a caller chose, and refuses an id that is none.
+func (e *Engine) exists(ctx context.Context, id string) (bool, error) {
 	if err := checkID(id); err != nil {
-		return err
+		return false, err
 	}
 	_, err := e.store.Load(ctx, id)
-	if err != nil {
-		if runtime.CodeOf(err) == runtime.CodeNotFound {
-			return nil
-		}
-		return err
+	if runtime.CodeOf(err) == runtime.CodeNotFound {
+		return false, nil
 	}
-	if err := e.served(ctx, id, request); err != nil {
-		return err
-	}
-	return refuse(runtime.CodeConflict, "start thread "+id, errors.New("there is a thread of that id: use another, or deliver to it"))
-}
-
-// served returns errSame when the thread's log has the request.
-func (e *Engine) served(ctx context.Context, id, request string) error {
-	if request == "" {
-		return nil
-	}
-	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: id, Request: request, Limit: 1})
-	if err != nil {
-		return err
-	}
-	if len(rows) > 0 {
-		return errSame
-	}
-	return nil
-}
-
-// existing turns errSame into the thread as it is now.
-func (e *Engine) existing(ctx context.Context, id string, err error) (*runtime.Thread, error) {
-	if errors.Is(err, errSame) {
-		return e.store.Load(ctx, id)
-	}
-	return nil, err
+	return err == nil, err
 }
 
 func checkID(id string) error {
@@ -145,8 +117,8 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.do(ctx, m.Thread, &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
-		if err := e.served(e.ctx, m.Thread, m.Request); err != nil {
+	return e.do(ctx, m.Thread, &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
+		if row, err := e.request(c, m.Request); err != nil || row != nil { // the same request again gets what it got
 			return err
 		}
 		switch status := c.Thread.Status(); status {
@@ -163,10 +135,6 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 			return refuse(runtime.CodeNotWaiting, "deliver to thread "+m.Thread, fmt.Errorf("it is %s: start another", status))
 		}
 	}})
-	if err != nil {
-		return e.existing(ctx, m.Thread, err)
-	}
-	return t, nil
 }
 
 // plainAnswer takes the text for the one open question that reads plain text.
@@ -211,11 +179,15 @@ func openIDs(t *runtime.Thread) []string {
 // Escape asks a thread to pause, by the rules of [runtime.Change.Escape], and returns what the person is told. The pause follows when no
 // step runs: the outbox says paused then, and a user_escape interrupt is open.
 func (e *Engine) Escape(ctx context.Context, thread, mode, by, reason string) (ack string, err error) {
+	var told string // written by the driver: read only after it has said that it is done
 	_, err = e.do(ctx, thread, &deed{now: true, decide: func(c *runtime.Change) (err error) {
-		ack, err = c.Escape(mode, by, reason)
+		told, err = c.Escape(mode, by, reason)
 		return err
 	}})
-	return ack, err
+	if err != nil {
+		return "", err
+	}
+	return told, nil
 }
 
 // Cancel ends a thread. What runs is cancelled, and what it still does has no effect on the thread. One that is over is refused with
@@ -254,5 +226,5 @@ func (e *Engine) on(ctx context.Context, interrupt string, decide func(c *runtim
 // what everybody may do to a thread has a method of its own. decide may run several times, each time on the latest record; it does nothing
 // but change, and its refusal is returned.
 func (e *Engine) Change(ctx context.Context, thread string, decide func(c *runtime.Change) error) (*runtime.Thread, error) {
-	return e.do(ctx, thread, &deed{now: true, decide: decide})
+	return e.do(ctx, thread, &deed{now: e.cfg.Eager < 0, decide: decide})
 }

@@ -22,10 +22,11 @@ func (d *driver) due() bool {
 // wait sleeps until something is to be done.
 func (d *driver) wait() {
 	next := d.engine.cfg.Poll
-	for _, at := range []time.Time{d.flushAt, d.retryAt} {
-		if !at.IsZero() {
-			next = min(next, time.Until(at))
-		}
+	switch {
+	case !d.retryAt.IsZero(): // it alone counts while the store refuses
+		next = min(next, time.Until(d.retryAt))
+	case !d.flushAt.IsZero():
+		next = min(next, time.Until(d.flushAt))
 	}
 	timer := time.NewTimer(max(next, 0))
 	defer timer.Stop()
@@ -41,6 +42,9 @@ func (d *driver) wait() {
 func (d *driver) flush() {
 	const tries = 20
 	d.retryAt = time.Time{}
+	if d.unsure != nil && !d.readBack() {
+		return
+	}
 	if d.work == nil && len(d.pending) > 0 { // the thread could not be read before
 		if err := d.load(); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 			d.refuse(err)
@@ -56,6 +60,9 @@ func (d *driver) flush() {
 			return
 		}
 		err := d.commit(c)
+		if err != nil && d.wrote && d.landed(c, err) {
+			err = nil
+		}
 		switch {
 		case err == nil:
 			d.settled(c)
@@ -125,11 +132,9 @@ func (d *driver) commit(c *runtime.Change) error {
 func (d *driver) settled(c *runtime.Change) {
 	if d.wrote {
 		d.base = c.Thread
-	}
-	if !d.stuck {
 		d.fence = 0
-		if d.base.Lease.Owner == d.engine.cfg.Owner && d.wrote {
-			d.fence = d.base.Lease.Fence
+		if l := &d.base.Lease; l.Owner == d.engine.cfg.Owner && !d.stuck {
+			d.fence = l.Fence
 		}
 	}
 	done := d.pending

@@ -32,6 +32,8 @@ type driver struct {
 	fence   int64           // of the lease this driver took; 0 until it had to take one
 	flushAt time.Time       // when pending deeds are committed at the latest
 	retryAt time.Time       // after the store refused
+	unsure  *runtime.Change // a commit of which nobody knows whether it landed
+	part    map[*deed]bool  // the deeds of unsure
 	refused int             // times in a row
 	stuck   bool            // this engine may not move the thread: another does, or its code does not fit
 	wrote   bool            // the change at hand is in the store
@@ -129,7 +131,8 @@ func (d *driver) take(x *deed) {
 		}
 	}
 	x.err = x.decide(c)
-	if x.err != nil && c.Empty() {
+	var unclear *runtime.UnclearError
+	if x.err != nil && !errors.As(x.err, &unclear) && (d.work == nil || c.Empty()) {
 		x.finish(d.base, x.err)
 		return
 	}
@@ -227,7 +230,9 @@ func (d *driver) doubtful(id string) bool {
 	return true
 }
 
-func unknownEnd(e runtime.Effect) bool { return e.State == runtime.EffectIntended || e.State == runtime.EffectInDoubt }
+func unknownEnd(e runtime.Effect) bool {
+	return e.State == runtime.EffectIntended || e.State == runtime.EffectInDoubt
+}
 
 // mine reports whether this engine may drive the thread: nobody else does, and it knows the code of every frame.
 func (d *driver) mine() bool {
@@ -250,7 +255,7 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	frame := *f
 	r := &run{driver: d, frame: frame}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
-	a.Reroute = t.PendingReroute(f.ID)
+	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
 	if f.Parent == "" {
 		r.modify = t.Modify
 		a.Modify = t.Modify

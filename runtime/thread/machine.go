@@ -33,12 +33,13 @@ type Rerouter interface {
 
 // Activation is what a step runs on: a copy of the stored frame, to read.
 type Activation struct {
-	Thread  string
-	User    string // who started the thread
-	Turn    int
-	Frame   *runtime.Frame
-	Reroute *runtime.Reroute // the pending reroute event of the frame, or nil
-	Modify  *string          // a person's change of the work, for the root frame; it is gone when this step ends
+	Thread   string
+	User     string // who started the thread
+	Turn     int
+	Frame    *runtime.Frame
+	Metadata json.RawMessage  // what the last message brought beside its text
+	Reroute  *runtime.Reroute // the pending reroute event of the frame, or nil
+	Modify   *string          // a person's change of the work, for the root frame; it is gone when this step ends
 }
 
 // Transition is what a step returns: where its frame goes. It is data; the engine commits it as a whole or not at all. The zero value is

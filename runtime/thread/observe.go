@@ -33,13 +33,14 @@ func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context
 	if len(e.cfg.Observers) == 0 {
 		return ctx, func(*run) {}
 	}
+	inner := ctx
 	ends := make([]func(StepEnd), len(e.cfg.Observers))
 	for n, o := range e.cfg.Observers {
-		ctx, ends[n] = o.Step(ctx, a)
+		inner, ends[n] = o.Step(inner, a) //nolint:fatcontext // one layer for each observer is what they ask for
 	}
-	return ctx, func(r *run) {
+	return inner, func(r *run) {
 		r.mu.Lock()
-		end := r.outcome(context.Cause(ctx))
+		end := r.outcome(context.Cause(inner))
 		r.mu.Unlock()
 		for n := range ends {
 			ends[len(ends)-1-n](end)
@@ -58,13 +59,34 @@ func (r *run) outcome(cause error) StepEnd {
 		return StepEnd{Waiting: true}
 	case r.err != nil:
 		return StepEnd{Cut: true}
-	case r.next.err != nil:
-		return StepEnd{Err: r.next.err}
-	case r.next.verb == none:
-		return StepEnd{Err: refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition"))}
-	default:
-		return StepEnd{Waiting: r.next.verb == ask, Err: r.next.failure}
 	}
+	if err := r.driver.engine.rejects(&r.next); err != nil {
+		return StepEnd{Err: err}
+	}
+	return StepEnd{Waiting: r.next.verb == ask}
+}
+
+// rejects says why a transition will make its step, or its frame, a failed one; nil when it will not.
+func (e *Engine) rejects(t *Transition) error {
+	switch {
+	case t.err != nil:
+		return t.err
+	case t.verb == none:
+		return refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition"))
+	case t.verb == fail && t.failure == nil:
+		return failureOf(nil)
+	case t.verb == fail:
+		return t.failure
+	}
+	for n := range t.children {
+		if err := e.knows(&t.children[n]); err != nil {
+			return err
+		}
+		if _, err := encode(t.children[n].Input); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // announce tells everybody about a commit: timers, log, observers, and those who wait. Nobody hears of a state that is not on disk.

@@ -163,10 +163,10 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 			for _, kind := range everyFault() {
 				t.Run(fmt.Sprintf("%s/%s/%s", store, name, kind), func(t *testing.T) {
 					t.Parallel()
-					want, _ := proofRun(t, open, scenario, noFault, 0)
+					want, _ := proofRun(t, open, proofMachines, scenario, noFault, 0)
 					require.NotEmpty(t, want.Threads)
 					for n := 1; ; n++ {
-						got, fired := proofRun(t, open, scenario, kind, n)
+						got, fired := proofRun(t, open, proofMachines, scenario, kind, n)
 						if !fired {
 							require.Greater(t, n, 5, "the scenario calls the store")
 							break
@@ -181,11 +181,39 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 	}
 }
 
+// TestProofFailpointsSeeWhatHappensTwice is the control: an effect named as if it were one of Once and made with Do must be found out.
+func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
+	t.Parallel()
+	machines := func(p *process) []thread.Machine {
+		return []thread.Machine{thread.Func("payer", func(ctx context.Context, _ int) (string, error) {
+			if _, err := thread.Ask[bool](ctx, "sure", runtime.Question{}); err != nil {
+				return "", err
+			}
+			return thread.Do(ctx, "once", p.effect)
+		})}
+	}
+	scenario := proofScenarios["an effect that must not happen twice"]
+	want, _ := proofRun(t, proofStores["mem"], machines, scenario, noFault, 0)
+	seen := 0
+	for n := 1; ; n++ {
+		got, fired := proofRun(t, proofStores["mem"], machines, scenario, diesBefore, n)
+		if !fired {
+			break
+		}
+		if got.Once[0] != want.Once[0] {
+			seen++
+		}
+	}
+	require.Positive(t, seen)
+}
+
 // proofRun plays a scenario in a bubble of its own.
-func proofRun(t *testing.T, open func(t *testing.T) runtime.Store, scenario func(w *world) []string, kind fault, at int) (out outcome, fired bool) {
+func proofRun(t *testing.T, open func(t *testing.T) runtime.Store, machines func(p *process) []thread.Machine, scenario func(w *world) []string,
+	kind fault, at int,
+) (out outcome, fired bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, open(t), kind, at, proofMachines)
+		w := newWorld(t, open(t), kind, at, machines)
 		out = w.look(scenario(w))
 		first := append(w.gone, w.now)[0]
 		fired = first.fired()

@@ -13,14 +13,17 @@ type fault string
 
 const (
 	noFault     fault = "none"
-	refused     fault = "refused"            // it is not done, and says so
-	unknown     fault = "done but refused"   // it is done, and the caller hears that it is not available
-	diesBefore  fault = "dies before"        // the process is gone before the call, and never calls again
-	diesAfter   fault = "dies after"         // the call is done, the process is gone before it hears of it
-	fullFromNow fault = "refused for a time" // this call and the nine after it are refused
+	refused     fault = "refused"                     // it is not done, and says so
+	unknown     fault = "done but refused"            // it is done, and the caller hears that it is not available
+	unknownLong fault = "done but refused for a time" // as the last, and the nine calls after it are refused
+	diesBefore  fault = "dies before"                 // the process is gone before the call, and never calls again
+	diesAfter   fault = "dies after"                  // the call is done, the process is gone before it hears of it
+	fullFromNow fault = "refused for a time"          // this call and the nine after it are refused
 )
 
-func everyFault() []fault { return []fault{refused, unknown, diesBefore, diesAfter, fullFromNow} }
+func everyFault() []fault {
+	return []fault{refused, fullFromNow, unknown, unknownLong, diesBefore, diesAfter}
+}
 
 // faulty is a store whose n-th call goes wrong. It stands for one process: a new one is a new faulty over the same store.
 type faulty struct {
@@ -48,6 +51,8 @@ func (s *faulty) before() (do bool, after error) {
 	hit := s.calls == s.at
 	switch {
 	case s.kind == fullFromNow && s.calls >= s.at && s.calls < s.at+outage:
+		return false, gone
+	case s.kind == unknownLong && s.calls > s.at && s.calls < s.at+outage:
 		return false, gone
 	case !hit || s.kind == noFault:
 		return true, nil

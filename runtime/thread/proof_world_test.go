@@ -103,15 +103,15 @@ func (w *world) up() *process {
 		case p.engine != nil:
 			return p
 		default:
-			w.pause()
+			w.pause(time.Second)
 		}
 	}
 }
 
-func (w *world) pause() {
+func (w *world) pause(d time.Duration) {
 	w.t.Helper()
 	select {
-	case <-time.After(time.Second):
+	case <-time.After(d):
 	case <-w.ctx.Done():
 		require.FailNow(w.t, "stuck", "a day has passed and the threads are not where they should be")
 	}
@@ -126,7 +126,7 @@ func (w *world) try(do func(e *thread.Engine) error) {
 			require.NoError(w.t, err)
 			return
 		}
-		w.pause()
+		w.pause(time.Second)
 	}
 }
 
@@ -160,7 +160,7 @@ func (w *world) start(id, machine string, input any) {
 // until waits for a state of a thread, and meanwhile says of effects in doubt what is true outside.
 func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Thread {
 	w.t.Helper()
-	for {
+	for pause := time.Second; ; pause *= 2 {
 		var now *runtime.Thread
 		w.try(func(e *thread.Engine) (err error) {
 			now, err = e.Wait(w.ctx, id)
@@ -172,7 +172,7 @@ func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Th
 		if there(now) {
 			return now
 		}
-		w.pause()
+		w.pause(pause)
 	}
 }
 

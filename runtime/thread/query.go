@@ -81,13 +81,16 @@ func (e *Engine) hear(ctx context.Context, news <-chan struct{}) error {
 	return nil
 }
 
-// Served reports whether a thread has taken a request of that id.
-func (e *Engine) Served(ctx context.Context, thread, request string) (bool, error) {
-	err := e.served(ctx, thread, request)
-	if errors.Is(err, errSame) {
-		return true, nil
+// ByRequest returns the entry under which a thread has taken a request of that id; nil when it has not.
+func (e *Engine) ByRequest(ctx context.Context, thread, request string) (*runtime.Entry, error) {
+	if request == "" {
+		return nil, nil //nolint:nilnil // nothing was asked for, and nothing is there
 	}
-	return false, err
+	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: thread, Request: request, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
 }
 
 // Filter selects entries for [Engine.Subscribe]. Zero fields do not select.
@@ -146,6 +149,9 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 	} else if err := checkID(id); err != nil {
 		return nil, err
 	}
+	if e.closing.Load() {
+		return nil, refuse(runtime.CodeUnavailable, "fork thread "+source, errClosing)
+	}
 	t, err := e.load(ctx, source)
 	if err != nil {
 		return nil, err
@@ -167,7 +173,7 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 		return nil, err
 	}
 	e.announce(c)
-	e.revive(id)
+	e.revive(c)
 	return &Forked{Thread: c.Thread, After: after}, nil
 }
 

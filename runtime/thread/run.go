@@ -179,12 +179,21 @@ func (r *run) sameStep(f *runtime.Frame) bool {
 // meanwhile.
 func (r *run) fits(f *runtime.Frame) bool {
 	return r.sameStep(f) && f.State == runtime.FrameReady && f.RouteTo == r.frame.RouteTo && len(f.Attempts) == len(r.frame.Attempts) &&
-		bytes.Equal(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
+		sameJSON(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
 }
 
 // sameReply compares what a step was told: one that began on an answer which was not stored in the end must not count.
 func sameReply(a, b runtime.Reply) bool {
-	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && bytes.Equal(a.Value, b.Value)
+	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && sameJSON(a.Value, b.Value)
+}
+
+// sameJSON compares two values without regard to spaces, which a store takes out.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var one, two bytes.Buffer
+	return json.Compact(&one, a) == nil && json.Compact(&two, b) == nil && bytes.Equal(one.Bytes(), two.Bytes())
 }
 
 // decide applies to a change what the run came to.
@@ -212,7 +221,7 @@ func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 		if r.modify != nil {
 			c.Add(runtime.Entry{Type: runtime.EntryModified, Frame: f.ID})
 		}
-		if err := r.next.apply(c, f); err != nil {
+		if err := r.next.apply(r.driver.engine, c, f); err != nil {
 			c.StepFailed(f.ID, err, r.driver.engine.targets(f))
 			return
 		}

@@ -109,12 +109,8 @@ func (e *Engine) dueAll(ctx context.Context, rows []runtime.ThreadRow) {
 
 // due moves one thread.
 func (e *Engine) due(ctx context.Context, row runtime.ThreadRow) {
-	running := row.Status == runtime.StatusRunning
 	_, err := e.do(ctx, row.ID, &deed{now: true, decide: func(c *runtime.Change) error {
-		if running {
-			e.takeUp(c)
-		}
-		c.Due()
+		c.Due() // a running thread is taken up by the driver, which looks for steps to run
 		return nil
 	}})
 	switch runtime.CodeOf(err) {
@@ -123,25 +119,6 @@ func (e *Engine) due(ctx context.Context, row runtime.ThreadRow) {
 		e.log.Warn("thread of another program", "thread", row.ID, "error", err)
 	default:
 		e.log.Error("cannot move thread", "thread", row.ID, "error", err)
-	}
-}
-
-// takeUp goes on where an engine that is gone stopped: an effect that it had announced and not finished is in doubt.
-func (e *Engine) takeUp(c *runtime.Change) {
-	lease := c.Thread.Lease
-	if lease.Owner != "" && lease.Owner != e.cfg.Owner && lease.Until.After(e.clock.Now()) {
-		return // it is not gone
-	}
-	e.mu.Lock()
-	d := e.drivers[c.Thread.ID]
-	e.mu.Unlock()
-	if d == nil || len(d.runs) > 0 { // takeUp runs on the driver's goroutine
-		return
-	}
-	for _, f := range c.Thread.Frames {
-		if f.State == runtime.FrameReady {
-			c.Doubt(f.ID)
-		}
 	}
 }
 

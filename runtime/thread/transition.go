@@ -2,12 +2,13 @@ package thread
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/routegen/routegen/runtime"
 )
 
 // apply adds to a change what the transition says of its frame. An error means that nothing was added: the step has failed.
-func (t *Transition) apply(c *runtime.Change, f *runtime.Frame) error {
+func (t *Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error {
 	if t.err != nil {
 		return t.err
 	}
@@ -25,9 +26,12 @@ func (t *Transition) apply(c *runtime.Change, f *runtime.Frame) error {
 			c.Ask(id, kind, q)
 		}
 	case call:
-		return t.spawn(c, id)
+		return t.spawn(e, c, id)
 	case jump:
 		to := t.children[0]
+		if err := e.knows(&to); err != nil {
+			return err
+		}
 		input, err := encode(to.Input)
 		if err != nil {
 			return err
@@ -49,9 +53,12 @@ func (t *Transition) apply(c *runtime.Change, f *runtime.Frame) error {
 	return nil
 }
 
-func (t *Transition) spawn(c *runtime.Change, id string) error {
+func (t *Transition) spawn(e *Engine, c *runtime.Change, id string) error {
 	frames := make([]runtime.Frame, len(t.children))
 	for i, child := range t.children {
+		if err := e.knows(&child); err != nil {
+			return err
+		}
 		input, err := encode(child.Input)
 		if err != nil {
 			return err
@@ -70,4 +77,12 @@ func failureOf(err error) *runtime.Failure {
 		err = errors.New("no reason was given")
 	}
 	return &runtime.Failure{Code: runtime.CodeOf(err), Text: err.Error()}
+}
+
+// knows refuses a frame that nobody here could run.
+func (e *Engine) knows(s *Spawned) error {
+	if e.machines[s.Machine] == nil {
+		return refuse(runtime.CodeInvalid, "run step", fmt.Errorf("there is no machine %q for %q: give it to Open", s.Machine, s.Name))
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,6 +165,13 @@ func (f *floor) cycle() {
 	f.commit("UPDATE t SET version = 2, body = ? WHERE id = ? AND version = 1", payload, id)
 }
 
+// burnt is the processor time that the process has used: what a busy machine does not change.
+func burnt() int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
 // together runs cycles on workers until n are done, or for a time.
 func together(workers int, done func(n int64) bool, cycle func()) int64 {
 	var n atomic.Int64
@@ -188,18 +196,22 @@ func BenchmarkCycle(b *testing.B) {
 		b.Run(fmt.Sprintf("floor/workers=%d", workers), func(b *testing.B) {
 			f := openFloor(b, workers > 1)
 			b.ResetTimer()
+			cpu := burnt()
 			together(workers, enough(b), f.cycle)
+			b.ReportMetric(float64(burnt()-cpu)/float64(b.N)/1e3, "cpu-us/cycle")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 		})
 		b.Run(fmt.Sprintf("store/workers=%d", workers), func(b *testing.B) {
 			s := openBench(b)
 			b.ReportAllocs()
 			b.ResetTimer()
+			cpu := burnt()
 			together(workers, enough(b), func() {
 				if err := s.cycle(rules); err != nil {
 					panic(err)
 				}
 			})
+			b.ReportMetric(float64(burnt()-cpu)/float64(b.N)/1e3, "cpu-us/cycle")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 		})
 		// One after the other in short turns: what else the machine does falls on both.

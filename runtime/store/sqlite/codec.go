@@ -18,7 +18,7 @@ import (
 // form: they only grow, at their end, and with a migration, if only an empty one, so that no older program misreads a file. What stands in
 // columns is not repeated.
 var stored = map[reflect.Type][]int{
-	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom"),
+	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes"),
 	of[runtime.Frame]():    fields[runtime.Frame]("ID Parent Machine Name PC Visit Visits Input Locals Shows State Until HeldBy Attempts Forgiven Effects Replies Children RouteTo"),
 	of[runtime.Effect]():   fields[runtime.Effect]("Name State Value"),
 	of[runtime.Reply]():    fields[runtime.Reply]("Name Interrupt Digest Value By RouteTo"),
@@ -27,6 +27,7 @@ var stored = map[reflect.Type][]int{
 	of[runtime.Failure]():  fields[runtime.Failure]("Code Text"),
 	of[runtime.Control]():  fields[runtime.Control]("Mode By Reason At Paused Interrupt"),
 	of[runtime.Letter]():   fields[runtime.Letter]("Name Value By Request"),
+	of[runtime.Reroute]():  fields[runtime.Reroute]("ID Frame Target State Event By"),
 	of[runtime.Lease]():    fields[runtime.Lease]("Owner Fence Until"),
 	of[runtime.Fork]():     fields[runtime.Fork]("Thread Seq"),
 	of[runtime.Choice]():   fields[runtime.Choice]("Label Value Description"),

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	goruntime "runtime"
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
@@ -19,13 +20,13 @@ const (
 
 	insertThread = `INSERT INTO thread(id, version, fence, status, owner, wake, shape, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`
-	updateThread = `UPDATE thread SET version = ?1, fence = ?2, status = ?3, owner = ?4, wake = ?5, shape = ?6, body = ?7
-		WHERE id = ?8 AND version = ?9 AND (?10 = 0 OR fence = ?10)`
-	insertRequest = `INSERT INTO request(thread, id, seq) SELECT n, ?1, ?2 FROM thread WHERE id = ?3 AND version = ?4 AND (?5 = 0 OR fence = ?5)
+	updateThread = `UPDATE thread SET version = ?, fence = ?, status = ?, owner = ?, wake = ?, shape = ?, body = ?
+		WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)`
+	insertRequest = `INSERT INTO request(thread, id, seq) SELECT n, ?, ? FROM thread WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)
 		ON CONFLICT DO NOTHING`
 	insertFirstRequest = `INSERT INTO request(thread, id, seq) VALUES(?, ?, ?)`
 	writeInterrupt     = `INSERT INTO interrupt(id, thread, state, priority, created, kind, node, who, body)
-		VALUES(?1, (SELECT n FROM thread WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT(id) DO UPDATE SET state = excluded.state, priority = excluded.priority, created = excluded.created, kind = excluded.kind,
 		node = excluded.node, who = excluded.who, body = excluded.body WHERE thread = excluded.thread`
 	insertLog   = `INSERT INTO log(thread, seq, body) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?)`
@@ -109,6 +110,10 @@ func (s *Store) wait(ctx context.Context, j *job) verdict {
 
 // lead writes a job and those that wait, and passes the writer on.
 func (s *Store) lead(j *job) {
+	if j.ready != nil { // those who were just told their outcome may have the next commit at hand: a larger group costs each less
+		goruntime.Gosched()
+		goruntime.Gosched()
+	}
 	s.mu.Lock()
 	n := min(len(s.queue), most)
 	batch := make([]*job, 0, 1+n)
@@ -116,10 +121,10 @@ func (s *Store) lead(j *job) {
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.mu.Unlock()
 	s.write(batch)
-	s.pass()
 	for _, done := range batch[1:] {
 		done.ready <- verdict{err: done.err}
 	}
+	s.pass()
 }
 
 // pass gives the writer to the first that waits for it.
@@ -255,7 +260,7 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 		return err
 	}
 	for _, q := range r.requests {
-		rows, _, err := w.exec(ctx, insertRequest, q.id, q.seq, r.id, r.before, r.fence)
+		rows, _, err := w.exec(ctx, insertRequest, q.id, q.seq, r.id, r.before, r.fence, r.fence)
 		if err == nil && rows == 0 {
 			err = s.conflict(ctx, r)
 		}
@@ -264,7 +269,7 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 		}
 		j.wrote = true
 	}
-	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape, r.body, r.id, r.before, r.fence)
+	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape, r.body, r.id, r.before, r.fence, r.fence)
 	if err == nil && rows == 0 {
 		err = s.conflict(ctx, r)
 	}

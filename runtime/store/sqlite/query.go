@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', body FROM thread WHERE id = ?1
+	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', body FROM thread WHERE id = ?
 		UNION ALL
-		SELECT n, id, kind, node, body FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?1) AND state < 2`
+		SELECT n, id, kind, node, body FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2`
 	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.body FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
 	listLog        = `SELECT n, body FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ? ORDER BY seq LIMIT ?`
 	listAllLog     = `SELECT l.n, l.body, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? ORDER BY l.n LIMIT ?`
@@ -32,6 +32,19 @@ func (s *Store) read(ctx context.Context, op string, run func(*conn) error) erro
 	return failed(op, err)
 }
 
+// readShort is read for what takes no longer than a step of a commit: while nobody writes, it has the writer's connection, whose pages are warm.
+func (s *Store) readShort(ctx context.Context, op string, run func(*conn) error) error {
+	s.mu.Lock()
+	free := !s.led && !s.closed && ctx.Err() == nil
+	s.led = s.led || free
+	s.mu.Unlock()
+	if !free {
+		return s.read(ctx, op, run)
+	}
+	defer s.pass()
+	return failed(op, run(s.writer))
+}
+
 // Load implements [runtime.Store].
 func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err error) {
 	type open struct {
@@ -40,9 +53,9 @@ func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err err
 	}
 	var opened []open
 	op := fmt.Sprintf("load thread %.60q", id)
-	err = s.read(ctx, op, func(c *conn) error {
+	err = s.readShort(ctx, op, func(c *conn) error {
 		var wrong error
-		err := c.query(context.Background(), func(row []driver.Value) bool { // it is short
+		err := c.query(context.Background(), func(row []driver.Value) bool {
 			n, first, kind, node, body := integer(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4])
 			if n == 0 {
 				t, wrong = threadOf(id, first, body)
@@ -53,7 +66,7 @@ func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err err
 				opened = append(opened, open{n, i})
 			}
 			return wrong == nil
-		}, loadThread, id)
+		}, loadThread, id, id)
 		return first(err, wrong)
 	})
 	if err == nil && t == nil {

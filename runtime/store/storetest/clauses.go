@@ -60,6 +60,6 @@ var clauses = []clause{
 	{"a closed store is unavailable", "Store: a closed store refuses with unavailable", closes, closed},
 	{"everything survives closing and opening", "Commit: durable; laws 1, 6 and 8", durable, reopened},
 	{"damage is reported and harms one thread only", "Store: damaged data is refused with internal", damage, damaged},
-	{"an unreachable store has changed nothing", "Store: refuses with unavailable; law 10", outage, broken},
+	{"an unreachable store has changed nothing", "Store: refuses with unavailable; law 10", outage, unreachable},
 	{"two stores on the same data see each other", "Commit: compare-and-set", shared, secondStore},
 }

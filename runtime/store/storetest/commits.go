@@ -16,6 +16,8 @@ func commitNew(tr *trial) {
 	tr.commit(tr.answers("a", "q1", `true`))
 	tr.holdsAsCommitted("a")
 	assert.Equal(tr, int64(2), tr.load("a").Version)
+	tr.commit(tr.answers("a", "q2", `false`))
+	tr.holdsAsCommitted("a")
 }
 
 func commitZeroOnExisting(tr *trial) {

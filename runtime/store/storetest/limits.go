@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -92,8 +93,8 @@ func damaged(tr *trial) {
 	tr.holdsAsCommitted("b", "c")
 }
 
-// broken makes the store unreachable while a question is open.
-func broken(tr *trial) {
+// unreachable makes the store unreachable while a question is open.
+func unreachable(tr *trial) {
 	tr.commit(tr.asks("a", "q"))
 	before := tr.everything(tr.Store)
 	c := tr.answers("a", "q", `1`)
@@ -124,14 +125,14 @@ func secondStore(tr *trial) {
 	tr.loses(tr.requests("a", "r"))
 	for n := range rounds {
 		tr.Store = []runtime.Store{first, second}[n%2]
-		tr.commit(tr.says("a", fmt.Sprint(n)))
+		tr.commit(tr.says("a", strconv.Itoa(n)))
 	}
 	assert.Equal(tr, tr.everything(first), tr.everything(second))
 	for round := range rounds {
 		stores := []runtime.Store{first, second}
 		errs := make(chan error, len(stores))
 		for _, s := range stores {
-			c := tr.says("race", fmt.Sprint(round))
+			c := tr.says("race", strconv.Itoa(round))
 			go func() { errs <- s.Commit(tr.ctx, c) }()
 		}
 		one, two := <-errs, <-errs

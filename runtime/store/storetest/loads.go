@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/stretchr/testify/assert"
@@ -152,10 +153,10 @@ func loadIsOneCommit(tr *trial) {
 	for n := 2; n <= rounds; n++ {
 		var c *runtime.Change
 		if n%2 == 0 {
-			c = tr.answers("a", fmt.Sprint(n-1), `true`)
+			c = tr.answers("a", strconv.Itoa(n-1), `true`)
 		} else {
 			c = tr.next("a")
-			c.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: fmt.Sprint(n)})
+			c.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: strconv.Itoa(n)})
 		}
 		if err := tr.Store.Commit(tr.ctx, c); !assert.NoError(tr, err) {
 			break
@@ -178,7 +179,7 @@ func (tr *trial) torn() string {
 		return err.Error()
 	case int64(len(t.Open)) != t.Version%2:
 		return fmt.Sprintf("version %d was loaded with %d open interrupts", t.Version, len(t.Open))
-	case len(t.Open) == 1 && t.Open[0].Name != fmt.Sprint(t.Version):
+	case len(t.Open) == 1 && t.Open[0].Name != strconv.FormatInt(t.Version, 10):
 		return fmt.Sprintf("version %d was loaded with interrupt %s", t.Version, t.Open[0].Name)
 	}
 	return ""

@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +16,7 @@ func logOrder(tr *trial) {
 	var want []string
 	for n := range 12 {
 		id := fmt.Sprintf("t%d", (n*5)%3)
-		c := tr.says(id, fmt.Sprint(n))
+		c := tr.says(id, strconv.Itoa(n))
 		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and", Value: raw(`0`)})
 		tr.commit(c)
 		for k := range c.Entries {
@@ -59,13 +59,14 @@ func logQueries(tr *trial) {
 	require.Len(tr, of["b"], 6)
 	sees := func(want []runtime.Entry, q runtime.LogQuery) {
 		tr.Helper()
-		assert.Equal(tr, text(slices.Clip(want)), text(tr.log(q)), "%+v", q)
+		assert.Equal(tr, places(want), places(tr.log(q)), "%+v", q)
 	}
 	for n, e := range all {
 		sees(all[n+1:], runtime.LogQuery{After: e.Cursor})
 		sees(all[n:min(n+3, len(all))], runtime.LogQuery{After: e.Cursor - 1, Limit: 3})
 	}
 	for id, entries := range of {
+		found := 0
 		for n, e := range entries {
 			sees(entries[n+1:], runtime.LogQuery{Thread: id, AfterSeq: e.Seq})
 			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor})
@@ -73,12 +74,14 @@ func logQueries(tr *trial) {
 			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor - 1, AfterSeq: e.Seq})
 			sees(entries[n:min(n+2, len(entries))], runtime.LogQuery{Thread: id, AfterSeq: e.Seq - 1, Limit: 2})
 			if e.Request != "" {
+				found++
 				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request})
 				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, AfterSeq: e.Seq})
 				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor - 1})
 				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor})
 			}
 		}
+		assert.Equal(tr, 5, found, "entries with a request id")
 		sees(entries, runtime.LogQuery{Thread: id})
 		for _, request := range []string{"r", "r9", "R1", "%", "r_"} {
 			sees(nil, runtime.LogQuery{Thread: id, Request: request})
@@ -170,7 +173,7 @@ func logFollowed(tr *trial) {
 func (tr *trial) story(id string, n int) []*runtime.Change {
 	out := make([]*runtime.Change, n)
 	for k := range out {
-		c := tr.says(id, fmt.Sprint(k))
+		c := tr.says(id, strconv.Itoa(k))
 		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and"})
 		tr.records[id], out[k] = c.Thread, c
 	}

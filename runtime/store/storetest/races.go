@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,11 @@ func crossing(tr *trial) {
 			order = []string{"b", "a"}
 		}
 		all.Go(func() {
-			for done := 0; done < rounds; {
+			for done, tries := 0, 0; done < rounds; tries++ {
+				if tries > 10_000 {
+					errs <- errors.New("nobody gets on: a refused commit left something behind")
+					return
+				}
 				mu.Lock()
 				changes := make([]*runtime.Change, len(order))
 				for n, id := range order {
@@ -211,7 +216,7 @@ func (tr *trial) visit(client int, id, answer string, clock *atomic.Int64) ([]po
 	load.Output = found
 	c := runtime.NewChange(t, tr.rules, tr.now)
 	answer = fmt.Sprintf("%q", answer)
-	if _, err := c.Answer(runtime.Answer{Question: "q", Value: raw(answer), By: "bob"}); err != nil {
+	if _, err := c.Answer(runtime.Answer{Value: raw(answer), By: "bob"}); err != nil {
 		return []porcupine.Operation{load}, fmt.Errorf("version %d: %w", t.Version, err)
 	}
 	rules := *tr.rules
@@ -230,7 +235,7 @@ func (tr *trial) visit(client int, id, answer string, clock *atomic.Int64) ([]po
 // onward asks the next question in the same commit. It does so by a change of its own, whose ids no other client makes.
 func onward(c *runtime.Change, rules *runtime.Rules) *runtime.Change {
 	next := runtime.NewChange(c.Thread, rules, c.Now)
-	next.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: "q"})
+	next.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: fmt.Sprintf("q%d", next.Thread.Version)})
 	next.Thread.Version, next.Before = c.Thread.Version, c.Before
 	next.Entries = append(c.Entries, next.Entries...)
 	next.Interrupts = append(c.Interrupts, next.Interrupts...)

@@ -108,7 +108,7 @@ func rowsByOwner(tr *trial) {
 	sees("t1 t3", runtime.ThreadQuery{Owner: "engine-2", Statuses: []runtime.Status{runtime.StatusRunning}})
 }
 
-// rowsByWake has threads that want to be looked at at different times, and some never. Times move as the records do.
+// rowsByWake has threads that must be looked at, at several times, and some never. Times move as the records do.
 func rowsByWake(tr *trial) {
 	due := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	wakes := map[string]int{"a": 30, "b": 10, "c": 20, "d": 40}

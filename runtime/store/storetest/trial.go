@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -181,18 +182,19 @@ func (tr *trial) everything(store runtime.Store) string {
 	require.NoError(tr, err)
 	log, err := store.Log(tr.ctx, runtime.LogQuery{Limit: 10_000})
 	require.NoError(tr, err)
-	out := text(rows)
+	var out strings.Builder
+	out.WriteString(text(rows))
 	for n := range log {
-		out += fmt.Sprintf("\n%d %s %s", log[n].Cursor, log[n].Thread, text(log[n]))
+		fmt.Fprintf(&out, "\n%d %s %s", log[n].Cursor, log[n].Thread, text(log[n]))
 	}
 	for _, row := range rows {
 		t, err := store.Load(tr.ctx, row.ID)
 		require.NoError(tr, err)
 		asked, err := store.Interrupts(tr.ctx, runtime.InterruptQuery{Thread: row.ID, Limit: 1000})
 		require.NoError(tr, err)
-		out += "\n" + record(t) + text(asked)
+		out.WriteString("\n" + record(t) + text(asked))
 	}
-	return out
+	return out.String()
 }
 
 // unchanged runs what must change nothing.

@@ -1,0 +1,231 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+)
+
+// Reply is one line of a script.
+type Reply struct {
+	Name string                                                                  // for messages; may be empty
+	When func(r llm.Request) bool                                                // which requests it is for; nil: any
+	Give func(ctx context.Context, r llm.Request) (resp llm.Response, err error) // the reply
+	Ever bool                                                                    // it may be given any number of times
+}
+
+// JSON replies with a JSON text.
+func JSON(text string) Reply {
+	return give("json", llm.Response{JSON: json.RawMessage(text)})
+}
+
+// Text replies with free text, also where a schema was asked for.
+func Text(text string) Reply { return give("text", llm.Response{Text: text}) }
+
+// Calls replies with calls of tools. Ids that are missing are filled in.
+func Calls(calls ...llm.ToolCall) Reply {
+	return give("calls", llm.Response{Calls: numbered("call", calls)})
+}
+
+// Fails replies with an error.
+func Fails(err error) Reply {
+	return Reply{Name: "fails", Give: func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, err }}
+}
+
+// Refuses replies with a refusal, as an adapter reports it.
+func Refuses(text string) Reply {
+	return Fails(llm.Fail("ask scripted model", &llm.RefusalError{Provider: "scripted", Text: text}))
+}
+
+// Hangs replies when the context of the call ends, with what ended it.
+func Hangs() Reply {
+	return Reply{Name: "hangs", Give: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		<-ctx.Done()
+		return llm.Response{}, ended(ctx)
+	}}
+}
+
+func give(name string, resp llm.Response) Reply {
+	return Reply{Name: name, Give: func(context.Context, llm.Request) (llm.Response, error) { return resp, nil }}
+}
+
+// numbered gives ids to calls that have none, and an empty object to those without arguments.
+func numbered(prefix string, calls []llm.ToolCall) []llm.ToolCall {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		if calls[i].ID == "" {
+			calls[i].ID = fmt.Sprintf("%s_%d", prefix, i+1)
+		}
+		if calls[i].Args == nil {
+			calls[i].Args = json.RawMessage(`{}`)
+		}
+	}
+	return calls
+}
+
+// For narrows a reply to the requests that all of these match.
+func (r Reply) For(when ...func(llm.Request) bool) Reply {
+	all := slices.Clone(when)
+	if r.When != nil {
+		all = append(all, r.When)
+	}
+	r.When = func(q llm.Request) bool {
+		return !slices.ContainsFunc(all, func(match func(llm.Request) bool) bool { return !match(q) })
+	}
+	return r
+}
+
+// Always makes a reply one that may be given any number of times.
+func (r Reply) Always() Reply {
+	r.Ever = true
+	return r
+}
+
+// Said matches requests in whose system prompt or turns a text occurs.
+func Said(text string) func(llm.Request) bool {
+	return func(r llm.Request) bool {
+		return strings.Contains(r.System, text) || slices.ContainsFunc(r.Turns(), func(m llm.Message) bool {
+			return strings.Contains(m.Text, text) || slices.ContainsFunc(m.Results, func(t llm.ToolResult) bool {
+				return strings.Contains(t.Text(), text)
+			})
+		})
+	}
+}
+
+// Wants matches requests for a schema of this name.
+func Wants(name string) func(llm.Request) bool {
+	return func(r llm.Request) bool { return r.Schema != nil && r.Name() == name }
+}
+
+// Shows matches requests whose schema, in the plain dialect, holds a text.
+func Shows(text string) func(llm.Request) bool {
+	return func(r llm.Request) bool { return r.Schema != nil && strings.Contains(r.Schema(runtime.Plain), text) }
+}
+
+// Model is an [llm.Model] that follows a script. A request gets the first reply that is left and matches; so replies without a match are
+// given in their order, and concurrent callers are told apart by matches. Safe for concurrent use.
+type Model struct {
+	mu    sync.Mutex
+	left  []Reply
+	asked []llm.Request
+}
+
+var _ llm.Model = (*Model)(nil)
+
+// NewModel returns a model with a script.
+func NewModel(script ...Reply) *Model { return &Model{left: slices.Clone(script)} }
+
+// Add puts replies at the end of the script.
+func (m *Model) Add(script ...Reply) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left = append(m.left, script...)
+}
+
+// Asked returns the requests so far, in the order they came.
+func (m *Model) Asked() []llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
+}
+
+// Left returns an error that names the replies nobody asked for, nil where there is none. Replies that are given always do not count.
+func (m *Model) Left() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	once := slices.DeleteFunc(slices.Clone(m.left), func(r Reply) bool { return r.Ever })
+	if len(once) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d replies of the script were not asked for: %s", len(once), names(once))
+}
+
+// Generate gives the next reply. It refuses what every model refuses, and with CodeInvalid a request that no reply is left for: that text
+// quotes the request, because it is a person who repairs the script.
+func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	if err := r.Check(); err != nil {
+		return llm.Response{}, err
+	}
+	if _, err := r.Form(runtime.Plain); err != nil {
+		return llm.Response{}, err
+	}
+	if ctx.Err() != nil {
+		return llm.Response{}, ended(ctx)
+	}
+	reply, err := m.next(r)
+	if err != nil {
+		return llm.Response{}, &runtime.Error{Code: runtime.CodeInvalid, Op: "ask scripted model", Err: err}
+	}
+	resp, err := reply.Give(ctx, r)
+	if err == nil && resp.Model == "" {
+		resp.Model = "scripted"
+	}
+	return resp, err
+}
+
+// next takes a reply out of the script; giving it may block, and the lock is not held then.
+func (m *Model) next(r llm.Request) (Reply, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, r)
+	for i, reply := range m.left {
+		if reply.When != nil && !reply.When(r) {
+			continue
+		}
+		if !reply.Ever {
+			m.left = slices.Delete(m.left, i, i+1)
+		}
+		return reply, nil
+	}
+	left := "the script is over"
+	if len(m.left) > 0 {
+		left = "no reply matches of those left: " + names(m.left)
+	}
+	return Reply{}, errors.New("request " + fmt.Sprint(len(m.asked)) + ": " + left + "\n" + described(&r))
+}
+
+func names(replies []Reply) string {
+	out := make([]string, len(replies))
+	for i := range replies {
+		out[i] = replies[i].Name
+	}
+	return strings.Join(out, ", ")
+}
+
+// described shows what was asked, each part cut at 600 characters.
+func described(r *llm.Request) string {
+	var b strings.Builder
+	part := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %s: %.600q\n", name, text)
+		}
+	}
+	if r.Schema != nil {
+		part("schema "+r.Name(), r.Schema(runtime.Plain))
+	}
+	for _, t := range r.Tools {
+		part("tool "+t.Name, t.Description)
+	}
+	part("system", r.System)
+	for _, turn := range r.Turns() {
+		part(string(turn.Role), turn.Text)
+		for _, c := range turn.Calls {
+			part("call "+c.Name, string(c.Args))
+		}
+		for _, t := range turn.Results {
+			part("result "+t.ID, t.Text())
+		}
+	}
+	return b.String()
+}
+
+func ended(ctx context.Context) error {
+	return llm.Fail("ask scripted model", llm.Unanswered(ctx, "scripted", true, ctx.Err()))
+}

@@ -1,0 +1,167 @@
+package llmtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/schema"
+)
+
+// openAI is Chat Completions.
+type openAI struct{}
+
+func (openAI) key(h http.Header) string {
+	key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	if !ok {
+		return ""
+	}
+	return key
+}
+
+func (openAI) check(c *checker, body *schema.Value) {
+	c.only("body", body, "model", "messages", "response_format", "tools", "tool_choice", "max_completion_tokens", "parallel_tool_calls",
+		"temperature", "top_p", "seed", "user", "metadata", "store", "reasoning_effort", "safety_identifier", "prompt_cache_key")
+	if textOf(body.Get("model")) == "" {
+		c.fault("model: is missing")
+	}
+	if most := body.Get("max_completion_tokens"); most != nil && strings.HasPrefix(most.Text, "-") {
+		c.fault("max_completion_tokens: is negative")
+	}
+	openAIFormat(c, body.Get("response_format"))
+	for _, t := range items(body.Get("tools")) {
+		f := t.Get("function")
+		if textOf(t.Get("type")) != "function" || f == nil {
+			c.fault("tools: one is not a function")
+			continue
+		}
+		c.only("tools.function", f, "name", "description", "parameters", "strict")
+		strict := f.Get("strict")
+		if strict == nil {
+			c.fault("tools: strict is not said, so the provider may rewrite the schema")
+		}
+		c.tool(textOf(f.Get("name")), isTrue(strict))
+		c.form("tools."+textOf(f.Get("name")), runtime.OpenAI, f.Get("parameters"), isTrue(strict))
+	}
+	openAITurns(c, items(body.Get("messages")))
+}
+
+func openAIFormat(c *checker, format *schema.Value) {
+	if format == nil {
+		return
+	}
+	c.only("response_format", format, "type", "json_schema")
+	form := format.Get("json_schema")
+	if textOf(format.Get("type")) != "json_schema" || form == nil {
+		c.fault("response_format: is not json_schema")
+		return
+	}
+	c.only("response_format.json_schema", form, "name", "description", "schema", "strict")
+	if !legalName.MatchString(textOf(form.Get("name"))) {
+		c.fault("response_format.json_schema.name: does not match %s", legalName)
+	}
+	if !isTrue(form.Get("strict")) {
+		c.fault("response_format.json_schema.strict: is not true, so the form is only a wish")
+	}
+	c.form("response_format", runtime.OpenAI, form.Get("schema"), true)
+}
+
+// openAITurns wants the results of all calls right after them, one message each.
+func openAITurns(c *checker, turns []*schema.Value) {
+	var calls, results []string
+	last := ""
+	for _, turn := range turns {
+		role := textOf(turn.Get("role"))
+		if role == "tool" {
+			results = append(results, textOf(turn.Get("tool_call_id")))
+			last = role
+			continue
+		}
+		c.paired("messages", calls, results)
+		calls, results = nil, nil
+		for _, call := range items(turn.Get("tool_calls")) {
+			calls = append(calls, textOf(call.Get("id")))
+			if _, err := schema.Parse([]byte(textOf(at(call, "function", "arguments")))); err != nil {
+				c.fault("messages: the arguments of a call are not JSON in a string: %s", err)
+			}
+		}
+		switch {
+		case !slices.Contains([]string{"system", "developer", "user", "assistant"}, role):
+			c.fault("messages: %q is no role", role)
+		case turn.Get("content") == nil && len(calls) == 0:
+			c.fault("messages: a turn of the %s is empty", role)
+		case len(calls) > 0 && role != "assistant":
+			c.fault("messages: only the assistant calls tools")
+		}
+		last = role
+	}
+	c.paired("messages", calls, results)
+	if last != "user" && last != "tool" {
+		c.fault("messages: the last is not the user's")
+	}
+}
+
+func (openAI) window(a *Answer) bool { return a.Stop == llm.StopContext }
+
+func (openAI) reply(a *Answer, id, model string) string {
+	said := map[string]any{"role": "assistant", "content": nil, "refusal": nil}
+	finish := "stop"
+	switch {
+	case a.Category != "":
+		finish = a.Category
+	case a.Refusal != "":
+		said["refusal"] = a.Refusal
+	default:
+		said["content"] = a.Text
+	}
+	if len(a.Calls) > 0 {
+		var calls []any
+		for _, call := range a.Calls {
+			function := map[string]any{"name": call.Name, "arguments": string(call.Args)}
+			calls = append(calls, map[string]any{"id": call.ID, "type": "function", "function": function})
+		}
+		said["tool_calls"], finish = calls, "tool_calls"
+	}
+	switch a.Stop {
+	case "":
+	case llm.StopLength:
+		finish = "length"
+	default:
+		finish = a.Stop
+	}
+	return encoded(map[string]any{
+		"id": "chatcmpl-" + id, "object": "chat.completion", "created": 1700000000, "model": model + "-2026-01-01",
+		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": finish, "logprobs": nil}},
+		"usage": map[string]any{
+			"prompt_tokens": a.Usage.InputTokens, "completion_tokens": a.Usage.OutputTokens,
+			"total_tokens":          a.Usage.InputTokens + a.Usage.OutputTokens,
+			"prompt_tokens_details": map[string]any{"cached_tokens": a.Usage.CachedTokens},
+		},
+	})
+}
+
+func (openAI) failure(_ int, kind, message string) string {
+	return encoded(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil, "code": kind}})
+}
+
+// at follows keys, as far as there is something.
+func at(v *schema.Value, keys ...string) *schema.Value {
+	for _, key := range keys {
+		if v == nil {
+			return nil
+		}
+		v = v.Get(key)
+	}
+	return v
+}
+
+// encoded cannot fail on what is built here: maps, lists, strings and numbers.
+func encoded(v any) string {
+	data, err := runtime.Encode(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}

@@ -1,0 +1,221 @@
+package llmtest
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/schema"
+)
+
+// TB is what a [Server] needs of a test.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Cleanup(f func())
+}
+
+// Answer is one line of a server's script. The zero value is an empty reply, which no adapter takes.
+type Answer struct {
+	Text     string
+	Calls    []llm.ToolCall
+	Thinking string // Anthropic only: said before calls, and wanted back with their results
+	Refusal  string // the reply is a refusal that says this
+	Category string // of the refusal; with OpenAI only "content_filter"
+	Stop     string // one of the reasons of [llm.StopError], or the provider's own word; "" for a reply that is whole
+	Usage    llm.Usage
+
+	Status     int           // an error instead of a reply
+	Type       string        // of the error: "rate_limit_error"
+	RetryAfter time.Duration // with any status; to the millisecond, which both clients read
+	Body       string        // sent as it stands instead of all that, with ContentType
+	Content    string        // type of Body; default application/json
+	Hang       bool          // no answer until the client gives up, or the test ends
+
+	Arrived func() // called when the request has come, before it is answered
+}
+
+// Received is a request as it came.
+type Received struct {
+	Path   string
+	Header http.Header
+	Body   *schema.Value // in its order; nil for what is not JSON
+	Fault  string        // the rule that it breaks; "" when it breaks none
+}
+
+// Server is both providers on this machine. Each request that breaks no rule gets the next answer. Safe for concurrent use.
+type Server struct {
+	tb     TB
+	http   *httptest.Server
+	closed chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex
+	left     []Answer
+	received []Received
+	expected []string
+	thoughts map[string]string // by the id of the call after it
+	made     int
+}
+
+// NewServer starts a server with a script, and stops it when the test ends. A request after the end of the script, and an answer that
+// nobody asked for, fail the test.
+func NewServer(tb TB, script ...Answer) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, left: slices.Clone(script), closed: make(chan struct{}), thoughts: map[string]string{}}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	tb.Cleanup(func() {
+		tb.Helper()
+		s.Close()
+		if n := len(s.left); n > 0 {
+			tb.Errorf("%d answers of the script were not asked for", n)
+		}
+	})
+	return s
+}
+
+// Close stops the server before the test ends, for a provider that is gone. What hangs is cut. Closing twice is no more than once.
+func (s *Server) Close() {
+	s.once.Do(func() { close(s.closed) })
+	s.http.Close()
+}
+
+// OpenAI returns the base URL for OpenAI's client.
+func (s *Server) OpenAI() string { return s.http.URL + "/v1" }
+
+// Anthropic returns the base URL for Anthropic's client.
+func (s *Server) Anthropic() string { return s.http.URL }
+
+// Client returns an HTTP client whose connections end with the server.
+func (s *Server) Client() *http.Client { return s.http.Client() }
+
+// Expect names the schemas that may come, of replies and of tools. From then on any other one is refused, and so is one of them with its
+// keys in another order.
+func (s *Server) Expect(schemas ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expected = append(s.expected, schemas...)
+}
+
+// Received returns the requests so far, those that broke a rule too.
+func (s *Server) Received() []Received {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.received)
+}
+
+// wire is one provider's protocol.
+type wire interface {
+	key(h http.Header) string                               // the credential; "" is refused
+	check(c *checker, body *schema.Value)                   // finds faults
+	reply(a *Answer, id, model string) (body string)        // of an answer that is none of an error
+	failure(status int, kind, message string) (body string) // of an error
+	window(a *Answer) bool                                  // the wire says with an error that the window is too small
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	defer func() { _ = r.Body.Close() }()
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	var p wire
+	switch r.URL.Path {
+	case "/v1/chat/completions":
+		p = openAI{}
+	case "/v1/messages":
+		p = anthropic{}
+	default:
+		http.Error(w, "no such path", http.StatusNotFound)
+		return
+	}
+	body, err := schema.Parse(data)
+	c := &checker{server: s}
+	switch {
+	case r.Method != http.MethodPost:
+		c.fault("the method is %s", r.Method)
+	case err != nil:
+		c.fault("the body is not JSON as it should be: %s", err)
+	default:
+		p.check(c, body)
+	}
+	s.mu.Lock()
+	s.received = append(s.received, Received{Path: r.URL.Path, Header: r.Header.Clone(), Body: body, Fault: c.first})
+	s.mu.Unlock()
+	switch {
+	case p.key(r.Header) == "":
+		send(w, http.StatusUnauthorized, p.failure(http.StatusUnauthorized, "authentication_error", "no key"), nil)
+	case c.first != "":
+		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "invalid_request_error", c.first), nil)
+	default:
+		s.answer(w, r, p, textOf(body.Get("model")))
+	}
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, p wire, model string) {
+	a, id, ok := s.next()
+	if !ok {
+		s.tb.Errorf("the script is over, and %s was asked once more", r.URL.Path)
+		h := http.Header{"X-Should-Retry": {"false"}}
+		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "invalid_request_error", "the script is over"), h)
+		return
+	}
+	if a.Arrived != nil {
+		a.Arrived()
+	}
+	h := http.Header{"X-Request-Id": {"req_" + id}, "Request-Id": {"req_" + id}}
+	if a.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(a.RetryAfter.Seconds()))))
+		h.Set("Retry-After-Ms", strconv.FormatInt(a.RetryAfter.Milliseconds(), 10))
+	}
+	switch {
+	case a.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.closed:
+		}
+	case a.Body != "":
+		if a.Content != "" {
+			h.Set("Content-Type", a.Content)
+		}
+		send(w, max(a.Status, http.StatusOK), a.Body, h)
+	case p.window(&a):
+		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "context_length_exceeded", "too long"), h)
+	case a.Status != 0:
+		send(w, a.Status, p.failure(a.Status, a.Type, "scripted: sk-secret-in-a-message"), h)
+	default:
+		send(w, http.StatusOK, p.reply(&a, id, model), h)
+	}
+}
+
+// next takes an answer out of the script, with ids for its calls that no other answer has.
+func (s *Server) next() (a Answer, id string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.left) == 0 {
+		return Answer{}, "", false
+	}
+	a, s.left = s.left[0], s.left[1:]
+	s.made++
+	id = strconv.Itoa(s.made)
+	a.Calls = numbered("call_"+id, a.Calls)
+	if a.Thinking != "" && len(a.Calls) > 0 {
+		s.thoughts[a.Calls[0].ID] = a.Thinking
+	}
+	return a, id, true
+}
+
+func send(w http.ResponseWriter, status int, body string, h http.Header) {
+	w.Header().Set("Content-Type", "application/json")
+	for name, values := range h {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body) // the client may be gone
+}

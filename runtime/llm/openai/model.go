@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+)
+
+const provider = "openai"
+
+// Config is how the provider is reached. Its zero value takes all from the environment, as the official client does: OPENAI_API_KEY,
+// OPENAI_BASE_URL and the rest.
+type Config struct {
+	APIKey     string                 // default: of the environment
+	BaseURL    string                 // default: of the environment, then the provider's
+	HTTPClient *http.Client           // default: the official client's
+	Retries    int                    // tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
+	Timeout    time.Duration          // of one try; 0: none but that of the context
+	MaxTokens  int                    // for requests that name none; 0: the model's own
+	Options    []option.RequestOption // for what has no field here; applied last
+}
+
+// Model is one model of OpenAI, or of a server that speaks its protocol. It is safe for concurrent use.
+type Model struct {
+	client    openai.Client
+	name      string
+	maxTokens int
+}
+
+var _ llm.Model = (*Model)(nil)
+
+// New returns a model by its name at the provider: "gpt-5.1". Nothing is sent; a wrong address or key shows at the first request.
+func New(model string, c Config) *Model {
+	opts := []option.RequestOption{option.WithMiddleware(note)}
+	if c.APIKey != "" {
+		opts = append(opts, option.WithAPIKey(c.APIKey))
+	}
+	if c.BaseURL != "" {
+		opts = append(opts, option.WithBaseURL(c.BaseURL))
+	}
+	if c.HTTPClient != nil {
+		opts = append(opts, option.WithHTTPClient(c.HTTPClient))
+	}
+	if c.Retries != 0 {
+		opts = append(opts, option.WithMaxRetries(max(c.Retries, 0)))
+	}
+	if c.Timeout > 0 {
+		opts = append(opts, option.WithRequestTimeout(c.Timeout))
+	}
+	return &Model{client: openai.NewClient(slices.Concat(opts, c.Options)...), name: model, maxTokens: c.MaxTokens}
+}
+
+// Generate asks once, see [llm.Model]. Errors are those that package llm names.
+func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	const op = "ask openai"
+	if err := r.Check(); err != nil {
+		return llm.Response{}, err
+	}
+	form, err := r.Form(runtime.OpenAI)
+	if err != nil {
+		return llm.Response{}, err
+	}
+	var opts []option.RequestOption
+	if r.Key != "" {
+		opts = append(opts, option.WithHeader("Idempotency-Key", llm.HeaderKey(r.Key)))
+	}
+	var sent bool
+	answer, err := m.client.Chat.Completions.New(context.WithValue(ctx, sentKey{}, &sent), m.params(&r, form), opts...)
+	if err != nil {
+		return llm.Response{}, llm.Fail(op, failed(ctx, sent, err))
+	}
+	resp, err := read(&r, answer)
+	if err != nil {
+		return llm.Response{}, llm.Fail(op, err)
+	}
+	return resp, nil
+}
+
+// sentKey finds, in the context of a call, where to note that it got as far as the way out: what the client refuses before that, it will
+// always refuse.
+type sentKey struct{}
+
+func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	if sent, ok := r.Context().Value(sentKey{}).(*bool); ok {
+		*sent = true
+	}
+	return next(r)
+}
+
+// failed takes the client's error apart. A request that does not fit the model's window is an answer with a status, and yet a stop.
+func failed(ctx context.Context, sent bool, err error) error {
+	e, ok := errors.AsType[*openai.Error](err)
+	if !ok || e.Response == nil {
+		return llm.Unanswered(ctx, provider, sent, err)
+	}
+	if e.Code == "context_length_exceeded" {
+		return &llm.StopError{Provider: provider, Reason: llm.StopContext, Word: e.Code}
+	}
+	kind := e.Code
+	if kind == "" {
+		kind = e.Type
+	}
+	return llm.Answered(provider, e.Response, kind, e.Message)
+}

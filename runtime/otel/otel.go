@@ -1,0 +1,143 @@
+package otel
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+
+	api "go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+const scope = "github.com/routegen/routegen/runtime/otel"
+
+// Config says where spans and metrics go. The zero value works; [New] copies it.
+type Config struct {
+	TracerProvider trace.TracerProvider // default: the global one
+	MeterProvider  metric.MeterProvider // default: the global one
+}
+
+// Observer writes spans and metrics. It goes into [thread.Config], and into several engines if need be. Its methods may be called by any
+// number of goroutines, and keep nothing between calls.
+type Observer struct {
+	tracer     trace.Tracer
+	interrupts metric.Int64Counter
+	open       metric.Int64UpDownCounter
+	wait       metric.Float64Histogram
+	steps      metric.Int64Counter
+	duration   metric.Float64Histogram
+}
+
+var _ thread.Observer = (*Observer)(nil)
+
+// New makes an observer. It refuses with CodeInternal when the meter provider refuses an instrument.
+func New(cfg Config) (*Observer, error) {
+	if cfg.TracerProvider == nil {
+		cfg.TracerProvider = api.GetTracerProvider()
+	}
+	if cfg.MeterProvider == nil {
+		cfg.MeterProvider = api.GetMeterProvider()
+	}
+	m := cfg.MeterProvider.Meter(scope)
+	o := &Observer{tracer: cfg.TracerProvider.Tracer(scope)}
+	var errs [5]error
+	o.interrupts, errs[0] = m.Int64Counter("routegen.interrupts", metric.WithUnit("{interrupt}"),
+		metric.WithDescription("What happened to interrupts."))
+	o.open, errs[1] = m.Int64UpDownCounter("routegen.interrupts.open", metric.WithUnit("{interrupt}"),
+		metric.WithDescription("Change of the number of open interrupts by this process."))
+	o.wait, errs[2] = m.Float64Histogram("routegen.interrupt.wait", metric.WithUnit("s"),
+		metric.WithDescription("Time from a question to its answer."),
+		metric.WithExplicitBucketBoundaries(1, 5, 15, 60, 300, 900, 3600, 4*3600, 8*3600, 24*3600, 3*24*3600, 7*24*3600)) // people, not machines
+	o.steps, errs[3] = m.Int64Counter("routegen.steps", metric.WithUnit("{step}"),
+		metric.WithDescription("Runs of steps."))
+	o.duration, errs[4] = m.Float64Histogram("routegen.step.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time a run of a step took."),
+		metric.WithExplicitBucketBoundaries(.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "make instruments", Err: err}
+	}
+	return o, nil
+}
+
+// TraceID is the id of a thread's trace: the first 16 bytes of the SHA-256 of the thread's id. With it a page about a thread can link to the trace.
+func TraceID(thread string) trace.TraceID {
+	sum := sha256.Sum256([]byte(thread))
+	return trace.TraceID(sum[:16])
+}
+
+// within puts a context into the trace of a thread, as its root: there is a trace id, and no span that could be a parent. With a parent made
+// up, samplers would take its word for their own, and readers would look for a span that nobody sent.
+func within(ctx context.Context, thread string) context.Context {
+	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: TraceID(thread)}))
+}
+
+// Step starts the span of a step; its end is counted, too.
+func (o *Observer) Step(ctx context.Context, a thread.Activation) (inner context.Context, ended func(thread.StepEnd)) {
+	f := a.Frame
+	began := time.Now()
+	ctx, span := o.tracer.Start(within(ctx, a.Thread), title("step", f.Machine, f.Name), trace.WithTimestamp(began), trace.WithAttributes(given(
+		attribute.String("routegen.thread", a.Thread),
+		attribute.String("routegen.frame", f.ID),
+		attribute.String("routegen.parent", f.Parent),
+		attribute.String("routegen.machine", f.Machine),
+		attribute.String("routegen.name", f.Name),
+		attribute.String("routegen.step", f.PC),
+		attribute.Int("routegen.visit", f.Visit),
+		attribute.Int("routegen.turn", a.Turn),
+		attribute.Int("routegen.attempt", len(f.Attempts)+1),
+	)...))
+	return ctx, func(end thread.StepEnd) {
+		outcome, code := "done", ""
+		switch {
+		case end.Err != nil:
+			outcome, code = "failed", codeOf(end.Err)
+			span.SetStatus(codes.Error, code)
+		case end.Waiting:
+			outcome = "waiting"
+			span.AddEvent("waiting")
+		case end.Cut:
+			outcome = "cut"
+		}
+		how := given(attribute.String("routegen.outcome", outcome), attribute.String("error.type", code))
+		took := time.Since(began)
+		span.SetAttributes(how...)
+		span.End(trace.WithTimestamp(began.Add(took)))
+		set := metric.WithAttributeSet(attribute.NewSet(append(how, given(
+			attribute.String("routegen.machine", f.Machine), attribute.String("routegen.name", f.Name))...)...))
+		o.steps.Add(ctx, 1, set)
+		o.duration.Record(ctx, took.Seconds(), set)
+	}
+}
+
+// codeOf is the code a failed step is stored with: the failure of a child that travels as an error keeps its own.
+func codeOf(err error) string {
+	code := runtime.CodeOf(err)
+	if f, ok := errors.AsType[*runtime.Failure](err); ok && code == runtime.CodeInternal && f.Code != "" {
+		code = f.Code
+	}
+	return string(code)
+}
+
+// title is the name of a span: only words that the program chose, few enough to group by.
+func title(words ...string) string {
+	return strings.TrimRight(strings.Join(words, " "), " ")
+}
+
+// given leaves out the texts that are empty.
+func given(attrs ...attribute.KeyValue) []attribute.KeyValue {
+	out := attrs[:0]
+	for _, a := range attrs {
+		if a.Value.Type() != attribute.STRING || a.Value.AsString() != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}

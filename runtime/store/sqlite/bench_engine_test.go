@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// mailer is the cycle as a user writes it: one effect, one question, one effect.
+var mailer = thread.Func("mail", func(ctx context.Context, order int) (string, error) {
+	if _, err := thread.Do(ctx, "draft", func(context.Context, string) (string, error) { return "m1", nil }); err != nil {
+		return "", err
+	}
+	ok, err := thread.Ask[bool](ctx, "send", runtime.Question{Text: "Send it?", Payload: payload})
+	if err != nil || !ok {
+		return "", err
+	}
+	return thread.Do(ctx, "send", func(context.Context, string) (string, error) { return "sent", nil })
+})
+
+func openEngine(b testing.TB, s runtime.Store) *thread.Engine {
+	b.Helper()
+	e, err := thread.Open(context.Background(), s, thread.Config{}, mailer)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = e.Close(context.Background()) })
+	return e
+}
+
+func engineCycle(e *thread.Engine) error {
+	ctx := context.Background()
+	t, err := e.Start(ctx, thread.Begin{Machine: "mail", Input: 4711, User: "ann"})
+	if err != nil {
+		return err
+	}
+	_, err = e.Answer(ctx, t.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
+	return err
+}
+
+func BenchmarkEngineProfile(b *testing.B) {
+	e := openEngine(b, openBench(b))
+	for b.Loop() {
+		require.NoError(b, engineCycle(e))
+	}
+}

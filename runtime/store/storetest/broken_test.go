@@ -1,0 +1,417 @@
+package storetest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/mem"
+)
+
+// broken is a store that breaks its promises where a function is set.
+type broken struct {
+	runtime.Store
+
+	commit     func(s runtime.Store, changes []*runtime.Change) error
+	load       func(s runtime.Store, id string) (*runtime.Thread, error)
+	interrupts func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error)
+	log        func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error)
+	threads    func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error)
+}
+
+var bg = context.Background()
+
+func (b *broken) Commit(ctx context.Context, changes ...*runtime.Change) error {
+	if b.commit == nil {
+		return b.Store.Commit(ctx, changes...)
+	}
+	return b.commit(b.Store, changes)
+}
+
+func (b *broken) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+	if b.load == nil {
+		return b.Store.Load(ctx, id)
+	}
+	return b.load(b.Store, id)
+}
+
+func (b *broken) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+	if b.interrupts == nil {
+		return b.Store.Interrupts(ctx, q)
+	}
+	return b.interrupts(b.Store, q)
+}
+
+func (b *broken) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+	if b.log == nil {
+		return b.Store.Log(ctx, q)
+	}
+	return b.log(b.Store, q)
+}
+
+func (b *broken) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+	if b.threads == nil {
+		return b.Store.Threads(ctx, q)
+	}
+	return b.threads(b.Store, q)
+}
+
+// The builders below say what is broken in one place, and leave the rest honest.
+
+// commits changes each change, in a copy, before it is committed.
+func commits(edit func(c *runtime.Change)) *broken {
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+		copies := make([]*runtime.Change, len(changes))
+		for n, c := range changes {
+			d, t := *c, *c.Thread
+			d.Thread, d.Entries, d.Interrupts = &t, slices.Clone(c.Entries), slices.Clone(c.Interrupts)
+			copies[n] = &d
+			edit(&d)
+		}
+		return s.Commit(bg, copies...)
+	}}
+}
+
+// loads changes what is loaded.
+func loads(edit func(t *runtime.Thread)) *broken {
+	return &broken{load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+		t, err := s.Load(bg, id)
+		if err == nil {
+			edit(t)
+		}
+		return t, err
+	}}
+}
+
+// asks changes a query for interrupts.
+func asks(edit func(q *runtime.InterruptQuery)) *broken {
+	return &broken{interrupts: func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+		edit(&q)
+		return s.Interrupts(bg, q)
+	}}
+}
+
+// finds changes what a query for interrupts found.
+func finds(edit func(q *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt) *broken {
+	return &broken{interrupts: func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+		found, err := s.Interrupts(bg, q)
+		return edit(&q, found), err
+	}}
+}
+
+// reads changes a query for entries.
+func reads(edit func(q *runtime.LogQuery)) *broken {
+	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+		edit(&q)
+		return s.Log(bg, q)
+	}}
+}
+
+// lists changes a query for threads.
+func lists(edit func(q *runtime.ThreadQuery)) *broken {
+	return &broken{threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+		edit(&q)
+		return s.Threads(bg, q)
+	}}
+}
+
+// noVersions takes every change for one of the version that is stored.
+func noVersions() *broken {
+	var mu sync.Mutex
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+		mu.Lock()
+		defer mu.Unlock()
+		copies := make([]*runtime.Change, len(changes))
+		for n, c := range changes {
+			d := *c
+			d.Before = 0
+			if t, err := s.Load(bg, c.Thread.ID); err == nil {
+				d.Before = t.Version
+			}
+			copies[n] = &d
+		}
+		return s.Commit(bg, copies...)
+	}}
+}
+
+func noFences() *broken { return commits(func(c *runtime.Change) { c.Fence = 0 }) }
+
+// oneByOne commits each change on its own.
+func oneByOne() *broken {
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+		for _, c := range changes {
+			if err := s.Commit(bg, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+func noRequests() *broken {
+	return commits(func(c *runtime.Change) {
+		for n := range c.Entries {
+			c.Entries[n].Request = ""
+		}
+	})
+}
+
+// noInterrupts loses the interrupts of every change.
+func noInterrupts() *broken { return commits(func(c *runtime.Change) { c.Interrupts = nil }) }
+
+// aliasing gives back the very record that was committed.
+func aliasing() *broken {
+	var kept sync.Map
+	return &broken{
+		commit: func(s runtime.Store, changes []*runtime.Change) error {
+			err := s.Commit(bg, changes...)
+			for _, c := range changes {
+				if err == nil {
+					kept.Store(c.Thread.ID, c.Thread)
+				}
+			}
+			return err
+		},
+		load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+			if t, ok := kept.Load(id); ok {
+				return t.(*runtime.Thread), nil
+			}
+			return s.Load(bg, id)
+		},
+	}
+}
+
+// reusing loads every version of a thread into the same record.
+func reusing() *broken {
+	var mu sync.Mutex
+	one := map[string]*runtime.Thread{}
+	b := &broken{}
+	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		t, err := s.Load(bg, id)
+		if err == nil && one[id] == nil {
+			one[id] = new(runtime.Thread)
+		}
+		if err == nil {
+			*one[id] = *t
+		}
+		return one[id], err
+	}
+	b.commit = func(s runtime.Store, changes []*runtime.Change) error {
+		err := s.Commit(bg, changes...)
+		for _, c := range changes {
+			_, _ = b.load(s, c.Thread.ID)
+		}
+		return err
+	}
+	return b
+}
+
+// lagging loads the version before the last. With torn it adds the interrupts of the last.
+func lagging(torn bool) *broken {
+	var mu sync.Mutex
+	last := map[string]*runtime.Thread{}
+	before := map[string]*runtime.Thread{}
+	return &broken{
+		commit: func(s runtime.Store, changes []*runtime.Change) error {
+			mu.Lock()
+			defer mu.Unlock()
+			err := s.Commit(bg, changes...)
+			for _, c := range changes {
+				if err == nil {
+					before[c.Thread.ID], last[c.Thread.ID] = last[c.Thread.ID], c.Thread
+				}
+			}
+			return err
+		},
+		load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			t, err := s.Load(bg, id)
+			if old := before[id]; old != nil && t.Version%3 == 0 {
+				open := t.Open
+				t = runtime.NewChange(old, &runtime.Rules{}, time.Time{}).Thread
+				if t.Version--; torn {
+					t.Open = open
+				}
+			}
+			return t, err
+		},
+	}
+}
+
+// firstOnly commits the first change of a call and forgets the others.
+func firstOnly() *broken {
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error { return s.Commit(bg, changes[0]) }}
+}
+
+// oneSlot keeps the data and the question of a step under one name.
+func oneSlot() *broken {
+	return commits(func(c *runtime.Change) {
+		c.Interrupts = slices.DeleteFunc(c.Interrupts, func(i *runtime.Interrupt) bool {
+			f := c.Thread.Frame(i.Frame)
+			return f != nil && f.Effect(i.Name) != nil
+		})
+	})
+}
+
+// deleting forgets what is closed.
+func deleting() *broken {
+	return finds(func(_ *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt {
+		return slices.DeleteFunc(found, func(i *runtime.Interrupt) bool { return i.State == runtime.InterruptAnswered })
+	})
+}
+
+// byTime forgets that priority comes first.
+func byTime() *broken {
+	return finds(func(_ *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt {
+		slices.SortStableFunc(found, func(a, b *runtime.Interrupt) int {
+			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Priority, b.Priority))
+		})
+		return found
+	})
+}
+
+// late shows some entries only after others that came later.
+func late() *broken {
+	var mu sync.Mutex
+	calls := 0
+	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		found, err := s.Log(bg, q)
+		if calls++; q.Thread == "" && calls%2 == 1 {
+			found = slices.DeleteFunc(found, func(e runtime.Entry) bool { return e.Thread == "t0" })
+		}
+		return found, err
+	}}
+}
+
+// upsideDown turns what Log or Threads return around.
+func upsideDown() *broken {
+	return &broken{
+		log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+			found, err := s.Log(bg, q)
+			slices.Reverse(found)
+			return found, err
+		},
+		threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+			found, err := s.Threads(bg, q)
+			slices.Reverse(found)
+			return found, err
+		},
+	}
+}
+
+// rows changes the rows of threads.
+func rows(edit func(row *runtime.ThreadRow)) *broken {
+	return &broken{threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+		found, err := s.Threads(bg, q)
+		for n := range found {
+			edit(&found[n])
+		}
+		return found, err
+	}}
+}
+
+// small refuses what is large.
+func small() *broken {
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+		for _, c := range changes {
+			if data, err := runtime.Seal(c.Thread); err != nil || len(data) > 1<<16 {
+				return &runtime.Error{Code: runtime.CodeInvalid, Err: bytes.ErrTooLarge}
+			}
+		}
+		return s.Commit(bg, changes...)
+	}}
+}
+
+// folding takes ids that differ in case for the same.
+func folding() *broken {
+	b := commits(func(c *runtime.Change) { c.Thread.ID = strings.ToLower(c.Thread.ID) })
+	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) { return s.Load(bg, strings.ToLower(id)) }
+	return b
+}
+
+// fresh takes an unknown thread for a new one.
+func fresh() *broken {
+	return &broken{load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+		t, err := s.Load(bg, id)
+		if runtime.CodeOf(err) == runtime.CodeNotFound {
+			t, err = &runtime.Thread{ID: id}, nil
+		}
+		return t, err
+	}}
+}
+
+// deaf goes on when its caller has gone.
+func deaf() *broken {
+	b := asks(func(*runtime.InterruptQuery) {})
+	b.commit = func(s runtime.Store, changes []*runtime.Change) error { return s.Commit(bg, changes...) }
+	return b
+}
+
+// rich is mem with every capability, each played by a wrapper.
+func rich() Opened {
+	base := mem.Open()
+	var mu sync.Mutex
+	damaged, out := map[string]bool{}, false
+	refuse := func(code runtime.Code) error { return &runtime.Error{Code: code, Op: "rich"} }
+	b := &broken{Store: base}
+	b.commit = func(s runtime.Store, changes []*runtime.Change) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if out {
+			return refuse(runtime.CodeUnavailable)
+		}
+		return s.Commit(bg, changes...)
+	}
+	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if damaged[id] {
+			return nil, refuse(runtime.CodeInternal)
+		}
+		return s.Load(bg, id)
+	}
+	honest := &broken{Store: base, load: b.load}
+	set := func(to bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		out = to
+	}
+	return Opened{
+		Store:  &cautious{Store: b},
+		Close:  base.Close,
+		Reopen: func() runtime.Store { return &cautious{Store: honest} },
+		Second: func() runtime.Store { return base },
+		Damage: func(id string) { damaged[id] = true },
+		Break: func() func() {
+			set(true)
+			return func() { set(false) }
+		},
+	}
+}
+
+// cautious looks at the context, which the functions of broken do not get.
+type cautious struct{ runtime.Store }
+
+func (c *cautious) Commit(ctx context.Context, changes ...*runtime.Change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.Store.Commit(ctx, changes...)
+}
+
+func (c *cautious) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return c.Store.Load(ctx, id)
+}

@@ -1,0 +1,6 @@
+//go:build slow
+
+package thread_test
+
+// proofKills is how often a process is killed.
+const proofKills = 200

@@ -1,0 +1,224 @@
+package workflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// Event is a reroute event: an outside order to interrupt a node, and to continue at another. Its JSON is the contract's.
+type Event struct {
+	EventID            string         `json:"eventId"`
+	Timestamp          time.Time      `json:"timestamp"`
+	NodeID             string         `json:"nodeId"` // the frame that runs, see [runtime.Call.Frame]
+	SourceAgentType    string         `json:"sourceAgentType"`
+	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"` // "": back to where the interrupt came from
+	InterruptType      string         `json:"interruptType"`
+	Reason             string         `json:"reason"`
+	Choices            []Choice       `json:"choices,omitempty"`
+	ConfirmationItems  []Confirmation `json:"confirmationItems,omitempty"`
+	ContextForDecision string         `json:"contextForDecision,omitempty"`
+	RequestedBy        string         `json:"requestedBy,omitempty"` // a person, or the key of a node
+}
+
+// Choice is one option of an event.
+type Choice struct {
+	Label       string `json:"label"`
+	Value       string `json:"value"`
+	Description string `json:"description,omitempty"`
+}
+
+// Confirmation is one statement to answer with yes or no.
+type Confirmation struct {
+	ID     string `json:"id"`
+	Prompt string `json:"prompt"`
+}
+
+// What became of an event.
+const (
+	Requested              = "REQUESTED" // stored, and the message is out
+	Queued                 = "QUEUED"    // stored behind the one that is pending
+	IgnoredTargetNotActive = "IGNORED_TARGET_NOT_ACTIVE"
+)
+
+// Reroute takes an event in. In one commit, in this order, it is stored, the running agent gets its message, and the event is announced in the
+// outbox. The next interrupt of that node continues at the event's target; the event is used up in the commit that resolves it.
+//
+// Refused before anything is stored, with CodeInvalid or CodeNoRoute: an unknown agent type, a target without a route, an interrupt type that is unknown or
+// hidden, a source whose node has no interrupt; and with CodeConflict a frame that runs another node than the source. A frame that is
+// not active any more is not refused: the outbox says [IgnoredTargetNotActive], and nothing is stored. The same event id again is the same
+// event.
+func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string, event Event) (status string, err error) {
+	if err := m.checkEvent(&event); err != nil {
+		return "", err
+	}
+	data, err := runtime.Encode(event)
+	if err != nil {
+		return "", err
+	}
+	text := Message(&event)
+	message, err := runtime.Encode(text)
+	if err != nil {
+		return "", err
+	}
+	switch served, err := e.ByRequest(ctx, threadID, runtime.RerouteRequest(event.EventID)); {
+	case err != nil:
+		return "", err
+	case served != nil:
+		return Requested, nil
+	}
+	_, err = e.Change(ctx, threadID, func(c *runtime.Change) error {
+		status = Requested
+		f := c.Thread.Frame(event.NodeID)
+		switch {
+		case f == nil || c.Thread.Over != "":
+			status = IgnoredTargetNotActive
+		case !m.active(f, event.SourceAgentType):
+			return refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType+" now")
+		case c.Reroute(runtime.Reroute{
+			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data, By: event.RequestedBy,
+		}, message) == runtime.RerouteQueued:
+			status = Queued
+		}
+		c.Add(runtime.Entry{
+			Type: runtime.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status, Text: event.EventID, By: event.RequestedBy,
+		})
+		return nil
+	})
+	if err == nil && status != IgnoredTargetNotActive && m.cfg.Send != nil {
+		m.cfg.Send(ctx, threadID, event.NodeID, text)
+	}
+	return status, err
+}
+
+// active reports whether the frame runs a node of an agent type, or handles its interrupt.
+func (m *Machine) active(f *runtime.Frame, agentType string) bool {
+	at := m.byKey(f.PC)
+	if at == 0 && f.Machine == Name {
+		j, err := m.readJournal(f)
+		if err != nil {
+			return false
+		}
+		at = m.byKey(j.Node)
+	}
+	return at != 0 && at == m.byAgentType(agentType)
+}
+
+// Publish is Reroute for a node's own handler: the event carries its node as who asked for it.
+func Publish(ctx context.Context, event Event) (status string, err error) {
+	p, ok := ctx.Value(placeKey{}).(*place)
+	if !ok {
+		return "", invalid("publish event", "this context is not that of a node: pass on the one the handler got")
+	}
+	engine, err := thread.EngineOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	event.RequestedBy = p.step.node(p.node).Key
+	return thread.Do(ctx, "publish/"+event.EventID, func(ctx context.Context, _ string) (string, error) {
+		return p.step.Reroute(ctx, engine, p.step.a.Thread, event)
+	})
+}
+
+func (m *Machine) checkEvent(e *Event) error {
+	op := "reroute event " + e.EventID
+	source := m.byAgentType(e.SourceAgentType)
+	switch {
+	case e.EventID == "":
+		return invalid(op, "it has no eventId")
+	case source == 0:
+		return invalid(op, "there is no agent type %q: use %s", e.SourceAgentType, strings.Join(m.agentTypes(), ", "))
+	case m.node(source).Interrupt == 0:
+		return invalid(op, "%s raises no interrupt", e.SourceAgentType)
+	case e.RerouteToAgentType != "" && m.node(m.byAgentType(e.RerouteToAgentType)).Route == 0:
+		return runtime.Permanent(&runtime.Error{Code: runtime.CodeNoRoute, Op: op, Err: &runtime.SelectionError{
+			Routing: "InterruptRouting", Set: []string{e.RerouteToAgentType}, Allowed: m.routeTypes(),
+		}})
+	}
+	return m.checkType(op, source, e.InterruptType)
+}
+
+// checkType holds the interrupt type to the values that a model may use: what the node's interrupt accepts from a reply.
+func (m *Machine) checkType(op string, source int, interruptType string) error {
+	row := m.tables.Interrupts[m.node(source).Interrupt-1]
+	probe, err := runtime.Encode(map[string]string{"type": interruptType})
+	if err != nil {
+		return err
+	}
+	var wrong *runtime.InvalidError
+	if errors.As(runtime.DecodeReply(probe, m.program.Interrupt(row.Name), nil), &wrong) {
+		at := slices.IndexFunc(wrong.Problems, func(p runtime.Problem) bool { return p.Pointer == "/type" })
+		if at >= 0 {
+			return invalid(op, "interruptType: %s", wrong.Problems[at].Reason)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) agentTypes() []string {
+	var out []string
+	for i := range m.tables.Nodes {
+		out = append(out, m.tables.Nodes[i].AgentType)
+	}
+	return out
+}
+
+func (m *Machine) routeTypes() []string {
+	var out []string
+	for i := range m.tables.Routes {
+		out = append(out, m.tables.Routes[i].AgentType)
+	}
+	return out
+}
+
+// Message is what the running agent reads of an event: its reason, context, choices, confirmations and target.
+func Message(e *Event) string {
+	var b strings.Builder
+	reason := e.Reason
+	if strings.TrimSpace(reason) == "" {
+		reason = "Somebody outside of the workflow asks for an interrupt."
+	}
+	fmt.Fprintf(&b, "An interrupt is requested. Raise an interrupt request of type %s next.\n\nReason: %s\n", e.InterruptType, reason)
+	if e.ContextForDecision != "" {
+		fmt.Fprintf(&b, "\nContext: %s\n", e.ContextForDecision)
+	}
+	if len(e.Choices) > 0 {
+		b.WriteString("\nChoices:\n")
+		for _, c := range e.Choices {
+			fmt.Fprintf(&b, "- %s (%s)", c.Label, c.Value)
+			if c.Description != "" {
+				b.WriteString(": " + c.Description)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	if len(e.ConfirmationItems) > 0 {
+		b.WriteString("\nTo confirm:\n")
+		for _, c := range e.ConfirmationItems {
+			fmt.Fprintf(&b, "- %s: %s\n", c.ID, c.Prompt)
+		}
+	}
+	if e.RerouteToAgentType != "" {
+		fmt.Fprintf(&b, "\nThe work goes on at: %s\n", e.RerouteToAgentType)
+	}
+	return b.String()
+}
+
+// digits turns a text into 26 digits of Crockford's base 32, the first at most 7, as in a ULID.
+func digits(text string) string {
+	const set = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	sum := sha256.Sum256([]byte(text))
+	out := make([]byte, 26)
+	for i := range out {
+		out[i] = set[sum[i]&31]
+	}
+	out[0] = set[sum[0]&7]
+	return string(out)
+}

@@ -1,0 +1,213 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/prompt"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// Name of the machine; it stands in every stored frame.
+const Name = "workflow"
+
+// Config is what a workflow can be told. The zero value works: interrupts are resolved with the stored request of the node they go on at.
+type Config struct {
+	Model    llm.Model       // resolves interrupts, reviews, and chooses routings in [Choose]; nil: stored requests go on as they were
+	Reviewer llm.Model       // answers AGENT_REVIEW; default: Model
+	Prompts  *prompt.Prompts // needed with a Model
+
+	Tools   map[string]llm.Tool  // by the name the spec gives them, for [Talk]
+	Servers map[string]llm.Tools // by the name of the MCP server
+
+	// Prepare runs before a node, and after the handler on the request that goes on; what the last one returns is stored and run. Finish runs
+	// on what a node, or the handler, has routed. Both run inside the step, in this order, for every node.
+	Prepare []func(ctx context.Context, v View, request runtime.Record) (runtime.Record, error)
+	Finish  []func(ctx context.Context, v View, routing runtime.Routing) (runtime.Routing, error)
+
+	// Conversation makes the end of the workflow the end of a turn: the thread is idle then, and the next message starts anew.
+	Conversation bool
+
+	// Send hands a message to the node that runs, a reroute's for one, after it is stored. nil: the outbox has it.
+	Send func(ctx context.Context, thread, frame, message string)
+}
+
+// View says where a decorator runs.
+type View struct {
+	Thread  string
+	Frame   string
+	Node    string // key of the node
+	Handler bool   // the unified interrupt handler runs, not the node
+}
+
+// Machine runs the nodes of a generated package. It has no state; any number of threads may use it at the same time.
+type Machine struct {
+	program runtime.Program
+	tables  *runtime.Tables
+	cfg     Config
+}
+
+// New makes the machine of a generated package: workflow.New(routes.New(handlers), workflow.Config{...}). A Config with a Model and without
+// Prompts is refused with CodeInvalid.
+func New(p runtime.Program, cfg Config) (*Machine, error) {
+	if cfg.Reviewer == nil {
+		cfg.Reviewer = cfg.Model
+	}
+	if cfg.Reviewer != nil && cfg.Prompts == nil {
+		return nil, invalid("new workflow", "a model needs Config.Prompts")
+	}
+	return &Machine{program: p, tables: p.Tables, cfg: cfg}, nil
+}
+
+// Name returns "workflow".
+func (*Machine) Name() string { return Name }
+
+// Timeout is the limit of the node that runs.
+func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
+
+// Targets are the nodes a failed step can be sent to.
+func (m *Machine) Targets(*runtime.Frame) []string {
+	var out []string
+	for i := range m.tables.Routes {
+		out = append(out, m.tables.Routes[i].AgentType)
+	}
+	return out
+}
+
+// Begin is how a thread of the workflow starts: with a request of the generated package, at the node that takes it.
+func Begin(request runtime.Record) (thread.Begin, error) {
+	tagged, err := runtime.EncodeTagged(request)
+	if err != nil {
+		return thread.Begin{}, err
+	}
+	return thread.Begin{Machine: Name, Name: request.Shape().Name, Input: opening{Request: tagged}}, nil
+}
+
+// Step runs one step of a lane: a node, the collection of a fan-out, or the unified interrupt handler.
+func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+	j, err := m.readJournal(a.Frame)
+	if err != nil {
+		return thread.Transition{}, err
+	}
+	if a.Frame.RouteTo != "" { // a person sent a failed step elsewhere
+		return m.sendTo(j, a.Frame.RouteTo)
+	}
+	s := &step{Machine: m, a: a, j: j}
+	switch a.Frame.PC {
+	case "":
+		return thread.Advance(j.Node, j), nil
+	case pcHandle:
+		return s.handle(ctx)
+	case pcCollect:
+		return s.collect()
+	default:
+		return s.runNode(ctx)
+	}
+}
+
+// The steps beside the nodes. A node's key begins with a letter, so these are none.
+const (
+	pcHandle  = "!handle"
+	pcCollect = "!collect"
+)
+
+// step is one run of a step.
+type step struct {
+	*Machine
+	a thread.Activation
+	j *journal
+}
+
+// row returns a row by its number; 0 is none.
+func row[T any](rows []T, i int) T {
+	if i < 1 || i > len(rows) {
+		var none T
+		return none
+	}
+	return rows[i-1]
+}
+
+func (m *Machine) node(i int) *runtime.Node {
+	if i < 1 || i > len(m.tables.Nodes) {
+		return &runtime.Node{}
+	}
+	return &m.tables.Nodes[i-1]
+}
+
+func (m *Machine) byKey(key string) int {
+	for i := range m.tables.Nodes {
+		if m.tables.Nodes[i].Key == key {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// taker returns the node that takes a type of request.
+func (m *Machine) taker(request string) int {
+	for i := range m.tables.Requests {
+		if m.tables.Requests[i].Name == request {
+			return m.tables.Requests[i].Node
+		}
+	}
+	return 0
+}
+
+// byAgentType returns the node of an agent type, or of an alias of one.
+func (m *Machine) byAgentType(agentType string) int {
+	for i := range m.tables.Nodes {
+		n := &m.tables.Nodes[i]
+		if n.AgentType == agentType {
+			return i + 1
+		}
+		for _, alias := range n.Aliases {
+			if alias == agentType {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// sendTo goes on at another node, with the last request it had.
+func (m *Machine) sendTo(j *journal, agentType string) (thread.Transition, error) {
+	n := m.node(m.byAgentType(agentType))
+	last, ok := j.Last[n.Key]
+	if !ok {
+		return thread.Transition{}, m.missing(n, "a failed step was sent there")
+	}
+	j.enter(n.Key, last.Type, last.Request)
+	return thread.Advance(n.Key, j), nil
+}
+
+// MissingRequestError says that a node cannot go on because it never had a request on this thread. It is a matter of how the program is put
+// together, and no loop.
+type MissingRequestError struct {
+	Node    string // key
+	Request string // the type it takes
+	Reason  string
+}
+
+// Error names node and type.
+func (e *MissingRequestError) Error() string {
+	return fmt.Sprintf("node %s has no %s on this thread: %s", e.Node, e.Request, e.Reason)
+}
+
+func (m *Machine) missing(n *runtime.Node, reason string) error {
+	name := row(m.tables.Requests, n.Request).Name
+	return runtime.Permanent(&runtime.Error{
+		Code: runtime.CodeNotFound, Op: "continue workflow", Err: &MissingRequestError{Node: n.Key, Request: name, Reason: reason},
+	})
+}
+
+func invalid(op, format string, args ...any) error {
+	return runtime.Permanent(&runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: fmt.Errorf(format, args...)})
+}
+
+func refuse(code runtime.Code, op, reason string) error {
+	return &runtime.Error{Code: code, Op: op, Err: errors.New(reason)}
+}
