@@ -163,14 +163,6 @@ func (q *Question) compact() {
 	}
 }
 
-// spaceless is compactJSON for what mostly is compact already.
-func spaceless(data json.RawMessage) json.RawMessage {
-	if bytes.ContainsAny(data, " \n\r\t") {
-		return compactJSON(data)
-	}
-	return data
-}
-
 // compactJSON returns JSON without spaces, and what is no JSON as it is.
 func compactJSON(data json.RawMessage) json.RawMessage {
 	var b bytes.Buffer

@@ -11,14 +11,14 @@
 //	start thread          the thread was made
 //	fork thread           it was made of another one, and is linked to that trace
 //	step <machine> <name> one run of a step; <name> is left out where the frame has none
-//	wait <kind> <node>    an interrupt, from the question to its end; ends with who answered, and has an event for every vote
+//	wait <kind> <node>    an interrupt, from the question to its end: who answered, and an event for every vote
 //
 // A pause is no error: the span of a step that waits has the event "waiting" and the status Unset. A failed step has the status Error. Its
 // description is the code, as is error.type: the text of an error may hold what people said. Payloads, answers, inputs and results never appear; the
 // digest of what was shown does.
 //
 //	routegen.thread, .frame, .parent, .machine, .name, .step, .visit, .turn, .attempt   of a step
-//	routegen.outcome                                    done, waiting, failed, or cut: what it did does not count
+//	routegen.outcome                                    done, waiting, failed, or cut: stopped from outside, without a result
 //	error.type                                          code of a failed step
 //	routegen.interrupt, .kind, .node, .digest, .asks    of an interrupt, beside thread, frame, step and visit
 //	routegen.state                                      how it ended: answered, expired, superseded, cancelled

@@ -91,7 +91,8 @@ func (s *scan) resolve(p *place) *NarrowError {
 }
 
 func (s *scan) target(p *place, ref *reference) (*place, *NarrowError) {
-	resource, fragment := p.id, ""
+	resource := p.id
+	var fragment string
 	if local, ok := strings.CutPrefix(ref.text, "#"); ok {
 		plain, err := url.PathUnescape(local)
 		if err != nil {

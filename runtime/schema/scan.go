@@ -151,25 +151,29 @@ func (s *scan) enter(p *place) {
 			}
 			continue
 		}
-		kind := formOf(m.Key)
-		if m.Value.Kind == Literal && kind != single && kind != either || hides && kind != defining {
-			continue
+		if kind := formOf(m.Key); !hides || kind == defining {
+			s.inside(p, m, kind)
 		}
-		switch {
-		case kind == single, kind == either && m.Value.Kind != Array:
-			s.child(p, m.Key, "", m.Value)
-		case (kind == several || kind == either) && m.Value.Kind == Array:
-			for i, item := range m.Value.Members {
-				s.child(p, m.Key, strconv.Itoa(i), item.Value)
+	}
+}
+
+// inside walks the schemas in the value of a keyword. A value of the wrong kind holds none.
+func (s *scan) inside(p *place, m Member, kind form) {
+	switch {
+	case kind == single, kind == either && m.Value.Kind != Array:
+		s.child(p, m.Key, "", m.Value)
+	case (kind == several || kind == either) && m.Value.Kind == Array:
+		for i, item := range m.Value.Members {
+			s.child(p, m.Key, strconv.Itoa(i), item.Value)
+		}
+	case (kind == byName || kind == defining) && m.Value.Kind == Object:
+		for _, named := range m.Value.Members {
+			if named.Value.Kind == Array {
+				continue // "dependencies" of old may list names
 			}
-		case (kind == byName || kind == defining) && m.Value.Kind == Object:
-			for _, named := range m.Value.Members {
-				if named.Value.Kind != Array { // "dependencies" of old may list names
-					c := s.child(p, m.Key, named.Key, named.Value)
-					if c.definition = kind == defining; c.definition && p == p.id {
-						s.defs[definition{p, m.Key, named.Key}] = c
-					}
-				}
+			c := s.child(p, m.Key, named.Key, named.Value)
+			if c.definition = kind == defining; c.definition && p == p.id {
+				s.defs[definition{p, m.Key, named.Key}] = c
 			}
 		}
 	}

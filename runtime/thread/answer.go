@@ -123,15 +123,17 @@ func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*r
 		if len(changes) > 0 {
 			err = e.store.Commit(ctx, changes...)
 		}
-		switch {
-		case runtime.CodeOf(err) == runtime.CodeConflict:
+		if runtime.CodeOf(err) == runtime.CodeConflict {
 			continue
-		case err != nil:
-			return nil, err
 		}
 		for _, c := range changes {
-			e.announce(c)
-			e.revive(c)
+			if err == nil {
+				e.announce(c)
+			}
+			e.revive(c) // after an error too: the store may have done it before it became unavailable
+		}
+		if err != nil {
+			return nil, err
 		}
 		return out, nil
 	}

@@ -210,7 +210,7 @@ func (d *driver) refuse(err error) {
 
 // beat keeps the lease while steps run, and looks whether somebody else changed the thread.
 func (d *driver) beat() {
-	if len(d.runs) == 0 || d.work != nil || d.base == nil || d.stuck {
+	if len(d.runs) == 0 || len(d.pending) > 0 || d.base == nil || d.stuck {
 		return
 	}
 	before := d.base

@@ -94,6 +94,10 @@ func (d *driver) receive() {
 			}
 			delete(d.runs, x.run.frame.ID)
 		}
+		if !d.retryAt.IsZero() { // it is decided with the others, on what the store holds then
+			d.pending, d.work = append(d.pending, x), nil
+			continue
+		}
 		if x.fresh && d.work == nil || d.base == nil && d.work == nil && x.begin == nil {
 			if err := d.load(); err != nil {
 				d.unloaded(x, err)
@@ -102,9 +106,6 @@ func (d *driver) receive() {
 			if x.fence != 0 && d.base.Lease.Fence == x.fence && d.mine() {
 				d.fence = x.fence
 			}
-		}
-		if d.work == nil && len(d.pending) > 0 && d.base != nil {
-			d.again(nil) // what waited for the record comes first
 		}
 		d.take(x)
 	}
@@ -183,7 +184,7 @@ func (d *driver) heed() {
 // pause completes a requested pause when no step runs.
 func (d *driver) pause() {
 	t := d.current()
-	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.stuck {
+	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.stuck || !d.retryAt.IsZero() {
 		return
 	}
 	d.take(&deed{decide: func(c *runtime.Change) error { c.Pause(); return nil }})

@@ -24,7 +24,7 @@ type Observer interface {
 // StepEnd is how a run of a step ended. The zero value says that it went through.
 type StepEnd struct {
 	Waiting bool  // it asked, or a person paused the thread: a normal end, no error
-	Cut     bool  // it does not count: its frame has ended, another engine drives the thread, or this one is closing
+	Cut     bool  // it was stopped and has no result: its frame has ended, another engine drives the thread, or this one is closing
 	Err     error // it failed, or ended its frame with a failure; its text may hold what people said
 }
 

@@ -258,7 +258,7 @@ func TestObserverIsToldWhatStoppedAStep(t *testing.T) {
 			_, err := e.Escape(context.Background(), "t", runtime.EscapeNow, "ann", "")
 			return err
 		}, false, thread.StepEnd{Waiting: true}},
-		"a person cancels":                    {cancel, false, thread.StepEnd{Cut: true}},
+		"a person cancels":                     {cancel, false, thread.StepEnd{Cut: true}},
 		"a person cancels, and nobody listens": {cancel, true, thread.StepEnd{Cut: true}},
 		"the engine closes": {func(e *thread.Engine) error {
 			ctx, cancel := context.WithCancel(context.Background())

@@ -169,11 +169,14 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
 	}
 	c.Finish()
-	if err := e.store.Commit(ctx, c); err != nil {
+	err = e.store.Commit(ctx, c)
+	if err == nil {
+		e.announce(c)
+	}
+	e.revive(c) // after an error too: the store may have done it before it became unavailable
+	if err != nil {
 		return nil, err
 	}
-	e.announce(c)
-	e.revive(c)
 	return &Forked{Thread: c.Thread, After: after}, nil
 }
 

@@ -63,7 +63,7 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	if err != nil {
 		return "", err
 	}
-	text := Message(&event)
+	text := Compose(&event)
 	message, err := runtime.Encode(text)
 	if err != nil {
 		return "", err
@@ -178,8 +178,8 @@ func (m *Machine) routeTypes() []string {
 	return out
 }
 
-// Message is what the running agent reads of an event: its reason, context, choices, confirmations and target.
-func Message(e *Event) string {
+// Compose is what the running agent reads of an event: its reason, context, choices, confirmations and target.
+func Compose(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason
 	if strings.TrimSpace(reason) == "" {

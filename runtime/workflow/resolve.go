@@ -30,8 +30,8 @@ func (s *step) target(origin int, routeTo string) (route int, err error) {
 
 // resolve finds the request to go on with. With a stored one that may be reused, or without a model, none is asked.
 func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMessage) (thread.Transition, error) {
-	row := s.tables.Routes[route-1]
-	n := s.node(row.Node)
+	to := s.tables.Routes[route-1]
+	n := s.node(to.Node)
 	last, had := s.j.Last[n.Key]
 	if had && (n.Reuse || s.cfg.Model == nil) {
 		return s.goOn(n, last.Type, last.Request, answer)
@@ -57,7 +57,7 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	typeName := row(s.tables.Requests, row.Request).Name
+	typeName := row(s.tables.Requests, to.Request).Name
 	if had && last.Type == typeName {
 		if request, err = s.keepHidden(typeName, request, last.Request); err != nil {
 			return thread.Transition{}, err
@@ -268,15 +268,15 @@ func Choose[T any, R interface {
 		return nil, err
 	}
 	n := s.node(p.node)
-	row := row(s.tables.Routings, n.Routing)
-	branches := row.Branches
+	found := row(s.tables.Routings, n.Routing)
+	branches := found.Branches
 	var allowed func(string) bool
 	if call.Allowed != nil {
 		allowed = func(name string) bool { return slices.Contains(call.Allowed, name) }
 		branches = slices.DeleteFunc(slices.Clone(branches), func(b runtime.BranchRow) bool { return !allowed(b.Name) })
 	}
 	routing, err := s.reply(ctx, s.cfg.Model, llm.Request{
-		Prompt: text, SchemaName: row.Name,
+		Prompt: text, SchemaName: found.Name,
 		Schema: func(d runtime.Dialect) string { return s.program.Schemas.Union(branches, d) },
 	}, p.node, allowed)
 	if err != nil {
@@ -284,7 +284,7 @@ func Choose[T any, R interface {
 	}
 	out, ok := routing.(R)
 	if !ok {
-		return nil, invalid("choose", "node %s answers with %s", n.Key, row.Name)
+		return nil, invalid("choose", "node %s answers with %s", n.Key, found.Name)
 	}
 	return out, nil
 }

@@ -232,7 +232,7 @@ func TestToolRulesAreEnforced(t *testing.T) {
 		strict.Strict = true
 		_, err = model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{strict}})
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-		assert.Contains(t, fault(s), "maxLength")
+		assert.Contains(t, fault(s), "closed objects")
 	})
 }
 

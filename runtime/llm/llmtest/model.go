@@ -41,7 +41,9 @@ func Fails(err error) Reply {
 
 // Refuses replies with a refusal, as an adapter reports it.
 func Refuses(text string) Reply {
-	return Fails(llm.Fail("ask scripted model", &llm.RefusalError{Provider: "scripted", Text: text}))
+	r := Fails(llm.Fail("ask scripted model", &llm.RefusalError{Provider: "scripted", Text: text}))
+	r.Name = "refuses"
+	return r
 }
 
 // Hangs replies when the context of the call ends, with what ended it.

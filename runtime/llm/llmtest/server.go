@@ -60,7 +60,7 @@ type Server struct {
 	left     []Answer
 	received []Received
 	expected []string
-	thoughts map[string]string // by the id of the call after it
+	thoughts map[string]string // by the id of each call after it
 	made     int
 }
 
@@ -205,8 +205,8 @@ func (s *Server) next() (a Answer, id string, ok bool) {
 	s.made++
 	id = strconv.Itoa(s.made)
 	a.Calls = numbered("call_"+id, a.Calls)
-	if a.Thinking != "" && len(a.Calls) > 0 {
-		s.thoughts[a.Calls[0].ID] = a.Thinking
+	for _, call := range a.Calls {
+		s.thoughts[call.ID] = a.Thinking
 	}
 	return a, id, true
 }

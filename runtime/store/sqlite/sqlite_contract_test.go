@@ -1,38 +1,50 @@
-package sqlite_test
+package sqlite
 
 import (
-	"context"
-	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/store/storetest"
 )
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) storetest.Opened {
+	report := storetest.Run(t, func(t *testing.T) storetest.Opened {
 		t.Helper()
-		path := filepath.Join(t.TempDir(), "threads.db")
-		open := func() *sqlite.Store {
-			s, err := sqlite.Open(context.Background(), path, sqlite.Config{})
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = s.Close() })
-			return s
-		}
-		s := open()
+		path := file(t)
+		s := opened(t, path)
 		return storetest.Opened{
 			Store: s,
 			Close: s.Close,
 			Reopen: func() runtime.Store {
 				require.NoError(t, s.Close())
-				s = open()
+				s = opened(t, path)
 				return s
 			},
-			Second: func() runtime.Store { return open() },
+			Second: func() runtime.Store { return opened(t, path) },
+			Damage: func(thread string) {
+				c, err := dial(dsn(path, settings...))
+				require.NoError(t, err)
+				v, err := c.one(t.Context(), "SELECT body FROM thread WHERE id = ?", thread)
+				require.NoError(t, err)
+				body := v.([]byte)
+				body[0] ^= 1
+				_, _, err = c.exec(t.Context(), "UPDATE thread SET body = ? WHERE id = ?", body, thread)
+				require.NoError(t, err)
+				require.NoError(t, c.close())
+			},
+			Break: func() func() {
+				query := func(q string) {
+					_, _, err := s.writer.exec(t.Context(), q)
+					require.NoError(t, err)
+				}
+				query("PRAGMA query_only = ON")
+				return func() { query("PRAGMA query_only = OFF") }
+			},
 		}
 	})
+	assert.Empty(t, report.Absent)
 }

@@ -68,7 +68,7 @@ func listAndLoadAgree(tr *trial) {
 			of := tr.interrupts(runtime.InterruptQuery{Thread: id, States: pending})
 			assert.ElementsMatch(tr, idsOf(t.Open), idsOf(of))
 			for _, i := range of {
-				assert.Equal(tr, text(t.Interrupt(i.ID)), text(i), "the list shows the interrupt as the record has it")
+				tr.same(text(t.Interrupt(i.ID)), text(i)) // the list shows the interrupt as the record has it
 			}
 		}
 	}
@@ -130,10 +130,10 @@ func loadedStays(tr *trial) {
 
 // loadIsOneCommit loads while commits go on. An odd version has one interrupt open, of its own number, and an even one has none.
 func loadIsOneCommit(tr *trial) {
-	const rounds = 150
+	const commits = 80
 	tr.commit(tr.asks("a", "1"))
 	stop := make(chan struct{})
-	wrong := make(chan string, 4)
+	wrong := make(chan string, 2)
 	var readers sync.WaitGroup
 	for range cap(wrong) {
 		readers.Go(func() {
@@ -150,7 +150,7 @@ func loadIsOneCommit(tr *trial) {
 			}
 		})
 	}
-	for n := 2; n <= rounds; n++ {
+	for n := 2; n <= commits; n++ {
 		var c *runtime.Change
 		if n%2 == 0 {
 			c = tr.answers("a", strconv.Itoa(n-1), `true`)

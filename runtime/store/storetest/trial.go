@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -143,7 +144,7 @@ func (tr *trial) refused(code runtime.Code, err error) {
 func (tr *trial) holdsAsCommitted(ids ...string) {
 	tr.Helper()
 	for _, id := range ids {
-		assert.Equal(tr, record(tr.records[id]), record(tr.load(id)))
+		tr.same(record(tr.records[id]), record(tr.load(id)))
 	}
 }
 
@@ -206,13 +207,29 @@ func (tr *trial) unchanged(run func()) {
 }
 
 // record is a thread with its open interrupts as text. JSON tells nil from null, and does not tell nil from empty.
-func record(t *runtime.Thread) string { return text(t) + " open: " + text(orNone(t.Open)) }
+func record(t *runtime.Thread) string {
+	return text(struct {
+		*runtime.Thread
 
-func orNone(open []*runtime.Interrupt) []*runtime.Interrupt {
-	if open == nil {
-		return []*runtime.Interrupt{}
+		Open []*runtime.Interrupt `json:"open,omitempty"`
+	}{t, t.Open})
+}
+
+// same compares two texts of JSON, and shows a difference line by line.
+func (tr *trial) same(want, got string) {
+	tr.Helper()
+	if want != got {
+		require.Equal(tr, indented(want), indented(got))
+		require.Equal(tr, want, got)
 	}
-	return open
+}
+
+func indented(s string) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(s), "", " "); err != nil {
+		return s
+	}
+	return out.String()
 }
 
 func text(v any) string {

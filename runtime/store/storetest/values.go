@@ -84,15 +84,15 @@ func (tr *trial) brings(t runtime.Thread, interrupts []*runtime.Interrupt, entri
 // returned compares all that came back with what a change brought.
 func (tr *trial) returned(c *runtime.Change) {
 	tr.Helper()
-	require.Equal(tr, record(c.Thread), record(tr.load(c.Thread.ID)))
+	tr.same(record(c.Thread), record(tr.load(c.Thread.ID)))
 	for _, i := range c.Interrupts {
 		found := tr.interrupts(runtime.InterruptQuery{ID: i.ID})
-		require.Equal(tr, text([]*runtime.Interrupt{i}), text(found))
+		tr.same(text([]*runtime.Interrupt{i}), text(found))
 	}
 	got := tr.log(runtime.LogQuery{Thread: c.Thread.ID, Limit: len(c.Entries) + 1})
 	require.Len(tr, got, len(c.Entries))
 	for n := range got {
-		require.Equal(tr, text(c.Entries[n]), text(got[n]))
+		tr.same(text(c.Entries[n]), text(got[n]))
 	}
 }
 

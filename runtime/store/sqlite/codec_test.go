@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// elsewhere are fields that a body does not have, and where they are.
+var elsewhere = map[string]string{
+	"Thread.ID": "column", "Thread.Fingerprint": "shape", "Thread.Open": "interrupts",
+	"Interrupt.ID": "column", "Interrupt.Thread": "column", "Interrupt.Kind": "column", "Interrupt.Node": "column",
+	"Question.Kind": "of the interrupt", "Entry.Opened": "interrupts", "Entry.Thread": "column", "Entry.Cursor": "key",
+}
+
+// TestEveryFieldIsStored walks the types that are sealed: a new field must be listed, or its place named.
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(typ.Elem())
+			return
+		case reflect.Struct:
+		case reflect.String, reflect.Int, reflect.Int64, reflect.Bool, reflect.Uint8:
+			return
+		default:
+			assert.Equal(t, reflect.TypeFor[map[string]int](), typ)
+			return
+		}
+		if seen[typ] || typ == reflect.TypeFor[time.Time]() {
+			return
+		}
+		seen[typ] = true
+		listed := stored[typ]
+		assert.Less(t, len(listed), 128)
+		require.NotEmpty(t, listed, "%s is not listed", typ)
+		assert.Len(t, slices.Compact(slices.Sorted(slices.Values(listed))), len(listed), "%s: a name is wrong, or there twice", typ)
+		for i := range typ.NumField() {
+			name := typ.Name() + "." + typ.Field(i).Name
+			assert.NotEqual(t, slices.Contains(listed, i), elsewhere[name] != "", "%s is listed, or has another place", name)
+			if elsewhere[name] == "" {
+				walk(typ.Field(i).Type)
+			}
+		}
+	}
+	for _, typ := range []reflect.Type{of[runtime.Thread](), of[runtime.Interrupt](), of[runtime.Entry]()} {
+		walk(typ)
+	}
+	assert.Len(t, slices.Collect(maps.Keys(stored)), len(seen), "a list of a type that nothing has")
+}
+
+// draw fills a value; what a body does not have stays zero.
+func draw(t *rapid.T, v reflect.Value) {
+	pick := func(n int) int { return rapid.IntRange(0, n).Draw(t, "pick") }
+	switch p := v.Addr().Interface().(type) {
+	case *time.Time:
+		switch pick(3) {
+		case 0:
+		case 1:
+			*p = time.UnixMilli(rapid.Int64Range(-1e15, 1e15).Draw(t, "ms")).UTC()
+		default:
+			*p = time.Unix(rapid.Int64Range(-1e12, 1e12).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
+		}
+		return
+	case *json.RawMessage:
+		*p = rapid.SampledFrom([]json.RawMessage{
+			nil, {}, json.RawMessage("null"), json.RawMessage("false"), json.RawMessage(`""`), json.RawMessage(`{ "a" : "<&>" }`),
+		}).Draw(t, "json")
+		return
+	case *map[string]int:
+		*p = rapid.SampledFrom([]map[string]int{nil, {}, {"a": 1, "": -2, "running": 0}}).Draw(t, "map")
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, i := range stored[v.Type()] {
+			draw(t, v.Field(i))
+		}
+	case reflect.String:
+		v.SetString(rapid.OneOf(rapid.SampledFrom(words), rapid.String(), rapid.StringMatching(`[0-9a-fA-F]{15,140}`),
+			rapid.Just("\xff\x00")).Draw(t, "text"))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Pointer:
+		if pick(1) == 1 {
+			v.Set(reflect.New(v.Type().Elem()))
+			draw(t, v.Elem())
+		}
+	case reflect.Slice:
+		if n := pick(3); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n-1, n-1))
+			for i := range n - 1 {
+				draw(t, v.Index(i))
+			}
+		}
+	default:
+		t.Fatalf("%s", v.Kind())
+	}
+}
+
+func TestABodyComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		for _, v := range []any{new(runtime.Thread), new(runtime.Interrupt), new([]runtime.Entry)} {
+			draw(t, reflect.ValueOf(v).Elem())
+			data := seal(v, "owner", "shape")
+			back := reflect.New(reflect.TypeOf(v).Elem()).Interface()
+			if err := unseal(data, back, "owner", "shape"); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(v, back) {
+				t.Fatalf("%#v came back as %#v", v, back)
+			}
+			for _, belongs := range [][]string{{"owner"}, {"owners", "hape"}, {"", "shape"}} {
+				if unseal(data, back, belongs...) == nil {
+					t.Fatal("the body of another owner is taken")
+				}
+			}
+		}
+	})
+}
+
+func TestAFlippedBitIsFound(t *testing.T) {
+	t.Parallel()
+	c := waiting("t", []byte(`{"a":1}`))
+	data := seal(c.Thread, "t")
+	for at := range data {
+		for bit := range 8 {
+			bad := slices.Clone(data)
+			bad[at] ^= 1 << bit
+			require.ErrorIs(t, unseal(bad, new(runtime.Thread), "t"), errDamaged)
+		}
+		require.ErrorIs(t, unseal(data[:at], new(runtime.Thread), "t"), errDamaged)
+	}
+	require.NoError(t, unseal(data, new(runtime.Thread), "t"))
+}
+
+// FuzzBody reads bodies whose checksum is right, whatever is in them.
+func FuzzBody(f *testing.F) {
+	f.Add(seal(waiting("t", []byte(`{"a":1}`)).Thread))
+	f.Add([]byte("\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7f"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c := codec{buf: slices.Clip(slices.Clone(body))}
+		sealed := append(c.buf, 0, 0, 0, 0)
+		sum := checksum(body, nil)
+		for n := range 4 {
+			sealed[len(body)+n] = byte(sum >> (8 * n))
+		}
+		for _, v := range []any{new(runtime.Thread), new(runtime.Interrupt), new([]runtime.Entry)} {
+			if err := unseal(slices.Clone(sealed), v); err == nil {
+				again := reflect.New(reflect.TypeOf(v).Elem()).Interface()
+				require.NoError(t, unseal(seal(v), again))
+				assert.Equal(t, v, again)
+			}
+		}
+	})
+}
+
+func TestNamesInAListCannotLookLikeTwo(t *testing.T) {
+	t.Parallel()
+	for _, list := range [][]string{{"ann"}, {"a", "nn"}, {"a b"}, {"a", "b"}, {""}, {"\xff", "%"}, {"an"}} {
+		for _, name := range []string{"ann", "a", "b", "a b", "", "nn", "\xff", "%", "_", "an"} {
+			assert.Equal(t, slices.Contains(list, name), strings.Contains(names(list), names([]string{name})), fmt.Sprint(list, name))
+		}
+	}
+}

@@ -1,0 +1,546 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+var (
+	noon  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	quiet = slog.New(slog.DiscardHandler)
+)
+
+// waiting is the change that makes a thread with one question.
+func waiting(id string, payload []byte) *runtime.Change {
+	rules := &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { return "i-" + id }}
+	c := runtime.Start(id, "ann", fingerprint, rules, noon)
+	f := c.Enter(runtime.Frame{Machine: "workflow", Name: "mail", Input: []byte(`{"n": 1}`)}, "ann", "r-"+id)
+	c.Ask(f, runtime.KindAgentQuestion, runtime.Question{Name: "ok", Text: "May I?", Payload: payload})
+	return c
+}
+
+func answered(t *runtime.Thread) *runtime.Change {
+	c := runtime.NewChange(t, &runtime.Rules{Kinds: runtime.DefaultKinds()}, noon)
+	_, _ = c.Answer(runtime.Answer{Value: []byte("true"), By: "bob", Request: "a-" + t.ID})
+	return c
+}
+
+func opened(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Config{Log: quiet})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
+}
+
+func file(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "threads.db")
+}
+
+// raw runs statements on the file beside the store.
+func raw(t *testing.T, path string, queries ...string) {
+	t.Helper()
+	c, err := dial(dsn(path, "_busy_timeout=10000"))
+	require.NoError(t, err)
+	for _, q := range queries {
+		_, _, err := c.exec(t.Context(), q)
+		require.NoError(t, err, q)
+	}
+	require.NoError(t, c.close())
+}
+
+// fails is a statement that goes wrong: before it runs, or after it took effect.
+type fails struct {
+	driver.Stmt
+	after bool
+	once  sync.Once
+}
+
+func (f *fails) ExecContext(ctx context.Context, args []driver.NamedValue) (r driver.Result, err error) {
+	now := false
+	f.once.Do(func() { now = true })
+	if !now || f.after {
+		r, err = f.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	}
+	if now {
+		err = fmt.Errorf("the disk did not answer")
+	}
+	return r, err
+}
+
+// counted counts how often a statement runs.
+type counted struct {
+	driver.Stmt
+	runs int
+}
+
+func (c *counted) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	c.runs++
+	return c.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+// replace puts another statement in the place of one of the writer's.
+func replace(t *testing.T, s *Store, query string, by func(driver.Stmt) driver.Stmt) {
+	t.Helper()
+	had, err := s.writer.stmt(query)
+	require.NoError(t, err)
+	s.writer.stmts[query] = by(had)
+}
+
+func TestPathsWithSignsOfTheirOwnAreFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a?mode=ro&b#c%41 d.db")
+	s := opened(t, path)
+	require.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
+	_, err := os.Stat(path)
+	assert.NoError(t, err)
+}
+
+func TestSettingsAreReadBack(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := opened(t, path)
+	require.NoError(t, verify(t.Context(), s.writer))
+	for range s.all {
+		c := <-s.readers
+		assert.NoError(t, verify(t.Context(), c))
+		_, _, err := c.exec(t.Context(), "DELETE FROM thread")
+		assert.Error(t, err, "a reader must not write")
+		s.readers <- c
+	}
+	for name, keys := range map[string][]string{
+		"overridden synchronous":  append(settings[:len(settings):len(settings)], "_sync=NORMAL"),
+		"no foreign keys":         append(settings[:len(settings):len(settings)], "_fk=off"),
+		"a misspelt key":          {"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeot=10000", "_foreign_keys=on"},
+		"another timeout":         append(settings[:len(settings):len(settings)], "_timeout=5000"),
+		"a pragma that weakens":   append(settings[:len(settings):len(settings)], "_sync=", "_pragma=synchronous(normal)"),
+		"a pragma that does none": {"_pragma=journal_mode(wl)", "_busy_timeout=10000", "_foreign_keys=on", "_sync=NORMAL"},
+	} {
+		c, err := dial(dsn(path, keys...))
+		require.NoError(t, err, name)
+		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(verify(t.Context(), c)), name)
+		require.NoError(t, c.close())
+	}
+	_, err := dial(dsn(path, "_synchronous=FUL"))
+	assert.Error(t, err, "the driver checks values")
+
+	other := filepath.Join(t.TempDir(), "rollback.db")
+	c, err := dial(dsn(other, "_journal_mode=DELETE", "_synchronous=FULL", "_busy_timeout=10000", "_foreign_keys=on"))
+	require.NoError(t, err)
+	assert.ErrorContains(t, verify(t.Context(), c), "journal_mode is delete and must be wal")
+	require.NoError(t, c.close())
+}
+
+func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	foreign, garbage, newer := file(t), file(t), file(t)
+	raw(t, foreign, "CREATE TABLE notes(text)", "INSERT INTO notes VALUES('mine')")
+	require.NoError(t, os.WriteFile(garbage, bytes.Repeat([]byte("no database at all. "), 500), 0o600))
+	s := opened(t, newer)
+	require.NoError(t, s.Close())
+	raw(t, newer, "PRAGMA user_version = 99")
+	for path, code := range map[string]runtime.Code{
+		foreign: runtime.CodeIncompatible, garbage: runtime.CodeInternal, newer: runtime.CodeIncompatible,
+	} {
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = Open(t.Context(), path, Config{})
+		assert.Equal(t, code, runtime.CodeOf(err), "%v", err)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(before, after))
+	}
+	_, err := Open(t.Context(), filepath.Join(garbage, "below.db"), Config{})
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
+	_, err = Open(t.Context(), t.TempDir(), Config{})
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
+}
+
+// TestEveryVersionOpens opens a copy of the file of each version. ROUTEGEN_FIXTURE=1 writes that of the latest one anew.
+func TestEveryVersionOpens(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("ROUTEGEN_FIXTURE") != "" {
+		path := file(t)
+		s, err := Open(t.Context(), path, Config{})
+		require.NoError(t, err)
+		c := waiting("thread-1", []byte(`{"to":"ann"}`))
+		require.NoError(t, s.Commit(t.Context(), c))
+		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
+		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
+		require.NoError(t, s.Close())
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(fmt.Sprintf("testdata/v%d.db", len(migrations)), data, 0o644))
+	}
+	for version := 1; version <= len(migrations); version++ {
+		data, err := os.ReadFile(fmt.Sprintf("testdata/v%d.db", version))
+		require.NoError(t, err, "every released version needs its file")
+		path := file(t)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		s := opened(t, path)
+		want := answered(waiting("thread-1", []byte(`{"to":"ann"}`)).Thread)
+		got, err := s.Load(t.Context(), "thread-1")
+		require.NoError(t, err)
+		assert.Equal(t, int64(2), got.Version)
+		assert.Equal(t, want.Thread.Frames, got.Frames)
+		second, err := s.Load(t.Context(), "thread-2")
+		require.NoError(t, err)
+		assert.Equal(t, waiting("thread-2", nil).Thread, second)
+		log, err := s.Log(t.Context(), runtime.LogQuery{})
+		require.NoError(t, err)
+		assert.Len(t, log, 7)
+		require.NoError(t, s.Commit(t.Context(), answered(second)))
+	}
+}
+
+func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for table, asks := range map[string]func(*Store, string) error{
+		"thread": func(s *Store, id string) error {
+			_, err := s.Load(ctx, id)
+			return err
+		},
+		"interrupt": func(s *Store, id string) error {
+			_, err := s.Interrupts(ctx, runtime.InterruptQuery{Thread: id})
+			return err
+		},
+		"log": func(s *Store, id string) error {
+			_, err := s.Log(ctx, runtime.LogQuery{Thread: id})
+			return err
+		},
+	} {
+		var said bytes.Buffer
+		path := file(t)
+		s, err := Open(ctx, path, Config{Log: slog.New(slog.NewTextHandler(&said, nil))})
+		require.NoError(t, err)
+		require.NoError(t, s.Commit(ctx, waiting("good", nil)))
+		require.NoError(t, s.Commit(ctx, waiting("bad", nil)))
+		require.NoError(t, asks(s, "bad"))
+		var body []byte
+		c, err := dial(dsn(path, settings...))
+		require.NoError(t, err)
+		v, err := c.one(ctx, "SELECT body FROM "+table+" WHERE n = 2")
+		require.NoError(t, err)
+		body = v.([]byte)
+		body[len(body)/2] ^= 4
+		_, _, err = c.exec(ctx, "UPDATE "+table+" SET body = ? WHERE n = 2", body)
+		require.NoError(t, err)
+		require.NoError(t, c.close())
+
+		assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(asks(s, "bad")), table)
+		require.NoError(t, asks(s, "good"), table)
+		_, err = s.Load(ctx, "good")
+		require.NoError(t, err)
+		inbox, err := s.Interrupts(ctx, runtime.InterruptQuery{})
+		require.NoError(t, err)
+		log, err := s.Log(ctx, runtime.LogQuery{})
+		require.NoError(t, err)
+		switch table {
+		case "interrupt":
+			assert.Len(t, inbox, 1)
+			assert.Contains(t, said.String(), "interrupt=i-bad")
+		case "log":
+			assert.Len(t, log, 3)
+			assert.Contains(t, said.String(), "thread=bad")
+		default:
+			assert.Len(t, inbox, 2)
+			assert.Len(t, log, 6)
+		}
+		require.NoError(t, s.Close())
+	}
+}
+
+func TestAnUncleanStopIsChecked(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := opened(t, path)
+	for n := range 50 {
+		require.NoError(t, s.Commit(t.Context(), waiting(fmt.Sprint("t", n), bytes.Repeat([]byte("7"), 2000))))
+	}
+	require.NoError(t, s.Close())
+	_, err := os.Stat(path + "-wal")
+	require.ErrorIs(t, err, os.ErrNotExist, "a clean stop leaves one file")
+	s = opened(t, path)
+	require.NoError(t, s.Commit(t.Context(), waiting("last", nil)))
+
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	wal, err := os.ReadFile(path + "-wal")
+	require.NoError(t, err)
+	cut := func(data []byte) error { // what a killed process leaves
+		path := file(t)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		require.NoError(t, os.WriteFile(path+"-wal", wal, 0o600))
+		s, err := Open(t.Context(), path, Config{})
+		if err != nil {
+			return err
+		}
+		_, err = s.Load(t.Context(), "last")
+		require.NoError(t, s.Close())
+		return err
+	}
+	require.NoError(t, cut(data))
+	bad := bytes.Clone(data)
+	for at := 4096 * 20; at < 4096*22; at++ {
+		bad[at] ^= 0x55
+	}
+	assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(cut(bad)))
+}
+
+func TestAFullDiskChangesNothing(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := opened(t, file(t))
+	first := waiting("t", nil)
+	require.NoError(t, s.Commit(ctx, first))
+	pages, err := s.writer.one(ctx, "PRAGMA page_count")
+	require.NoError(t, err)
+	_, err = s.writer.one(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	require.NoError(t, err)
+
+	big := answered(first.Thread)
+	big.Add(runtime.Entry{Type: runtime.EntryMessage, Value: bytes.Repeat([]byte("7"), 1<<20)})
+	err = s.Commit(ctx, big)
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
+	got, err := s.Load(ctx, "t")
+	require.NoError(t, err)
+	assert.Equal(t, first.Thread, got, "nothing is marked as answered")
+
+	// In a group, one that does not fit is refused, and the others go on.
+	small := answered(first.Thread)
+	errs := inOneGroup(t, s, waiting("large", bytes.Repeat([]byte("7"), 1<<20)), small)
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(errs[0]))
+	assert.NoError(t, errs[1])
+
+	_, err = s.writer.one(ctx, "PRAGMA max_page_count = 1000000")
+	require.NoError(t, err)
+	assert.NoError(t, s.Commit(ctx, waiting("large", bytes.Repeat([]byte("7"), 1<<20))))
+}
+
+func TestAReadOnlyFileChangesNothing(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := opened(t, file(t))
+	first := waiting("t", nil)
+	require.NoError(t, s.Commit(ctx, first))
+	_, _, err := s.writer.exec(ctx, "PRAGMA query_only = ON")
+	require.NoError(t, err)
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Commit(ctx, answered(first.Thread))))
+	got, err := s.Load(ctx, "t")
+	require.NoError(t, err)
+	assert.Equal(t, first.Thread, got)
+	_, _, err = s.writer.exec(ctx, "PRAGMA query_only = OFF")
+	require.NoError(t, err)
+	assert.NoError(t, s.Commit(ctx, answered(first.Thread)))
+}
+
+// inOneGroup commits changes that all wait while somebody else writes, in this order.
+func inOneGroup(t *testing.T, s *Store, changes ...*runtime.Change) []error {
+	t.Helper()
+	s.mu.Lock()
+	require.False(t, s.led)
+	s.led = true
+	s.mu.Unlock()
+	errs := make([]error, len(changes))
+	var all sync.WaitGroup
+	for n, c := range changes {
+		all.Go(func() { errs[n] = s.Commit(context.Background(), c) })
+		require.Eventually(t, func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.queue) == n+1
+		}, 10*time.Second, time.Millisecond)
+	}
+	s.pass()
+	all.Wait()
+	return errs
+}
+
+func TestCommitsThatWaitGoToDiskTogether(t *testing.T) {
+	t.Parallel()
+	s := opened(t, file(t))
+	taken := waiting("taken", nil)
+	require.NoError(t, s.Commit(t.Context(), taken))
+	var syncs counted
+	replace(t, s, commit, func(had driver.Stmt) driver.Stmt {
+		syncs.Stmt = had
+		return &syncs
+	})
+	var changes []*runtime.Change
+	for n := range 40 {
+		changes = append(changes, waiting(fmt.Sprint("t", n), nil))
+	}
+	changes[17] = waiting("taken", nil)
+	errs := inOneGroup(t, s, changes...)
+	for n, err := range errs {
+		if n == 17 {
+			assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(err))
+			continue
+		}
+		assert.NoError(t, err)
+	}
+	assert.Equal(t, 1, syncs.runs, "40 commits, one transaction")
+
+	// A call that is refused in the middle takes back its own beginning, and nothing of the others.
+	again := answered(taken.Thread)
+	again.Entries[0].Request = "r-taken" // was done before
+	two := func(s *Store) error { return s.Commit(context.Background(), waiting("fresh", nil), again) }
+	assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(two(s)))
+	_, err := s.Load(t.Context(), "fresh")
+	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+}
+
+func TestACallThatIsRefusedInTheMiddleHarmsNobodyInItsGroup(t *testing.T) {
+	t.Parallel()
+	s := opened(t, file(t))
+	require.NoError(t, s.Commit(t.Context(), waiting("old", nil)))
+	stolen := waiting("thief", nil)
+	for _, i := range stolen.Interrupts {
+		i.ID = "i-old" // of another thread: found when its thread is written already
+	}
+	errs := inOneGroup(t, s, waiting("a", nil), stolen, waiting("b", nil))
+	assert.NoError(t, errs[0])
+	assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(errs[1]))
+	assert.NoError(t, errs[2])
+	_, err := s.Load(t.Context(), "thief")
+	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+	for _, id := range []string{"a", "b"} {
+		_, err := s.Load(t.Context(), id)
+		assert.NoError(t, err)
+	}
+}
+
+func TestAContextThatEndsTakesBackWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := opened(t, file(t))
+	s.mu.Lock()
+	s.led = true
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Commit(ctx, waiting("t", nil)) }()
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.queue) == 1
+	}, 10*time.Second, time.Millisecond)
+	cancel()
+	err := <-done
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+	s.pass()
+	_, err = s.Load(t.Context(), "t")
+	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+	require.ErrorIs(t, s.Commit(ctx, waiting("t", nil)), context.Canceled)
+	assert.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
+}
+
+func TestTheEndOfATransactionThatWentWrongIsReadBack(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		s := opened(t, file(t))
+		replace(t, s, commit, func(had driver.Stmt) driver.Stmt { return &fails{Stmt: had, after: after} })
+		err := s.Commit(t.Context(), waiting("t", nil))
+		_, missing := s.Load(t.Context(), "t")
+		if after {
+			require.NoError(t, err, "it is stored, whatever the statement said")
+			assert.NoError(t, missing)
+			continue
+		}
+		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+		assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(missing))
+		assert.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
+	}
+}
+
+func TestTwoStoresOnOneFile(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	stores := []*Store{opened(t, path), opened(t, path)}
+	require.NoError(t, stores[0].Commit(t.Context(), waiting("shared", nil)))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	won := 0
+	for n, s := range stores {
+		all.Go(func() {
+			for i := range 30 {
+				assert.NoError(t, s.Commit(context.Background(), waiting(fmt.Sprintf("t%d-%d", n, i), nil)))
+			}
+			shared, err := s.Load(context.Background(), "shared")
+			if assert.NoError(t, err) && shared.Version == 1 && s.Commit(context.Background(), answered(shared)) == nil {
+				mu.Lock()
+				won++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, 1, won, "one answer is taken")
+	for _, s := range stores {
+		rows, err := s.Threads(t.Context(), runtime.ThreadQuery{Limit: 1000})
+		require.NoError(t, err)
+		assert.Len(t, rows, 61)
+	}
+}
+
+func TestAClosedStoreRefuses(t *testing.T) {
+	t.Parallel()
+	s := opened(t, file(t))
+	s.mu.Lock()
+	s.led = true // somebody writes
+	s.mu.Unlock()
+	refused, closed := make(chan error), make(chan error)
+	go func() { refused <- s.Commit(context.Background(), waiting("t", nil)) }()
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.queue) == 1
+	}, 10*time.Second, time.Millisecond)
+	go func() { closed <- s.Close() }()
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(<-refused))
+	s.pass()
+	require.NoError(t, <-closed)
+	require.NoError(t, s.Close())
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Commit(t.Context(), waiting("t", nil))))
+	_, err := s.Load(t.Context(), "t")
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+}
+
+// TestIndexesAreUsed holds the queries that must not read everything to the plan they have.
+func TestIndexesAreUsed(t *testing.T) {
+	t.Parallel()
+	s := opened(t, file(t))
+	for query, args := range map[string][]any{
+		loadThread: {"t", "t"},
+		listInterrupts + " AND i.state = 0 ORDER BY i.priority, i.created, i.id LIMIT ?": {int64(50)},
+		listLog:    {"t", int64(0), int64(0), int64(1)},
+		listAllLog: {int64(0), int64(1)},
+		listThreads + " AND status = 1 ORDER BY id LIMIT ?":     {int64(1)},
+		listThreads + " AND wake <= ? ORDER BY wake, n LIMIT ?": {int64(0), int64(1)},
+		listThreads + " AND id > ? ORDER BY id LIMIT ?":         {"", int64(1)},
+	} {
+		err := s.writer.query(t.Context(), func(row []driver.Value) bool {
+			step := textOf(row[3])
+			assert.False(t, strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") || strings.Contains(step, "TEMP B-TREE"),
+				"%s: %s", query, step)
+			return true
+		}, "EXPLAIN QUERY PLAN "+query, args...)
+		require.NoError(t, err)
+	}
+}
