@@ -57,3 +57,40 @@ func TestForks(t *testing.T) {
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "%d", bad)
 	}
 }
+
+// A frame that took another's place keeps it in the fork: frames are not renamed, interrupts are.
+func TestForksKeepReplacedFrames(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ids := d.spawn("f1", "a", "b")
+	var next string
+	d.do(func(c *runtime.Change) { next = c.Replace(ids[0], runtime.Frame{Parent: "f1", Machine: "m", Name: "c"}) })
+
+	c, _, err := d.fork(d.thread.Seq)
+	require.NoError(t, err)
+	var frames []string
+	for _, f := range c.Thread.Frames {
+		frames = append(frames, f.ID)
+	}
+	assert.Equal(t, []string{"f1", ids[1], next}, frames)
+	assert.Equal(t, next, c.Thread.Frame("f1").Children[0].Frame)
+}
+
+// What was begun and not settled after the point of the fork is told too: it may have happened.
+func TestForksTellOfEffectsInDoubt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	at := d.thread.Seq
+	for _, e := range []runtime.Entry{
+		{Name: "mail", State: runtime.EffectIntended}, {Name: "mail", State: runtime.EffectDone},
+		{Name: "call", State: runtime.EffectIntended}, {Name: "fax", State: runtime.EffectIntended}, {Name: "fax", State: runtime.EffectFailed},
+	} {
+		e.Type, e.Frame = runtime.EntryEffect, "f1"
+		d.do(func(c *runtime.Change) { c.Add(e) })
+	}
+	_, after, err := d.fork(at)
+	require.NoError(t, err)
+	require.Len(t, after, 2)
+	assert.Equal(t, runtime.EffectDone, after[0].State)
+	assert.Equal(t, "call", after[1].Name)
+}

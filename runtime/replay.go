@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -41,7 +42,8 @@ func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
 // same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must end a commit. Refused with
 // CodeInvalid otherwise.
 //
-// after lists the effects that the source had done later: they happened, and the fork may do them again under keys of its own. Answers that
+// after lists the effects that the source began later, each with its latest state: they happened, or may have, and the fork may do them
+// again under keys of its own. Answers that
 // the source got later are not handed to the fork.
 func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string) *Interrupt, at int64, rules *Rules, by string, now time.Time,
 ) (c *Change, after []Entry, err error) {
@@ -74,17 +76,32 @@ func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string
 			opened = now.asked(InterruptState(e.State), e.Until)
 			opened.ID, opened.Thread, opened.SupersededBy = renamed(opened.ID), id, renamed(opened.SupersededBy)
 		}
-		e.Interrupt, e.Other, e.Opened, e.End = renamed(e.Interrupt), renamed(e.Other), opened, false
+		if e.Type != EntryEntered { // there it is a frame, and frames keep their ids
+			e.Other = renamed(e.Other)
+		}
+		e.Interrupt, e.Opened, e.End = renamed(e.Interrupt), opened, false
 		e.Thread, e.Cursor, e.Request = "", 0, "" // the requests were the source's
 		if i := c.Thread.apply(&e); i != nil {
 			c.note(i)
 		}
 		c.Entries = append(c.Entries, e)
 	}
-	for _, e := range entries[at:] {
-		if e.Type == EntryEffect && e.State == EffectDone {
-			after = append(after, e)
+	return c, effectsOf(entries[at:]), nil
+}
+
+// effectsOf returns the latest entry of every effect that is not known to have failed, in the order they began.
+func effectsOf(entries []Entry) []Entry {
+	var out []Entry
+	for _, e := range entries {
+		if e.Type != EntryEffect {
+			continue
+		}
+		at := slices.IndexFunc(out, func(o Entry) bool { return o.Frame == e.Frame && o.Name == e.Name && o.State != EffectDone })
+		if at >= 0 {
+			out[at] = e
+		} else {
+			out = append(out, e)
 		}
 	}
-	return c, after, nil
+	return slices.DeleteFunc(out, func(e Entry) bool { return e.State == EffectFailed })
 }

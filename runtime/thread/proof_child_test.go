@@ -31,6 +31,7 @@ type order struct {
 	Outside string // file
 	Round   int    // part of the ids of its threads
 	Mode    string // see the modes
+	Count   int    // of modes that end
 }
 
 const (
@@ -40,8 +41,8 @@ const (
 	modeDoubled = "doubled" // control: use Do where Once is meant
 )
 
-// childModes are modes of other tests.
-var childModes = map[string]func(c *child){}
+// childModes are the modes that do something else.
+var childModes = map[string]func(c *child){modeNormal: (*child).normal, modeCount: (*child).count}
 
 // ack is what the child tells its parent after the engine has acknowledged it.
 type ack struct {

@@ -46,7 +46,7 @@ func scene(t *testing.T, play func(r *rig)) {
 	}
 }
 
-// once plays a scenario that says by itself what becomes of the engine, on every store.
+// onBoth plays a scenario that says by itself what becomes of the engine, on every store.
 func onBoth(t *testing.T, play func(r *rig)) {
 	t.Helper()
 	t.Parallel()
@@ -73,7 +73,7 @@ type rig struct {
 
 func newRig(t *testing.T, store, mode string) *rig {
 	t.Helper()
-	r := &rig{T: t, ctx: t.Context(), mode: mode, cfg: thread.Config{Owner: "rig", Poll: 10 * time.Minute}}
+	r := &rig{T: t, ctx: t.Context(), mode: mode, cfg: thread.Config{Owner: "rig", Poll: time.Second}}
 	if store == "mem" {
 		r.store = mem.Open()
 		return r

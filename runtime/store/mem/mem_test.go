@@ -40,11 +40,15 @@ func TestTheInboxIsFast(t *testing.T) {
 	}
 	ctx, s := context.Background(), mem.Open()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	const many = 100_000
-	for n := range many {
-		id := fmt.Sprintf("%06d", (n*7919)%many)
-		require.NoError(t, s.Commit(ctx, asks(id, "i"+id, now.Add(time.Duration(n%1000)*time.Second))))
+	n := 0
+	rules := &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { n++; return fmt.Sprintf("%06d", (n*7919)%100_000) }}
+	questions := make([]runtime.Question, 100)
+	for thread := range 1000 {
+		c := runtime.Start(fmt.Sprintf("t%d", thread), "ann", "", rules, now.Add(time.Duration(thread%7)*time.Second))
+		c.Ask(c.Enter(runtime.Frame{Machine: "workflow"}, "ann", ""), runtime.KindAgentQuestion, questions...)
+		require.NoError(t, s.Commit(ctx, c))
 	}
+	require.Equal(t, 100_000, n)
 	best := time.Hour
 	for range 20 {
 		began := time.Now()

@@ -44,11 +44,11 @@ sleep "$seconds"
 
 # All its threads must stand still before the copy begins, or it would acknowledge what the copy has missed.
 kill -STOP "$writer"
-while grep -h '^State:' "/proc/$writer"/task/*/status | grep -qv 'T (stopped)'; do :; done
+while grep -h '^State:' "/proc/$writer"/task/*/status | grep -qv 'T (stopped)\|t (tracing stop)'; do :; done
 cp --sparse=always "$work/disk.img" "$work/cut.img"
 kill -KILL "$writer"
 wait "$writer" 2>/dev/null || true
 writer=
 
 mount -o loop "$work/cut.img" "$work/copy"
-cp "$work/copy"/threads.db* "$work/after/"
+cp "$work/copy"/threads.db* "$work/after/" || echo "the disk is empty" >&2
