@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,8 +47,8 @@ func FuzzStoredThread(f *testing.F) {
 // refusesDamage reads bytes as they are, with a checksum only by chance.
 func refusesDamage(t *testing.T, data []byte) {
 	t.Helper()
-	var any runtime.Thread
-	if err := runtime.Unseal(data, &any); err != nil {
+	var record runtime.Thread
+	if err := runtime.Unseal(data, &record); err != nil {
 		require.Equal(t, runtime.CodeInternal, runtime.CodeOf(err))
 	}
 }
@@ -55,7 +57,7 @@ func refusesDamage(t *testing.T, data []byte) {
 func stored(t *testing.T, data []byte, into any) bool {
 	t.Helper()
 	sum := fmt.Appendf(nil, "%08x", crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
-	if err := runtime.Unseal(append(data[:len(data):len(data)], sum...), into); err != nil {
+	if err := runtime.Unseal(append(slices.Clip(data), sum...), into); err != nil {
 		require.Equal(t, runtime.CodeInternal, runtime.CodeOf(err))
 		return false
 	}
@@ -64,15 +66,15 @@ func stored(t *testing.T, data []byte, into any) bool {
 
 func sealed(t *testing.T, values ...any) string {
 	t.Helper()
-	out := ""
+	var out strings.Builder
 	for _, v := range values {
 		data, err := runtime.Seal(v)
 		if err != nil { // raw JSON that is none cannot come from a store, and is not written back
 			t.Skip("not a record that can be stored")
 		}
-		out += string(data)
+		out.Write(data)
 	}
-	return out
+	return out.String()
 }
 
 // openOf keeps what a store hands out with a thread: open and queued interrupts, each id once.

@@ -41,11 +41,11 @@ type Store interface {
 	Load(ctx context.Context, thread string) (*Thread, error)
 
 	// Commit makes all the changes durable, or none of them, and returns then. Each is a compare-and-set: the stored version must be
-	// Change.Before (0: there is no such thread), and the stored fence must be Change.Fence where that is not 0; otherwise the
-	// whole call
-	// is refused with [CodeConflict], and so are an entry whose request id another
-	// entry of the thread has, and an interrupt whose id another thread has. A fence together with Before 0 is refused. Changes of one call are of
-	// different threads. Commits of other threads may share one sync with this one, and do not wait for one another longer than that takes.
+	// Change.Before (0: there is no such thread), and the stored fence must be Change.Fence where that is not 0. The whole call is refused
+	// with [CodeConflict] otherwise, and also for a request id that the thread's log, or another entry of the change, has already, for an
+	// interrupt id that another thread has, and for a fence together with Before 0. Two changes of one thread in a call are refused.
+	//
+	// Commits of other threads may share one sync with this one, and do not wait for one another longer than that takes.
 	Commit(ctx context.Context, changes ...*Change) error
 
 	// Interrupts returns the interrupts that match, most urgent first: by priority, then creation time, then id.

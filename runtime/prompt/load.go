@@ -54,7 +54,7 @@ func (p *Prompts) load(fsys fs.FS) error {
 
 // offered makes sure that a node's variables are visible fields of its request.
 func (p *Prompts) offered(n *runtime.Node) error {
-	name := runtime.At(p.tables.Requests, uint(max(n.Request, 0))).Name
+	name := at(p.tables.Requests, n.Request).Name
 	request := p.program.Request(name)
 	for _, v := range n.Vars {
 		if request == nil {

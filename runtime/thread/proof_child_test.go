@@ -27,11 +27,11 @@ const childEnv = "ROUTEGEN_PROOF_CHILD"
 
 // order says what a child does.
 type order struct {
-	Dir     string // of the database
-	Outside string // file
-	Round   int    // part of the ids of its threads
-	Mode    string // see the modes
-	Count   int    // of modes that end
+	Dir     string `json:"dir"`     // of the database
+	Outside string `json:"outside"` // file
+	Round   int    `json:"round"`   // part of the ids of its threads
+	Mode    string `json:"mode"`    // see the modes
+	Count   int    `json:"count"`   // of modes that end
 }
 
 const (
@@ -46,17 +46,17 @@ var childModes = map[string]func(c *child){modeNormal: (*child).normal, modeCoun
 
 // ack is what the child tells its parent after the engine has acknowledged it.
 type ack struct {
-	Thread    string
-	Request   string          `json:",omitempty"` // of a start, or of a message that began a turn
-	Interrupt string          `json:",omitempty"` // of an answer
-	Value     json.RawMessage `json:",omitempty"`
+	Thread    string          `json:"thread"`
+	Request   string          `json:"request,omitempty"`   // of a start, or of a message that began a turn
+	Interrupt string          `json:"interrupt,omitempty"` // of an answer
+	Value     json.RawMessage `json:"value,omitempty"`
 }
 
 // child runs threads in a process that may be killed at any time.
 type child struct {
 	order
 	t       *testing.T
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // of the process
 	engine  *thread.Engine
 	outside *outside
 
@@ -127,8 +127,11 @@ func (c *child) machines() []thread.Machine {
 
 // bill is the result of a thread: what its effects returned, and what it was told.
 type bill struct {
-	Quote, Charge, Mail, Note string
-	OK                        bool
+	Quote  string `json:"quote"`
+	OK     bool   `json:"ok"`
+	Charge string `json:"charge"`
+	Mail   string `json:"mail"`
+	Note   string `json:"note"`
 }
 
 // effect happens outside and returns what marks this very call. It takes its time, so that a kill can come between the deed and its record.

@@ -26,7 +26,7 @@ func smallDisk(t *testing.T) string {
 		t.Skipf("SKIPPED: a full disk needs a small one to fill, and tmpfs cannot be mounted here (root on Linux can): %v %s", err, said)
 	}
 	t.Cleanup(func() {
-		said, err := exec.Command("umount", dir).CombinedOutput() //nolint:noctx // the test's context is over by now
+		said, err := exec.Command("umount", dir).CombinedOutput() // the test's context is over by now
 		assert.NoError(t, err, string(said))
 	})
 	return dir

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,18 +20,18 @@ import (
 var proofScenarios = map[string]func(w *world) []string{
 	"a question is answered": func(w *world) []string {
 		w.start("a", "asker", "hello")
-		w.answer("a", "name", `"Bob"`)
+		w.answer("name", `"Bob"`)
 		return []string{"a"}
 	},
 	"an effect that must not happen twice": func(w *world) []string {
 		w.start("a", "payer", 7)
-		w.answer("a", "sure", `true`)
+		w.answer("sure", `true`)
 		return []string{"a"}
 	},
 	"two children ask": func(w *world) []string {
 		w.start("a", "parent", nil)
-		w.answer("a", "right", `2`)
-		w.answer("a", "left", `1`)
+		w.answer("right", `2`)
+		w.answer("left", `1`)
 		return []string{"a"}
 	},
 	"the work is paused and changed": func(w *world) []string {
@@ -40,8 +41,8 @@ var proofScenarios = map[string]func(w *world) []string{
 			_, err := e.Escape(w.ctx, "a", runtime.EscapeSafe, "ann", "wait")
 			return err
 		})
-		w.answer("a", "user_escape", `{"choice":"modify","text":"shorter"}`)
-		w.answer("a", "go", `true`)
+		w.answer("user_escape", `{"choice":"modify","text":"shorter"}`)
+		w.answer("go", `true`)
 		return []string{"a"}
 	},
 	"nobody answers": func(w *world) []string {
@@ -111,7 +112,7 @@ func proofMachines(p *process) []thread.Machine {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("%t", ok), nil
+			return strconv.FormatBool(ok), nil
 		}),
 		thread.Func("patient", func(ctx context.Context, _ any) (string, error) {
 			said, err := thread.Ask[string](ctx, "well", runtime.Question{

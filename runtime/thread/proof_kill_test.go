@@ -85,7 +85,7 @@ func newParent(t *testing.T) *parent {
 		require.NoError(t, err)
 	}
 	t.Logf("the kills are those of %s=%d", seedEnv, seed)
-	return &parent{t: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // times of kills are no secret
+	return &parent{t: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(seed, seed))}
 }
 
 // run starts a child. acks yields what it acknowledges, and is closed when it is gone.

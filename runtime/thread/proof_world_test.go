@@ -42,7 +42,7 @@ var proofStores = map[string]func(t *testing.T) runtime.Store{
 // to. It lives in a synctest bubble: its time moves only when nothing else can.
 type world struct {
 	t        *testing.T
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // of the bubble
 	base     runtime.Store
 	kind     fault // of the first process; those after it are sound
 	at       int
@@ -219,9 +219,10 @@ func askedBy(t *runtime.Thread, name string) *runtime.Interrupt {
 
 func isOver(t *runtime.Thread) bool { return t.Over != "" }
 
-// answer answers the question of that name, once it is asked.
-func (w *world) answer(id, question, value string) {
+// answer answers the question of that name, once thread a asks it.
+func (w *world) answer(question, value string) {
 	w.t.Helper()
+	const id = "a"
 	asked := askedBy(w.until(id, asks(question)), question)
 	w.try(func(e *thread.Engine) error {
 		_, err := e.Answer(w.ctx, id, runtime.Answer{Interrupt: asked.ID, Value: json.RawMessage(value), By: "bob", Request: "answer " + asked.ID})
@@ -305,9 +306,9 @@ func sameByReplay(t *testing.T, record *runtime.Thread, entries []runtime.Entry,
 	madeJSON, err := json.Marshal(made)
 	require.NoError(t, err)
 	assert.JSONEq(t, string(wantJSON), string(madeJSON), "the log adds up to the record")
-	wantOpen, err := json.Marshal(want.Open)
+	wantOpen, err := runtime.Encode(want.Open)
 	require.NoError(t, err)
-	madeOpen, err := json.Marshal(made.Open)
+	madeOpen, err := runtime.Encode(made.Open)
 	require.NoError(t, err)
 	if len(want.Open)+len(made.Open) > 0 {
 		assert.JSONEq(t, string(wantOpen), string(madeOpen), "and to its open interrupts")

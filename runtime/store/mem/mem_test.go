@@ -60,21 +60,6 @@ func TestTheInboxIsFast(t *testing.T) {
 	assert.Less(t, best, 5*time.Millisecond)
 }
 
-// TestAnInterruptStaysWithItsThread shows what the port leaves open: an id that another thread has takes nothing away from it.
-func TestAnInterruptStaysWithItsThread(t *testing.T) {
-	t.Parallel()
-	ctx, s := context.Background(), mem.Open()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.NoError(t, s.Commit(ctx, asks("a", "i1", now)))
-	err := s.Commit(ctx, asks("b", "i1", now))
-	require.Equal(t, runtime.CodeConflict, runtime.CodeOf(err))
-	require.ErrorContains(t, err, `another thread has interrupt "i1"`)
-	found, err := s.Interrupts(ctx, runtime.InterruptQuery{ID: "i1"})
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	assert.Equal(t, "a", found[0].Thread)
-}
-
 // TestWhatCannotBeSealedIsRefused has a value that is no JSON.
 func TestWhatCannotBeSealedIsRefused(t *testing.T) {
 	t.Parallel()

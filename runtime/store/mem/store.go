@@ -66,7 +66,7 @@ func refuse(code runtime.Code, op string, err error) error {
 	return &runtime.Error{Code: code, Op: op, Err: err}
 }
 
-// Commit implements [runtime.Store]. It also refuses with CodeConflict an interrupt id that another thread has.
+// Commit implements [runtime.Store].
 func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	copies := make([]*runtime.Change, len(changes))
 	for n, c := range changes {

@@ -59,23 +59,23 @@ func answer(rules *runtime.Rules, t *runtime.Thread, now time.Time) *runtime.Cha
 	return c
 }
 
-func openBench(b testing.TB) *Store {
-	b.Helper()
-	s, err := Open(context.Background(), filepath.Join(dir(b), "threads.db"), Config{})
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = s.Close() })
+func openBench(tb testing.TB) *Store {
+	tb.Helper()
+	s, err := Open(context.Background(), filepath.Join(dir(tb), "threads.db"), Config{})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 // dir is a folder on a disk: the temporary one may be in memory.
-func dir(b testing.TB) string {
-	b.Helper()
+func dir(tb testing.TB) string {
+	tb.Helper()
 	if os.Getenv("SQLITE_BENCH_DIR") == "" {
-		return b.TempDir()
+		return tb.TempDir()
 	}
-	path, err := os.MkdirTemp(os.Getenv("SQLITE_BENCH_DIR"), "bench")
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = os.RemoveAll(path) })
+	path, err := os.MkdirTemp(os.Getenv("SQLITE_BENCH_DIR"), "bench") //nolint:usetesting // the folder is named by who measures
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = os.RemoveAll(path) })
 	return path
 }
 
@@ -108,13 +108,13 @@ type step struct {
 	ready chan bool // true: it leads
 }
 
-func openFloor(b testing.TB, grouped bool) *floor {
-	b.Helper()
-	c, err := dial(dsn(filepath.Join(dir(b), "floor.db"), settings...))
-	require.NoError(b, err)
+func openFloor(tb testing.TB, grouped bool) *floor {
+	tb.Helper()
+	c, err := dial(dsn(filepath.Join(dir(tb), "floor.db"), settings...))
+	require.NoError(tb, err)
 	_, _, err = c.exec(context.Background(), "CREATE TABLE t(id TEXT PRIMARY KEY, version INTEGER, body BLOB)")
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = c.close() })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = c.close() })
 	return &floor{c: c, grouped: grouped}
 }
 
@@ -192,12 +192,11 @@ func together(workers int, done func(n int64) bool, cycle func()) int64 {
 func BenchmarkCycle(b *testing.B) {
 	rules := benchRules()
 	for _, workers := range []int{1, 8, 64} {
-		enough := func(b *testing.B) func(int64) bool { return func(n int64) bool { return n > int64(b.N) } }
 		b.Run(fmt.Sprintf("floor/workers=%d", workers), func(b *testing.B) {
 			f := openFloor(b, workers > 1)
 			b.ResetTimer()
 			cpu := burnt()
-			together(workers, enough(b), f.cycle)
+			together(workers, func(n int64) bool { return n > int64(b.N) }, f.cycle)
 			b.ReportMetric(float64(burnt()-cpu)/float64(b.N)/1e3, "cpu-us/cycle")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 		})
@@ -206,7 +205,7 @@ func BenchmarkCycle(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			cpu := burnt()
-			together(workers, enough(b), func() {
+			together(workers, func(n int64) bool { return n > int64(b.N) }, func() {
 				if err := s.cycle(rules); err != nil {
 					panic(err)
 				}
@@ -234,15 +233,15 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // fill commits waiting threads, 200 to a transaction.
-func fill(b testing.TB, s *Store, n int, now func(n int) time.Time) {
-	b.Helper()
+func fill(tb testing.TB, s *Store, n int, now func(n int) time.Time) {
+	tb.Helper()
 	rules := benchRules()
 	for from := 0; from < n; from += 200 {
 		var changes []*runtime.Change
 		for at := from; at < min(from+200, n); at++ {
 			changes = append(changes, ask(rules, now(at)))
 		}
-		require.NoError(b, s.Commit(context.Background(), changes...))
+		require.NoError(tb, s.Commit(context.Background(), changes...))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // form: they only grow, at their end, and with a migration, if only an empty one, so that no older program misreads a file. What stands in
 // columns is not repeated.
 var stored = map[reflect.Type][]int{
-	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes"),
+	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes Metadata"),
 	of[runtime.Frame]():    fields[runtime.Frame]("ID Parent Machine Name PC Visit Visits Input Locals Shows State Until HeldBy Attempts Forgiven Effects Replies Children RouteTo"),
 	of[runtime.Effect]():   fields[runtime.Effect]("Name State Value"),
 	of[runtime.Reply]():    fields[runtime.Reply]("Name Interrupt Digest Value By RouteTo"),
@@ -53,7 +53,7 @@ func fields[T any](names string) (at []int) {
 var words = strings.Fields("started entered effect stepped shows calling returned failed again asked opened queued superseded answered voted " +
 	"reasked expired cancelled claimed extended reminded escalated escape paused resumed modified held taken over message idle running waiting " +
 	"done handed_off ready asking retrying open intended in_doubt safe now user_escape agent_question system_error text yes_no choice skipped " +
-	"workflow dialogue policy expire default escalate reroute cancel f1 f2 f3 f4")
+	"workflow dialogue policy expire default escalate reroute cancel f1 f2 f3 f4 metadata")
 
 var wordAt = func() map[string]uint64 {
 	at := make(map[string]uint64, len(words))
@@ -110,7 +110,7 @@ type codec struct {
 func (c *codec) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		if at, ok := v.Addr().Interface().(*time.Time); ok {
+		if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 			c.moment(at)
 		} else {
 			c.fields(v, stored[v.Type()])

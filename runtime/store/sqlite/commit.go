@@ -18,7 +18,8 @@ const (
 	commit   = "COMMIT"
 	rollback = "ROLLBACK"
 
-	insertThread = `INSERT INTO thread(id, version, fence, status, owner, wake, shape, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+	insertThread = `INSERT INTO thread(n, id, version, fence, status, owner, wake, shape, body)
+		VALUES((SELECT coalesce(max(n), 0) + 1 FROM log), ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`
 	updateThread = `UPDATE thread SET version = ?, fence = ?, status = ?, owner = ?, wake = ?, shape = ?, body = ?
 		WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)`
@@ -85,7 +86,7 @@ func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 		s.pass()
 		return failed(op, err)
 	}
-	s.lead(j)
+	s.lead(context.WithoutCancel(ctx), j) // what has begun is not cut short
 	return j.err
 }
 
@@ -109,7 +110,7 @@ func (s *Store) wait(ctx context.Context, j *job) verdict {
 }
 
 // lead writes a job and those that wait, and passes the writer on.
-func (s *Store) lead(j *job) {
+func (s *Store) lead(ctx context.Context, j *job) {
 	if j.ready != nil { // those who were just told their outcome may have the next commit at hand: a larger group costs each less
 		goruntime.Gosched()
 		goruntime.Gosched()
@@ -120,7 +121,7 @@ func (s *Store) lead(j *job) {
 	batch = append(append(batch, j), s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.mu.Unlock()
-	s.write(batch)
+	s.write(ctx, batch)
 	for _, done := range batch[1:] {
 		done.ready <- verdict{err: done.err}
 	}
@@ -142,14 +143,14 @@ func (s *Store) pass() {
 
 // write commits the jobs in one transaction. Each is refused or written on its own; when something is in the way that may be the matter of
 // one, each has a transaction of its own.
-func (s *Store) write(batch []*job) {
-	if err := s.begin(); err != nil {
+func (s *Store) write(ctx context.Context, batch []*job) {
+	if err := s.begin(ctx); err != nil {
 		for _, j := range batch {
 			j.err = failed("commit", err)
 		}
 		return
 	}
-	err := s.transact(batch)
+	err := s.transact(ctx, batch)
 	switch {
 	case err == nil:
 		maps.Copy(s.shapes, s.fresh)
@@ -158,24 +159,31 @@ func (s *Store) write(batch []*job) {
 	default:
 		for n, j := range batch {
 			j.err, j.wrote = nil, false
-			s.write(batch[n : n+1])
+			s.write(ctx, batch[n:n+1])
 		}
 	}
 }
 
 // begin takes the lock of the file.
-func (s *Store) begin() error {
+func (s *Store) begin(ctx context.Context) error {
 	clear(s.fresh)
-	_, _, err := s.writer.exec(context.Background(), begin)
+	err := s.run(ctx, begin)
 	if err != nil {
-		_, _, _ = s.writer.exec(context.Background(), rollback) // there is nothing to go back to, as a rule
+		s.undo(ctx)
 	}
 	return err
 }
 
+func (s *Store) run(ctx context.Context, query string) error {
+	_, _, err := s.writer.exec(ctx, query)
+	return err
+}
+
+// undo ends a transaction that went wrong. SQLite may have done it already: that there is none is no error.
+func (s *Store) undo(ctx context.Context) { _ = s.run(ctx, rollback) }
+
 // transact writes the jobs and ends the transaction. With an error nothing of it is stored, or nobody knows.
-func (s *Store) transact(batch []*job) error {
-	ctx := context.Background() // what has begun is not cut short
+func (s *Store) transact(ctx context.Context, batch []*job) error {
 	for _, j := range batch {
 		err := s.apply(ctx, j)
 		if refused, ours := errors.AsType[*runtime.Error](err); ours && !j.wrote {
@@ -183,15 +191,15 @@ func (s *Store) transact(batch []*job) error {
 			continue
 		}
 		if err != nil {
-			_, _, _ = s.writer.exec(ctx, rollback) // SQLite may have done it already
+			s.undo(ctx)
 			return err
 		}
 	}
-	_, _, err := s.writer.exec(ctx, commit)
+	err := s.run(ctx, commit)
 	if err == nil {
 		return nil
 	}
-	_, _, _ = s.writer.exec(ctx, rollback)
+	s.undo(ctx)
 	return s.settle(ctx, batch, err)
 }
 
@@ -200,8 +208,8 @@ func (s *Store) transact(batch []*job) error {
 func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 	unknown := refuse(runtime.CodeUnavailable, "", fmt.Errorf("load it again, what became of it is unknown: %w", why))
 	for _, query := range [...]string{begin, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)), commit} {
-		if _, _, err := s.writer.exec(ctx, query); err != nil {
-			_, _, _ = s.writer.exec(ctx, rollback)
+		if err := s.run(ctx, query); err != nil {
+			s.undo(ctx)
 			return unknown
 		}
 	}

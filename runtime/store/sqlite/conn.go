@@ -13,11 +13,18 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
+// stmt is what the driver's statements are.
+type stmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
 // conn is one connection of the driver, with its prepared statements. It is used directly, not through database/sql, whose pool and
 // conversions cost more than a short statement does. It belongs to one goroutine at a time.
 type conn struct {
 	driver.Conn
-	stmts map[string]driver.Stmt
+	stmts map[string]stmt
 	args  []driver.NamedValue
 	row   []driver.Value
 }
@@ -45,19 +52,24 @@ func dial(name string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, stmts: map[string]driver.Stmt{}}, nil
+	return &conn{Conn: c, stmts: map[string]stmt{}}, nil
 }
 
 // stmt returns the prepared statement of a text. The texts are constants of this package, and few.
-func (c *conn) stmt(query string) (driver.Stmt, error) {
+func (c *conn) stmt(query string) (stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
 	}
-	s, err := c.Prepare(query)
-	if err == nil {
-		c.stmts[query] = s
+	prepared, err := c.Prepare(query)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s, ok := prepared.(stmt)
+	if !ok {
+		return nil, driver.ErrSkip
+	}
+	c.stmts[query] = s
+	return s, nil
 }
 
 func (c *conn) bind(args []any) []driver.NamedValue {
@@ -74,7 +86,7 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (rows, key i
 	if err != nil {
 		return 0, 0, err
 	}
-	r, err := s.(driver.StmtExecContext).ExecContext(ctx, c.bind(args))
+	r, err := s.ExecContext(ctx, c.bind(args))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -91,7 +103,7 @@ func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bo
 	if err != nil {
 		return err
 	}
-	rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, c.bind(args))
+	rows, err := s.QueryContext(ctx, c.bind(args))
 	if err != nil {
 		return err
 	}
@@ -125,7 +137,7 @@ func (c *conn) close() error {
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, c.Conn.Close())...)
+	return errors.Join(append(errs, c.Close())...)
 }
 
 // unavailable are the primary result codes of SQLite for what the disk, a lock or the memory refuses: trying again may help. The others are

@@ -16,10 +16,14 @@ const (
 		UNION ALL
 		SELECT n, id, kind, node, body FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2`
 	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.body FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
-	listLog        = `SELECT n, body FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ? ORDER BY seq LIMIT ?`
-	listAllLog     = `SELECT l.n, l.body, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? ORDER BY l.n LIMIT ?`
-	findRequest    = `SELECT seq FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
-	listThreads    = `SELECT id, version, status, owner, wake, (SELECT fingerprint FROM shape WHERE n = shape) FROM thread WHERE true`
+	listLog        = `SELECT n, body FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
+		UNION ALL
+		SELECT * FROM (SELECT n, body FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
+			ORDER BY seq LIMIT ?)`
+	listAllLog = `SELECT l.n, l.body, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0 ORDER BY l.n
+		LIMIT ?`
+	findRequest = `SELECT seq FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
+	listThreads = `SELECT id, version, status, owner, wake, (SELECT fingerprint FROM shape WHERE n = shape) FROM thread WHERE true`
 )
 
 // read runs a query on a connection of its own.
@@ -55,7 +59,7 @@ func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err err
 	op := fmt.Sprintf("load thread %.60q", id)
 	err = s.readShort(ctx, op, func(c *conn) error {
 		var wrong error
-		err := c.query(context.Background(), func(row []driver.Value) bool {
+		err := c.query(context.WithoutCancel(ctx), func(row []driver.Value) bool { // too short to be cut
 			n, first, kind, node, body := integer(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4])
 			if n == 0 {
 				t, wrong = threadOf(id, first, body)
@@ -177,7 +181,7 @@ func (s *Store) Log(ctx context.Context, q runtime.LogQuery) (found []runtime.En
 		}
 		return c.query(ctx, func(row []driver.Value) bool {
 			return add(integer(row[0]), q.Thread, blob(row[1]), keep)
-		}, listLog, q.Thread, q.AfterSeq, after>>placeBits, most+1)
+		}, listLog, q.Thread, q.AfterSeq, after>>placeBits, q.Thread, q.AfterSeq, after>>placeBits, most+1)
 	})
 	if err = first(err, failed("query log", wrong)); err != nil {
 		return nil, err

@@ -92,7 +92,7 @@ func (r *threadRow) fill(c *runtime.Change) error {
 }
 
 func (r *threadRow) entries(c *runtime.Change) error {
-	if len(c.Entries) == 0 {
+	if len(c.Entries) == 0 && c.Before != 0 {
 		return nil
 	}
 	if len(c.Entries) > places {
@@ -110,7 +110,10 @@ func (r *threadRow) entries(c *runtime.Change) error {
 		}
 		r.requests = append(r.requests, requestRow{id: e.Request, seq: e.Seq})
 	}
-	r.seq = c.Entries[len(c.Entries)-1].Seq
+	r.seq = -1 // of a thread that begins without entries: its row is there for its number
+	if n := len(c.Entries); n > 0 {
+		r.seq = c.Entries[n-1].Seq
+	}
 	r.log = seal(&c.Entries, r.id)
 	return nil
 }

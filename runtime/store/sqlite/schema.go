@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -22,7 +21,8 @@ const application = 0x7274676e
 //   - shape: the fingerprints in use, each once
 //   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for never, times are Unix milliseconds
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names, NULL for anybody
-//   - log: a row is a commit with all its entries; n is the order of commits, and seq the last entry's number
+//   - log: a row is a commit with all its entries; n is the order of commits, and seq the last entry's number. The first commit of a thread
+//     has the number of the thread, so it is found without an index
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
 	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -37,7 +37,7 @@ var migrations = []string{
 	CREATE INDEX interrupt_thread ON interrupt(thread);
 	CREATE INDEX interrupt_open ON interrupt(priority, created, id) WHERE state = 0;
 	CREATE TABLE log(n INTEGER PRIMARY KEY, thread INTEGER NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL);
-	CREATE INDEX log_thread ON log(thread, seq);
+	CREATE INDEX log_thread ON log(thread, seq) WHERE n > thread;
 	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
 }
 
@@ -84,7 +84,7 @@ func migrate(ctx context.Context, c *conn) error {
 	if err == nil && at < len(migrations) {
 		for _, step := range append(migrations[at:len(migrations):len(migrations)],
 			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))) {
-			if _, err = c.Conn.(driver.ExecerContext).ExecContext(ctx, step, nil); err != nil {
+			if _, _, err = c.exec(ctx, step); err != nil {
 				break
 			}
 		}

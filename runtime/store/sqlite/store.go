@@ -79,7 +79,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 		shapes: map[string]int64{}, fresh: map[string]int64{},
 	}
 	if err := s.open(ctx, path, cfg.Readers); err != nil {
-		_ = s.disconnect() // what went wrong is said by err
+		_ = s.disconnect(ctx) // what went wrong is said by err
 		return nil, failed(op, err)
 	}
 	return s, nil
@@ -157,17 +157,17 @@ func (s *Store) Close() error {
 		<-last.ready // the writer is ours
 	}
 	close(s.done)
-	return failed("close", s.disconnect())
+	return failed("close", s.disconnect(context.Background()))
 }
 
 // disconnect closes the connections: readers first, so that the last one takes the log with it.
-func (s *Store) disconnect() error {
+func (s *Store) disconnect(ctx context.Context) error {
 	var errs []error
 	for range s.all {
 		errs = append(errs, (<-s.readers).close())
 	}
 	if s.writer != nil {
-		_, err := s.writer.one(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
+		_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 		errs = append(errs, err, s.writer.close())
 	}
 	return errors.Join(errs...)

@@ -80,7 +80,7 @@ func commitFenceOnNew(tr *trial) {
 	tr.commit(tr.says("other", "here"))
 	c := tr.asks("a", "q")
 	c.Fence = 1
-	tr.unchanged(func() { tr.loses(c) })
+	tr.unchanged(func() { require.Error(tr, tr.Store.Commit(tr.ctx, c)) })
 }
 
 // commitAllOrNothing has the last change of a call lose in each of the ways there are: the ones before it must leave no trace.
@@ -141,6 +141,20 @@ func commitRequestTwice(tr *trial) {
 	tr.commit(tr.requests("a", "R2"))
 	tr.commit(tr.requests("a", "r2 "))
 	tr.holdsAsCommitted("a", "b")
+}
+
+// commitInterruptOfAnother brings an interrupt under an id that another thread has, open or closed.
+func commitInterruptOfAnother(tr *trial) {
+	tr.commit(tr.holds("a", &runtime.Interrupt{ID: "1"}, &runtime.Interrupt{ID: "2", State: runtime.InterruptAnswered}))
+	tr.commit(tr.says("b", "begins"))
+	tr.unchanged(func() {
+		for _, id := range []string{"1", "2"} {
+			tr.loses(tr.holds("b", &runtime.Interrupt{ID: id}))
+			tr.loses(tr.holds("c", &runtime.Interrupt{ID: "3"}, &runtime.Interrupt{ID: id}))
+		}
+	})
+	tr.commit(tr.holds("c", &runtime.Interrupt{ID: "3"}))
+	assert.Equal(tr, "a", tr.interrupts(runtime.InterruptQuery{ID: "1"})[0].Thread)
 }
 
 // commitKeepsNothingOfTheCaller changes, after the commit, every byte that the caller still holds.

@@ -162,6 +162,7 @@ func loadIsOneCommit(tr *trial) {
 			break
 		}
 		tr.records["a"] = c.Thread
+		assert.Empty(tr, tr.torn())
 	}
 	close(stop)
 	readers.Wait()

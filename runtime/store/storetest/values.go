@@ -199,6 +199,25 @@ func valuesPresence(tr *trial) {
 	}
 }
 
+// valuesKeepTheirDigest has payloads that a decoder into any, or an encoder for HTML, would make others.
+func valuesKeepTheirDigest(tr *trial) {
+	c, frame := tr.turn("a")
+	c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: frame, Value: raw(`{"html":"<b>&</b>","line":"\u2028"}`)})
+	for n, value := range jsons {
+		c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{
+			Name: strconv.Itoa(n), Text: "<" + odd[n], Payload: raw(value), Schema: raw(`{"const":"<&>"}`), Targets: []string{"<"},
+			Choices: []runtime.Choice{{Label: ">", Value: raw(value)}},
+		})
+	}
+	tr.commit(c)
+	for _, found := range [][]*runtime.Interrupt{tr.load("a").Open, tr.interrupts(runtime.InterruptQuery{})} {
+		require.Len(tr, found, len(jsons))
+		for _, i := range found {
+			assert.Equal(tr, i.Digest, runtime.DigestOf(&i.Question, i.Context), "%s", i.Payload)
+		}
+	}
+}
+
 // valuesLarge brings a mebibyte to each place that a caller fills, and a log of many entries in one commit.
 func valuesLarge(tr *trial) {
 	large := raw(`"` + strings.Repeat("0123456789abcdef", 1<<16) + `"`)

@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+func TestPathsWithSignsOfTheirOwnAreFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a?mode=ro&b#c%41 d.db")
+	s := opened(t, path)
+	require.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
+	_, err := os.Stat(path)
+	assert.NoError(t, err)
+}
+
+func TestSettingsAreReadBack(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := opened(t, path)
+	require.NoError(t, verify(t.Context(), s.writer))
+	for range s.all {
+		c := <-s.readers
+		assert.NoError(t, verify(t.Context(), c))
+		_, _, err := c.exec(t.Context(), "DELETE FROM thread")
+		assert.Error(t, err, "a reader must not write")
+		s.readers <- c
+	}
+	for name, keys := range map[string][]string{
+		"overridden synchronous":  append(slices.Clip(settings), "_sync=NORMAL"),
+		"no foreign keys":         append(slices.Clip(settings), "_fk=off"),
+		"a misspelt key":          {"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeot=10000", "_foreign_keys=on"},
+		"another timeout":         append(slices.Clip(settings), "_timeout=5000"),
+		"a pragma that weakens":   append(slices.Clip(settings), "_sync=", "_pragma=synchronous(normal)"),
+		"a pragma that does none": {"_pragma=journal_mode(wl)", "_busy_timeout=10000", "_foreign_keys=on", "_sync=NORMAL"},
+	} {
+		c, err := dial(dsn(path, keys...))
+		require.NoError(t, err, name)
+		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(verify(t.Context(), c)), name)
+		require.NoError(t, c.close())
+	}
+	_, err := dial(dsn(path, "_synchronous=FUL"))
+	assert.Error(t, err, "the driver checks values")
+
+	other := filepath.Join(t.TempDir(), "rollback.db")
+	c, err := dial(dsn(other, "_journal_mode=DELETE", "_synchronous=FULL", "_busy_timeout=10000", "_foreign_keys=on"))
+	require.NoError(t, err)
+	assert.ErrorContains(t, verify(t.Context(), c), "journal_mode is delete and must be wal")
+	require.NoError(t, c.close())
+}
+
+func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	foreign, garbage, newer := file(t), file(t), file(t)
+	raw(t, foreign, "CREATE TABLE notes(text)", "INSERT INTO notes VALUES('mine')")
+	require.NoError(t, os.WriteFile(garbage, bytes.Repeat([]byte("no database at all. "), 500), 0o600))
+	s := opened(t, newer)
+	require.NoError(t, s.Close())
+	raw(t, newer, "PRAGMA user_version = 99")
+	for path, code := range map[string]runtime.Code{
+		foreign: runtime.CodeIncompatible, garbage: runtime.CodeInternal, newer: runtime.CodeIncompatible,
+	} {
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = Open(t.Context(), path, Config{})
+		assert.Equal(t, code, runtime.CodeOf(err), "%v", err)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(before, after))
+	}
+	_, err := Open(t.Context(), filepath.Join(garbage, "below.db"), Config{})
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
+	_, err = Open(t.Context(), t.TempDir(), Config{})
+	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
+}
+
+// TestEveryVersionOpens opens a copy of the file of each version. ROUTEGEN_FIXTURE=1 writes that of the latest one anew.
+func TestEveryVersionOpens(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("ROUTEGEN_FIXTURE") != "" {
+		path := file(t)
+		s, err := Open(t.Context(), path, Config{})
+		require.NoError(t, err)
+		c := waiting("thread-1", []byte(`{"to":"ann"}`))
+		require.NoError(t, s.Commit(t.Context(), c))
+		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
+		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
+		require.NoError(t, s.Close())
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(fmt.Sprintf("testdata/v%d.db", len(migrations)), data, 0o644))
+	}
+	for version := 1; version <= len(migrations); version++ {
+		data, err := os.ReadFile(fmt.Sprintf("testdata/v%d.db", version))
+		require.NoError(t, err, "every released version needs its file")
+		path := file(t)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		s := opened(t, path)
+		want := answered(waiting("thread-1", []byte(`{"to":"ann"}`)).Thread)
+		got, err := s.Load(t.Context(), "thread-1")
+		require.NoError(t, err)
+		assert.Equal(t, int64(2), got.Version)
+		assert.Equal(t, want.Thread.Frames, got.Frames)
+		second, err := s.Load(t.Context(), "thread-2")
+		require.NoError(t, err)
+		assert.Equal(t, waiting("thread-2", nil).Thread, second)
+		log, err := s.Log(t.Context(), runtime.LogQuery{})
+		require.NoError(t, err)
+		assert.Len(t, log, 7)
+		require.NoError(t, s.Commit(t.Context(), answered(second)))
+	}
+}
+
+func TestAnUncleanStopIsChecked(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := opened(t, path)
+	for n := range 50 {
+		require.NoError(t, s.Commit(t.Context(), waiting(fmt.Sprint("t", n), bytes.Repeat([]byte("7"), 2000))))
+	}
+	require.NoError(t, s.Close())
+	_, err := os.Stat(path + "-wal")
+	require.ErrorIs(t, err, os.ErrNotExist, "a clean stop leaves one file")
+	s = opened(t, path)
+	require.NoError(t, s.Commit(t.Context(), waiting("last", nil)))
+
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	wal, err := os.ReadFile(path + "-wal")
+	require.NoError(t, err)
+	cut := func(data []byte) error { // what a killed process leaves
+		path := file(t)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		require.NoError(t, os.WriteFile(path+"-wal", wal, 0o600))
+		s, err := Open(t.Context(), path, Config{})
+		if err != nil {
+			return err
+		}
+		_, err = s.Load(t.Context(), "last")
+		require.NoError(t, s.Close())
+		return err
+	}
+	require.NoError(t, cut(data))
+	bad := bytes.Clone(data)
+	for at := 4096 * 20; at < 4096*22; at++ {
+		bad[at] ^= 0x55
+	}
+	assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(cut(bad)))
+}
