@@ -178,7 +178,7 @@ func TestHeaderKey(t *testing.T) {
 
 func TestResultText(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]string{`"a \"b\""`: `a "b"`, `{"a":1}`: `{"a":1}`, `null`: "", ``: ``, `3`: `3`} {
+	for value, want := range map[string]string{`"a \"b\""`: `a "b"`, `{"a":1}`: `{"a":1}`, `null`: "null", ``: ``, `""`: ``, `"cut`: `"cut`, `3`: `3`} {
 		assert.Equal(t, want, llm.ToolResult{Value: json.RawMessage(value)}.Text(), value)
 	}
 }

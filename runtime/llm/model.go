@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 )
@@ -70,7 +71,7 @@ type ToolResult struct {
 // Text is the result as a model reads it: a JSON string without its quotes, any other value as it stands.
 func (t ToolResult) Text() string {
 	var text string
-	if json.Unmarshal(t.Value, &text) == nil {
+	if bytes.HasPrefix(bytes.TrimSpace(t.Value), []byte(`"`)) && json.Unmarshal(t.Value, &text) == nil {
 		return text
 	}
 	return string(t.Value)

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,9 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 )
+
+// maxDepth is how deep stored values nest at most.
+const maxDepth = 64
 
 // form is what of a value may be shown: by the definitions, which have no hidden field. A nil form shows everything.
 type form struct {
@@ -91,111 +93,157 @@ type field struct{ name, text string }
 
 // fields returns the visible fields of a stored record that are there, in its order.
 func (f *form) fields(record json.RawMessage) ([]field, error) {
-	dec := json.NewDecoder(bytes.NewReader(record))
-	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+	w := writer{data: record}
+	if !json.Valid(record) || w.peek() != '{' {
 		return nil, errors.New("a stored record is no JSON object")
 	}
 	var out []field
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		name, _ := key.(string)
+	for w.next('}') {
+		name, _ := w.text()
+		w.next(0)
 		part, shown := f.at(name)
-		if !shown || string(value) == "null" {
-			continue
-		}
-		text, err := asData(part, value)
+		w.out = w.out[:0]
+		text, err := w.shown(part)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, field{name, text})
+		if shown && string(w.out) != "null" { // of a string nothing is in out
+			out = append(out, field{name, text})
+		}
 	}
 	return out, nil
 }
 
-// asData returns a value as data: a string as its text, anything else as JSON.
+// asData returns a value as data.
 func asData(f *form, value json.RawMessage) (string, error) {
-	var text string
-	if json.Unmarshal(value, &text) == nil && value[0] == '"' {
+	if !json.Valid(value) {
+		return "", errors.New("it is no JSON")
+	}
+	w := writer{data: value}
+	return w.shown(f)
+}
+
+// writer writes what may be shown of what is known to be JSON, indented, every string cleaned.
+type writer struct {
+	data []byte
+	pos  int
+	out  []byte
+}
+
+// shown reads a value: a string becomes its text, anything else JSON.
+func (w *writer) shown(f *form) (string, error) {
+	if w.peek() == '"' {
+		text, _ := w.text()
 		return Data("text", text), nil
 	}
-	w := &writer{dec: json.NewDecoder(bytes.NewReader(value))}
-	w.dec.UseNumber()
-	if err := w.value(f, ""); err != nil {
+	if err := w.value(f, 0); err != nil {
 		return "", err
 	}
-	return Data("json", w.out.String()), nil
+	return Data("json", string(w.out)), nil
 }
 
-// writer writes what may be shown of a JSON value, indented, every string cleaned.
-type writer struct {
-	dec *json.Decoder
-	out strings.Builder
+// peek returns the next sign that is no space.
+func (w *writer) peek() byte {
+	for w.data[w.pos] == ' ' || w.data[w.pos] == '\n' || w.data[w.pos] == '\t' || w.data[w.pos] == '\r' {
+		w.pos++
+	}
+	return w.data[w.pos]
 }
 
-func (w *writer) value(f *form, indent string) error {
-	token, err := w.dec.Token()
-	if err != nil {
-		return err
+// next steps over a bracket, comma or colon, and reports whether something stands before the end.
+func (w *writer) next(end byte) bool {
+	if w.peek(); w.data[w.pos] != end {
+		w.pos++
 	}
-	delim, open := token.(json.Delim)
-	if !open {
-		return w.scalar(token)
+	if w.peek() == end {
+		w.pos++
+		return false
 	}
-	const deepest = 64 * 2 // stored documents nest 64 levels at most
-	if len(indent) > deepest {
-		return errors.New("a stored record nests too deep")
-	}
-	w.out.WriteString(delim.String())
-	inner, before := indent+"  ", "\n"
-	for w.dec.More() {
-		part := f.item()
-		if delim == '{' {
-			key, err := w.dec.Token()
-			if err != nil {
-				return err
-			}
-			name, _ := key.(string)
-			var shown bool
-			if part, shown = f.at(name); !shown {
-				var left json.RawMessage
-				if err := w.dec.Decode(&left); err != nil {
-					return err
-				}
-				continue
-			}
-			w.out.WriteString(before + inner)
-			if err := w.scalar(name); err != nil {
-				return err
-			}
-			w.out.WriteString(": ")
-		} else {
-			w.out.WriteString(before + inner)
+	return true
+}
+
+// text reads a string, and reports whether its bytes can be written as they are.
+func (w *writer) text() (text string, same bool) {
+	w.peek()
+	start := w.pos
+	for w.pos++; w.data[w.pos] != '"'; w.pos++ {
+		if w.data[w.pos] == '\\' {
+			w.pos++
 		}
-		before = ",\n"
-		if err := w.value(part, inner); err != nil {
+	}
+	w.pos++
+	inner := string(w.data[start+1 : w.pos-1])
+	if plain(inner) && !strings.Contains(inner, "\\") {
+		return inner, len(inner) <= MaxData
+	}
+	_ = json.Unmarshal(w.data[start:w.pos], &inner) // it is known to be a string
+	return inner, false
+}
+
+func (w *writer) value(f *form, depth int) error {
+	open := w.peek()
+	end := byte('}')
+	switch open {
+	case '{':
+	case '[':
+		end = ']'
+	case '"':
+		w.string()
+		return nil
+	default:
+		start := w.pos
+		for w.pos < len(w.data) && !strings.ContainsRune(",]} \n\t\r", rune(w.data[w.pos])) {
+			w.pos++
+		}
+		w.out = append(w.out, w.data[start:w.pos]...)
+		return nil
+	}
+	if depth == maxDepth {
+		return fmt.Errorf("a stored value nests deeper than %d", maxDepth)
+	}
+	w.out = append(w.out, open)
+	before, empty := len(w.out), true
+	for w.next(end) {
+		mark, part, shown := len(w.out), f.item(), true
+		if !empty {
+			w.out = append(w.out, ',')
+		}
+		w.line(depth + 1)
+		if open == '{' {
+			part, shown = f.at(w.string())
+			w.out = append(w.out, ": "...)
+			w.next(0)
+		}
+		if err := w.value(part, depth+1); err != nil {
 			return err
 		}
+		if !shown {
+			w.out = w.out[:mark]
+		}
+		empty = len(w.out) == before
 	}
-	if before != "\n" {
-		w.out.WriteString("\n" + indent)
+	if !empty {
+		w.line(depth)
 	}
-	token, err = w.dec.Token()
-	fmt.Fprint(&w.out, token)
-	return err
+	w.out = append(w.out, end)
+	return nil
 }
 
-func (w *writer) scalar(v any) error {
-	if text, ok := v.(string); ok {
-		v = clean(text)
+func (w *writer) line(depth int) {
+	w.out = append(w.out, '\n')
+	for range depth {
+		w.out = append(w.out, "  "...)
 	}
-	b, err := runtime.Encode(v)
-	w.out.Write(b)
-	return err
+}
+
+// string writes a string and returns what it was before it was cleaned.
+func (w *writer) string() string {
+	text, same := w.text()
+	if same {
+		w.out = append(append(append(w.out, '"'), text...), '"')
+		return text
+	}
+	b, _ := runtime.Encode(clean(text)) // a string cannot be refused
+	w.out = append(w.out, b...)
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,16 +165,19 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 			for _, kind := range everyFault() {
 				t.Run(fmt.Sprintf("%s/%s/%s", store, name, kind), func(t *testing.T) {
 					t.Parallel()
-					want, _ := proofRun(t, open, proofMachines, scenario, noFault, 0)
+					want, _, _ := proofRun(t, open, proofMachines, scenario, noFault, 0)
 					require.NotEmpty(t, want.Threads)
 					for n := 1; ; n++ {
-						got, fired := proofRun(t, open, proofMachines, scenario, kind, n)
+						got, took, fired := proofRun(t, open, proofMachines, scenario, kind, n)
 						if !fired {
 							require.Greater(t, n, 5, "the scenario calls the store")
 							break
 						}
 						if !assert.Equal(t, want, got, "call %d %s", n, kind) {
 							return
+						}
+						if (kind == refused || kind == unknown) && !strings.Contains(name, "nobody") {
+							assert.Less(t, took, 20*time.Second, "call %d %s: nothing waits for the end of a lease", n, kind)
 						}
 					}
 				})
@@ -194,10 +198,10 @@ func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
 		})}
 	}
 	scenario := proofScenarios["an effect that must not happen twice"]
-	want, _ := proofRun(t, proofStores["mem"], machines, scenario, noFault, 0)
+	want, _, _ := proofRun(t, proofStores["mem"], machines, scenario, noFault, 0)
 	seen := 0
 	for n := 1; ; n++ {
-		got, fired := proofRun(t, proofStores["mem"], machines, scenario, diesBefore, n)
+		got, _, fired := proofRun(t, proofStores["mem"], machines, scenario, diesBefore, n)
 		if !fired {
 			break
 		}
@@ -211,13 +215,15 @@ func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
 // proofRun plays a scenario in a bubble of its own.
 func proofRun(t *testing.T, open func(t *testing.T) runtime.Store, machines func(p *process) []thread.Machine, scenario func(w *world) []string,
 	kind fault, at int,
-) (out outcome, fired bool) {
+) (out outcome, took time.Duration, fired bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, open(t), kind, at, machines)
+		begun := time.Now()
 		out = w.look(scenario(w))
+		took = time.Since(begun)
 		first := append(w.gone, w.now)[0]
 		fired = first.fired()
 	})
-	return out, fired
+	return out, took, fired
 }

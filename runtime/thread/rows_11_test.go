@@ -3,7 +3,6 @@ package thread_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,8 +59,13 @@ func TestRow12_EveryNodeMayStop(t *testing.T) {
 func TestRow18_RunningThreadWithoutAnEngineIsTakenUp(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, dead := make(chan struct{}), make(chan struct{})
-		first := sync.OnceFunc(func() { close(running); <-dead })
-		r.with(thread.Func("worker", func(context.Context, any) (string, error) { first(); return "done", nil }))
+		r.with(thread.Func("worker", func(context.Context, any) (string, error) {
+			if r.did.add("run", ""); r.did.of("run") == 1 {
+				close(running)
+				<-dead
+			}
+			return "done", nil
+		}))
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
 		require.NoError(r, err)
 		<-running

@@ -56,7 +56,7 @@ func TestHumanReview(t *testing.T) {
 			`{"discoveryOrchestratorRequest":{"goal":"find"}}`,
 		},
 		"discoveryOrchestrator": {
-			`{"interruptRequest":{"type":"PAUSE","reason":"wait","subdomainPartitioning":[],"coverageGoals":"c","discoveryStrategy":"s"}}`,
+			`{"interruptRequest":{"type":"PAUSE","reason":"wait","scope":"all","subdomainPartitioning":[],"coverageGoals":"c","discoveryStrategy":"s"}}`,
 		},
 	}}
 	m, err := workflow.New(s.program(t), workflow.Config{})

@@ -48,7 +48,7 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 		}
 		answer, routeTo = reply.Value, reply.RouteTo
 	case agentReview:
-		if answer, err = s.review(ctx); err != nil {
+		if answer, err = s.review(ctx, origin); err != nil {
 			return thread.Transition{}, err
 		}
 	case stop, prune:
@@ -93,7 +93,7 @@ func (s *step) origin(name string) (route int, err error) {
 func (s *step) fromHistory(asking int) int {
 	for i := len(s.j.Trail) - 1; i >= 0; i-- {
 		n := s.node(s.byKey(s.j.Trail[i].Node))
-		if n.Route != 0 && n.Key != s.node(asking).Key && !slices.Contains(n.LoopExempt, n.Key) {
+		if s.j.Trail[i].Interrupt == "" && n.Route != 0 && n.Key != s.node(asking).Key && !slices.Contains(n.LoopExempt, n.Key) {
 			return n.Route
 		}
 	}

@@ -19,10 +19,9 @@ type journal struct {
 	Raised  *raised         `json:"raised,omitempty"`  // the interrupt that is being handled
 
 	Last  map[string]stored `json:"last,omitempty"`  // the last request of every node that ran, or was asked to, by its key
-	Trail []visit           `json:"trail,omitempty"` // the last activations
+	Trail []visit           `json:"trail,omitempty"` // the last activations and interrupts
 	Runs  map[string]int    `json:"runs,omitempty"`  // activations by node
 	Asked map[string]int    `json:"asked,omitempty"` // interrupts by node and type
-	Past  []past            `json:"past,omitempty"`  // the last interrupts
 	Index int               `json:"index,omitempty"` // of a lane in its fan-out, counted from 1; 0 for the first lane
 }
 
@@ -32,17 +31,12 @@ type stored struct {
 	Request json.RawMessage `json:"request"`
 }
 
-// visit is one activation.
+// visit is one activation, or one interrupt.
 type visit struct {
-	Node string `json:"node"`
-	Type string `json:"type"` // of the request
-}
-
-// past is one interrupt of the lane.
-type past struct {
-	Node   string `json:"node"`
-	Type   string `json:"type"`
-	Reason string `json:"reason,omitempty"`
+	Node      string `json:"node"`
+	Type      string `json:"type"`                // of the request, or HUMAN_REVIEW and so on
+	Interrupt string `json:"interrupt,omitempty"` // type name; "" for an activation
+	Reason    string `json:"reason,omitempty"`
 }
 
 // raised is an interrupt request on its way through the handler.
@@ -53,7 +47,7 @@ type raised struct {
 	Reason  string          `json:"reason,omitempty"`
 }
 
-const remembered = 64 // activations and interrupts
+const remembered = 100 // activations and interrupts
 
 // enter makes a request the one that runs.
 func (j *journal) enter(node, typeName string, request json.RawMessage) {
@@ -61,7 +55,11 @@ func (j *journal) enter(node, typeName string, request json.RawMessage) {
 	j.Answer, j.Results, j.Raised = nil, nil, nil
 	j.Last = with(j.Last, node, stored{typeName, request})
 	j.Runs = with(j.Runs, node, j.Runs[node]+1)
-	j.Trail = append(j.Trail[:len(j.Trail):len(j.Trail)], visit{node, typeName})
+	j.walk(visit{Node: node, Type: typeName})
+}
+
+func (j *journal) walk(v visit) {
+	j.Trail = append(slices.Clip(j.Trail), v)
 	if len(j.Trail) > remembered {
 		j.Trail = slices.Clone(j.Trail[len(j.Trail)-remembered:])
 	}
@@ -71,10 +69,7 @@ func (j *journal) enter(node, typeName string, request json.RawMessage) {
 func (j *journal) raise(r *raised) {
 	j.Raised = r
 	j.Asked = with(j.Asked, j.Node+" "+r.Type, j.Asked[j.Node+" "+r.Type]+1)
-	j.Past = append(j.Past[:len(j.Past):len(j.Past)], past{j.Node, r.Type, r.Reason})
-	if len(j.Past) > remembered {
-		j.Past = slices.Clone(j.Past[len(j.Past)-remembered:])
-	}
+	j.walk(visit{Node: j.Node, Type: r.Type, Interrupt: r.Name, Reason: r.Reason})
 }
 
 // asked counts the interrupts of a node, of all types.

@@ -169,7 +169,9 @@ func (s *step) looped(n *runtime.Node) error {
 	// Only a lane that goes round without anything else happening is in a loop.
 	same := 0
 	for i := len(s.j.Trail) - 1; i >= 0 && s.j.Trail[i].Node == n.Key; i-- {
-		same++
+		if s.j.Trail[i].Interrupt == "" {
+			same++
+		}
 	}
 	if same > n.LoopLimit {
 		return s.loop(n, fmt.Sprintf("it ran %d times in a row, the limit is %d", same, n.LoopLimit))

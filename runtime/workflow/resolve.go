@@ -232,11 +232,11 @@ func (s *step) reply(ctx context.Context, model llm.Model, r llm.Request, node i
 }
 
 // review lets the reviewer judge an interrupt. It has a schema of its own and takes no reroute event.
-func (s *step) review(ctx context.Context) (json.RawMessage, error) {
+func (s *step) review(ctx context.Context, origin int) (json.RawMessage, error) {
 	if s.cfg.Reviewer == nil {
 		return nil, invalid("handle interrupt", "%s needs a reviewer: set Config.Reviewer", agentReview)
 	}
-	text, err := s.reviewPrompt()
+	text, err := s.reviewPrompt(origin)
 	if err != nil {
 		return nil, err
 	}

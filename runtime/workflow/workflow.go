@@ -8,6 +8,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -18,7 +19,7 @@ const Name = "workflow"
 type Config struct {
 	Model    llm.Model       // resolves interrupts, reviews, and chooses routings in [Choose]; nil: stored requests go on as they were
 	Reviewer llm.Model       // answers AGENT_REVIEW; default: Model
-	Prompts  Prompts         // needed with a Model
+	Prompts  *prompt.Prompts // needed with a Model
 
 	Tools   map[string]llm.Tool  // by the name the spec gives them, for [Talk]
 	Servers map[string]llm.Tools // by the name of the MCP server

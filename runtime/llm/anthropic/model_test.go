@@ -41,7 +41,14 @@ func TestWire(t *testing.T) {
 	}
 	_, err := open(s, anthropic.Config{}).Generate(t.Context(), r)
 	require.NoError(t, err)
-	assert.Equal(t, ``, s.Received()[0].Body.String())
+	assert.Equal(t, `{"max_tokens":50,"messages":[{"content":[{"text":"a","type":"text"}],"role":"user"},`+
+		`{"content":[{"text":"b","type":"text"},{"id":"c1","input":{"z":1,"a":2},"name":"look","type":"tool_use"}],"role":"assistant"},`+
+		`{"content":[{"tool_use_id":"c1","is_error":true,"content":[{"text":"gone","type":"text"}],"type":"tool_result"}],"role":"user"},`+
+		`{"content":[{"text":"c","type":"text"}],"role":"user"}],"model":"claude-test",`+
+		`"output_config":{"format":{"type":"json_schema","schema":`+form(0)+`}},"system":[{"text":"sys","type":"text"}],`+
+		`"tools":[{"name":"look","description":"Looks.","strict":true,"input_schema":`+form(0)+`},`+
+		`{"name":"now","strict":false,"input_schema":{"type":"object","properties":{},"required":[],"additionalProperties":false}}]}`,
+		s.Received()[0].Body.String())
 }
 
 func TestMaxTokens(t *testing.T) {

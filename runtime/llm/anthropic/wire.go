@@ -58,9 +58,13 @@ func message(turn *llm.Message) anthropic.MessageParam {
 		}
 	}
 	for _, t := range turn.Results {
-		blocks = append(blocks, anthropic.NewToolResultBlock(t.ID, t.Text(), t.Failed))
+		block := anthropic.NewToolResultBlock(t.ID, t.Text(), t.Failed)
+		if strings.TrimSpace(t.Text()) == "" { // the provider refuses a text of blanks, here and below
+			block.OfToolResult.Content = nil
+		}
+		blocks = append(blocks, block)
 	}
-	if strings.TrimSpace(turn.Text) != "" { // the provider refuses a block of blanks
+	if strings.TrimSpace(turn.Text) != "" {
 		blocks = append(blocks, anthropic.NewTextBlock(turn.Text))
 	}
 	if turn.Role == llm.RoleUser {

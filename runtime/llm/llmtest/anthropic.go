@@ -85,6 +85,11 @@ func anthropicTurns(c *checker, turns []*schema.Value) {
 				c.thought(textOf(b.Get("id")), thought)
 			case kind == "tool_result" && role == "user" && len(results) == i:
 				results = append(results, textOf(b.Get("tool_use_id")))
+				for _, part := range items(b.Get("content")) {
+					if strings.TrimSpace(textOf(part.Get("text"))) == "" {
+						c.fault("messages: text content blocks must contain non-whitespace text")
+					}
+				}
 			default:
 				c.fault("messages: a block of type %q is not legal here", kind)
 			}

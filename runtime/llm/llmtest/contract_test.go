@@ -188,6 +188,7 @@ func TestTools(t *testing.T) {
 		s, model := open(
 			llmtest.Answer{Text: "Let me look.", Calls: two, Thinking: "I know nothing yet."},
 			llmtest.Answer{Calls: two[1:]},
+			llmtest.Answer{Calls: two[1:]},
 			llmtest.Answer{Text: toOrchestrator},
 		)
 		r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
@@ -210,11 +211,14 @@ func TestTools(t *testing.T) {
 			llm.ToolResult{ID: back.Calls[0].ID, Value: json.RawMessage(`"not found"`), Failed: true})
 		resp, err = model.Generate(t.Context(), r)
 		require.NoError(t, err, fault(s))
+		r = r.Next(resp, "", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`""`)}) // nothing came of it
+		resp, err = model.Generate(t.Context(), r)
+		require.NoError(t, err, fault(s))
 		r = r.Next(resp, "Decide now.", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`{"t":1}`)})
 		resp, err = model.Generate(t.Context(), r)
 		require.NoError(t, err, fault(s))
 		assert.JSONEq(t, toOrchestrator, string(resp.JSON))
-		wire := s.Received()[2].Body.String()
+		wire := s.Received()[3].Body.String()
 		assert.Contains(t, wire, `noon`)
 		assert.Contains(t, wire, `{\"t\":1}`)
 		assert.Contains(t, wire, `not found`)
