@@ -232,7 +232,7 @@ func (t *Thread) interrupt(e *Entry) *Interrupt {
 	if f := t.Frame(i.Frame); f != nil && f.State == FrameAsking {
 		if i.State == InterruptAnswered && i.Kind != KindSystemError {
 			f.Replies = append(f.Replies, Reply{
-				Name: i.Name, Interrupt: i.ID, Digest: DigestOf(&i.Question, nil), Value: i.Answer, By: i.AnsweredBy, RouteTo: i.RouteTo,
+				Name: i.Name, Interrupt: i.ID, Digest: i.Digest, Value: i.Answer, By: i.AnsweredBy, RouteTo: i.RouteTo,
 			})
 		}
 		if i.State == InterruptSuperseded && i.SupersededBy != "" {

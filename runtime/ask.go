@@ -33,7 +33,7 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 	if root := c.Thread.Root(); root != nil {
 		i.Context = root.Shows
 	}
-	i.Digest = DigestOf(&i.Question, i.Context)
+	i.Digest = DigestOf(&i.Question)
 	policy := i.policy(c.rules)
 	if policy != nil {
 		i.RemindBefore = policy.Reminder

@@ -355,7 +355,7 @@ func TestTheDigestBindsToWhatWasShown(t *testing.T) {
 		}
 	}
 	first := base()
-	want := runtime.DigestOf(&first, raw("1"))
+	want := runtime.DigestOf(&first)
 	assert.Len(t, want, 32)
 	for what, change := range map[string]func(*runtime.Question){
 		"name": func(q *runtime.Question) { q.Name = "y" }, "text": func(q *runtime.Question) { q.Text = "Pay!" },
@@ -367,10 +367,9 @@ func TestTheDigestBindsToWhatWasShown(t *testing.T) {
 	} {
 		other := base()
 		change(&other)
-		assert.NotEqual(t, want, runtime.DigestOf(&other, raw("1")), what)
+		assert.NotEqual(t, want, runtime.DigestOf(&other), what)
 	}
-	assert.NotEqual(t, want, runtime.DigestOf(&first, raw("2")), "the context was shown too")
 	same := base()
-	same.Payload = raw(" {\"to\": \"\\u003cann\\u003e\", \"sum\":1}")
-	assert.Equal(t, want, runtime.DigestOf(&same, raw("1")), "a store may encode in its own way")
+	same.Payload = raw(" {\"sum\": 1,\n\"to\":\"<ann>\"}")
+	assert.Equal(t, want, runtime.DigestOf(&same), "spaces do not count")
 }

@@ -64,7 +64,9 @@ func TestForksKeepReplacedFrames(t *testing.T) {
 	d := newDesk(t)
 	ids := d.spawn("f1", "a", "b")
 	var next string
-	d.do(func(c *runtime.Change) { next = c.Replace(ids[0], runtime.Frame{Parent: "f1", Machine: "m", Name: "c"}) })
+	d.do(func(c *runtime.Change) {
+		next = c.Replace(ids[0], runtime.Frame{Parent: "f1", Machine: "m", Name: "c"})
+	})
 
 	c, _, err := d.fork(d.thread.Seq)
 	require.NoError(t, err)

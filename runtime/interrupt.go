@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -43,7 +44,7 @@ type Interrupt struct {
 	Priority int            `json:"priority"` // row of the kind: the lowest wins a clash
 	State    InterruptState `json:"state"`
 	Question
-	Digest  string          `json:"digest"` // of what was shown: Question and Context
+	Digest  string          `json:"digest"` // of the question, see [DigestOf]
 	Context json.RawMessage `json:"context,omitempty"`
 
 	Created      time.Time       `json:"created"`
@@ -103,24 +104,40 @@ type Vote struct {
 	At    time.Time       `json:"at"`
 }
 
-// DigestOf returns what binds an answer to what the person saw: the SHA-256, cut to 128 bits, of question and context. JSON is compared
-// without regard to spaces, escapes and the order of keys, so a store that encodes in its own way does not change it.
-func DigestOf(q *Question, context json.RawMessage) string {
-	same := func(data json.RawMessage) string {
-		if one, err := canonical(data); err == nil {
-			return string(one)
-		}
-		return string(data)
-	}
-	parts := []string{q.Name, q.Text, q.Type, same(q.Payload), same(q.Schema), same(context), strconv.Itoa(len(q.Choices))}
-	for _, c := range q.Choices {
-		parts = append(parts, c.Label, same(c.Value), c.Description)
-	}
+// DigestOf returns what binds an answer to what the person was asked: the SHA-256 of the question, cut to 128 bits. Spaces in its JSON do not
+// count. The digest of an interrupt is made when it is asked, from what the asker gave, and travels with it: a store may encode in its own
+// way. The context is not part of it: it says how far the work had come, and may have gone on when the step runs again.
+func DigestOf(q *Question) string {
 	h := sha256.New()
-	for _, part := range append(parts, q.Targets...) { // each with its length: no two questions give the same bytes
-		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	part := func(data []byte) { // with its length: no two questions give the same bytes
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(data)))
+		h.Write(n[:])
+		h.Write(data)
+	}
+	for _, text := range []string{q.Name, q.Text, q.Type} {
+		part([]byte(text))
+	}
+	part(spaceless(q.Payload))
+	part(spaceless(q.Schema))
+	part([]byte(strconv.Itoa(len(q.Choices))))
+	for _, c := range q.Choices {
+		part([]byte(c.Label))
+		part(spaceless(c.Value))
+		part([]byte(c.Description))
+	}
+	for _, target := range q.Targets {
+		part([]byte(target))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// spaceless is compactJSON for what mostly is compact already.
+func spaceless(data json.RawMessage) []byte {
+	if bytes.ContainsAny(data, " \n\r\t") {
+		return compactJSON(data)
+	}
+	return data
 }
 
 // Answerers returns who may answer; empty means anybody.

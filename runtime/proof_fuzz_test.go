@@ -140,7 +140,7 @@ func decisions(frame, name, value string) []func(c *runtime.Change) {
 			each(c, func(i *runtime.Interrupt) {
 				_ = c.Claim(i.ID, name, value == "")
 				_ = c.Extend(i.ID, c.Now.Add(time.Hour), name)
-				_, _ = i.Answerers(), runtime.DigestOf(&i.Question, i.Context)
+				_, _ = i.Answerers(), runtime.DigestOf(&i.Question)
 			})
 			c.Drive(name, c.Now)
 			c.Rest()

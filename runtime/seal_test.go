@@ -50,7 +50,7 @@ func TestWhatIsSealedComesBack(t *testing.T) {
 		require.NoError(t, err)
 		var again runtime.Interrupt
 		require.NoError(t, runtime.Unseal(one, &again))
-		assert.Equal(t, i.Digest, runtime.DigestOf(&again.Question, again.Context), "the digest survives the store")
+		assert.Equal(t, i.Digest, runtime.DigestOf(&again.Question), "the digest survives the store")
 		back.Open = append(back.Open, &again)
 	}
 	assert.Equal(t, d.sealed(d.thread), d.sealed(&back))

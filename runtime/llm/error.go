@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,16 +125,12 @@ func Fail(op string, err error) error {
 
 // Answered is for adapters: the data of an answer with an error status.
 func Answered(provider string, answer *http.Response, kind, message string) *CallError {
-	e := &CallError{Provider: provider, Status: answer.StatusCode, Type: kind, Message: message}
-	for _, name := range []string{"Request-Id", "X-Request-Id"} {
-		if e.Request == "" {
-			e.Request = answer.Header.Get(name)
-		}
+	get := answer.Header.Get
+	return &CallError{
+		Provider: provider, Status: answer.StatusCode, Type: kind, Message: message,
+		Request:    cmp.Or(get("Request-Id"), get("X-Request-Id")),
+		RetryAfter: cmp.Or(wait(get("Retry-After-Ms"), time.Millisecond), wait(get("Retry-After"), time.Second)),
 	}
-	if e.RetryAfter = wait(answer.Header.Get("Retry-After-Ms"), time.Millisecond); e.RetryAfter == 0 {
-		e.RetryAfter = wait(answer.Header.Get("Retry-After"), time.Second)
-	}
-	return e
 }
 
 // wait reads a number of units, 0 for what is none. The other form of the header, a date, is left to the client.

@@ -268,13 +268,6 @@ func TestUnanswered(t *testing.T) {
 
 func TestAnswered(t *testing.T) {
 	t.Parallel()
-	answer := func(pairs ...string) *http.Response {
-		h := http.Header{}
-		for i := 0; i < len(pairs); i += 2 {
-			h.Set(pairs[i], pairs[i+1])
-		}
-		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: h}
-	}
 	for _, c := range []struct {
 		header []string
 		wait   time.Duration
@@ -288,15 +281,13 @@ func TestAnswered(t *testing.T) {
 		{[]string{"Retry-After", "NaN"}, 0, ""},
 		{[]string{"Retry-After", "1e300"}, 0, ""},
 	} {
-		got := llm.Answered("p", answer(c.header...), "kind", "message")
+		answer := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Body: http.NoBody}
+		for i := 0; i < len(c.header); i += 2 {
+			answer.Header.Set(c.header[i], c.header[i+1])
+		}
+		got := llm.Answered("p", answer, "kind", "message")
 		assert.Equal(t, c.wait, got.RetryAfter, c.header)
 		assert.Equal(t, c.id, got.Request, c.header)
 		assert.Equal(t, 429, got.Status)
 	}
-}
-
-func TestUsageAdds(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, llm.Usage{InputTokens: 4, OutputTokens: 6, CachedTokens: 8},
-		llm.Usage{InputTokens: 1, OutputTokens: 2, CachedTokens: 3}.Add(llm.Usage{InputTokens: 3, OutputTokens: 4, CachedTokens: 5}))
 }

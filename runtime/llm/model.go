@@ -106,8 +106,3 @@ type Usage struct {
 	OutputTokens int64 `json:"outputTokens"`
 	CachedTokens int64 `json:"cachedTokens,omitempty"` // of InputTokens
 }
-
-// Add returns the sum, for calls that belong together.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, u.CachedTokens + v.CachedTokens}
-}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -52,12 +53,7 @@ func (r *Request) Next(resp Response, prompt string, results ...ToolResult) Requ
 }
 
 // Name returns SchemaName, or what stands for none.
-func (r *Request) Name() string {
-	if r.SchemaName == "" {
-		return "reply"
-	}
-	return r.SchemaName
-}
+func (r *Request) Name() string { return cmp.Or(r.SchemaName, "reply") }
 
 // Form returns the schema in a dialect, nil where the request asks for free text. A schema without a form there is refused with CodeInvalid.
 func (r *Request) Form(d runtime.Dialect) (json.RawMessage, error) {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,6 +30,9 @@ var sections = []struct {
 	{"review", []string{"Origin", "Request", "Interrupt", "Asked"}},
 	{"repair", []string{"Reply", "Problems"}},
 }
+
+// piece is a part of a template: text, or the name of what stands there.
+type piece struct{ text, name string }
 
 // load parses every template and returns all that is wrong with them.
 func (p *Prompts) load(fsys fs.FS) error {
@@ -83,12 +87,14 @@ func (p *Prompts) parse(fsys fs.FS, name string, vars []string, data bool) error
 		return fmt.Errorf("template %s: %w", name, err)
 	}
 	var used []string
+	var pieces []piece
 	var nodes []parse.Node
 	if t.Tree != nil {
 		nodes = t.Root.Nodes
 	}
 	for i, node := range nodes {
-		if node.Type() == parse.NodeText || node.Type() == parse.NodeComment {
+		if text, ok := node.(*parse.TextNode); ok {
+			pieces = append(pieces, piece{text: string(text.Text)})
 			continue
 		}
 		v, ok := variable(node)
@@ -100,14 +106,14 @@ func (p *Prompts) parse(fsys fs.FS, name string, vars []string, data bool) error
 		case data && !(i == 0 || ends(nodes[i-1], "\n")) || data && i+1 < len(nodes) && !begins(nodes[i+1], "\n"):
 			return fmt.Errorf("template %s: {{.%s}} needs a line of its own: it is shown as a fenced block", name, v)
 		}
-		used = append(used, v)
+		used, pieces = append(used, v), append(pieces, piece{name: v})
 	}
 	for _, v := range vars {
 		if !slices.Contains(used, v) {
 			return fmt.Errorf("template %s: {{.%s}} is supplied and not used, so it would be lost", name, v)
 		}
 	}
-	p.templates[name] = t
+	p.templates[name] = pieces
 	return nil
 }
 
@@ -134,11 +140,18 @@ func begins(n parse.Node, with string) bool {
 	return ok && strings.HasPrefix(string(text.Text), with)
 }
 
-// render executes a template that parse has checked against what it is given.
-func (p *Prompts) render(name string, with map[string]string) (string, error) {
-	var b strings.Builder
-	if err := p.templates[name].Execute(&b, with); err != nil {
-		return "", &runtime.Error{Code: runtime.CodeInternal, Op: "render " + name, Err: err}
+// render appends a template with its values. A value that is missing is refused: no prompt has a hole.
+func (p *Prompts) render(to []byte, name string, with map[string]string) ([]byte, error) {
+	for _, piece := range p.templates[name] {
+		to = append(to, piece.text...)
+		if piece.name == "" {
+			continue
+		}
+		value, ok := with[piece.name]
+		if !ok {
+			return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "render " + name, Err: fmt.Errorf("%s is not supplied", piece.name)}
+		}
+		to = append(to, value...)
 	}
-	return strings.TrimSpace(b.String()), nil
+	return bytes.TrimSpace(to), nil
 }

@@ -82,7 +82,7 @@ func (p *Prompts) arms(node int, b runtime.BranchRow, before string) string {
 	if b.Kind != runtime.ToCollect || collect == nil {
 		return ""
 	}
-	out := ""
+	var out strings.Builder
 	for _, arm := range collect.Arms {
 		to := "workflow completion"
 		for _, other := range p.tables.Routings[p.tables.Nodes[node-1].Routing-1].Branches {
@@ -90,9 +90,9 @@ func (p *Prompts) arms(node int, b runtime.BranchRow, before string) string {
 				to = p.target(other)
 			}
 		}
-		out += before + arm.Decision + " -> " + to
+		out.WriteString(before + arm.Decision + " -> " + to)
 	}
-	return out
+	return out.String()
 }
 
 // position adds the graph and the history. handler says that the unified handler is where the model is.
@@ -106,7 +106,12 @@ func (p *page) position(v View, branches []int, routing int, handler bool) {
 	}
 	visited[v.Node] = visited[v.Node] || handler
 	here := p.below(routing, p.pick(routing, branches))
+	size := len(here) + 200
+	for i, n := range p.tables.Nodes {
+		size += len(p.graph[i]) + len(n.DisplayName) + 32
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for i, n := range p.tables.Nodes {
 		switch {
 		case n.Request == 0:

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -36,7 +35,7 @@ type Visit struct {
 type Prompts struct {
 	program   *runtime.Program
 	tables    *runtime.Tables
-	templates map[string]*template.Template
+	templates map[string][]piece
 	forms     []*form
 	graph     []string   // by node, the lines below its name
 	options   [][]string // by routing and branch
@@ -48,7 +47,7 @@ type Prompts struct {
 // It refuses with [runtime.CodeInvalid], all at once, a template that is missing or does not parse, one that is more than text and {{.name}},
 // a name that is not among the node's variables or not a visible field of its request, and a variable that its template does not use.
 func New(p *runtime.Program, fsys fs.FS) (*Prompts, error) {
-	out := &Prompts{program: p, tables: p.Tables, templates: map[string]*template.Template{}}
+	out := &Prompts{program: p, tables: p.Tables, templates: map[string][]piece{}}
 	var err error
 	if out.forms, err = forms(p.Tables.Definitions); err == nil {
 		err = out.load(fsys)
@@ -73,7 +72,10 @@ func (p *Prompts) Node(v View) (string, error) {
 		return "", err
 	}
 	page.add("head", map[string]string{"Name": n.DisplayName})
-	page.text(page.task)
+	if page.task != "" {
+		page.gap()
+		page.out = append(page.out, page.task...)
+	}
 	if page.rest != "" {
 		page.add("request", map[string]string{"Fields": page.rest})
 	}
@@ -153,7 +155,8 @@ func (p *Prompts) Repair(reply string, refused error) (string, error) {
 	} else {
 		return "", refused
 	}
-	return p.render("section/repair", map[string]string{"Reply": Data("text", reply), "Problems": Data("text", strings.Join(lines, "\n"))})
+	text, err := p.render(nil, "section/repair", map[string]string{"Reply": Data("text", reply), "Problems": Data("text", strings.Join(lines, "\n"))})
+	return string(text), err
 }
 
 // page is a prompt that is being written.
@@ -162,7 +165,7 @@ type page struct {
 	task  string // the node's own template
 	whole string // the request
 	rest  string // what of it the task does not show
-	parts []string
+	out   []byte
 	err   error
 }
 
@@ -179,7 +182,8 @@ func (p *Prompts) open(op string, v View) (*runtime.Node, *page, error) {
 	if err != nil {
 		return nil, nil, &runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: err}
 	}
-	out := &page{Prompts: p}
+	const usual = 16 << 10
+	out := &page{Prompts: p, out: make([]byte, 0, usual)}
 	vars := make(map[string]string, len(n.Vars))
 	for _, name := range n.Vars {
 		vars[name] = none
@@ -198,29 +202,32 @@ func (p *Prompts) open(op string, v View) (*runtime.Node, *page, error) {
 	if out.whole == "" {
 		out.whole = none
 	}
-	if n.Template != "" {
-		out.task, err = p.render(n.Template, vars)
-	}
+	text, err := p.render(nil, n.Template, vars)
+	out.task = string(text)
 	return n, out, err
 }
 
-func (p *page) text(text string) {
-	if text != "" {
-		p.parts = append(p.parts, text)
+// add appends a section; the first error stays.
+func (p *page) add(section string, with map[string]string) {
+	p.gap()
+	if out, err := p.render(p.out, "section/"+section, with); err == nil {
+		p.out = out
+	} else if p.err == nil {
+		p.err = err
 	}
 }
 
-func (p *page) add(section string, with map[string]string) {
-	text, err := p.render("section/"+section, with)
-	p.err = errors.Join(p.err, err)
-	p.text(text)
+func (p *page) gap() {
+	if len(p.out) > 0 {
+		p.out = append(p.out, "\n\n"...)
+	}
 }
 
 func (p *page) done() (string, error) {
 	if p.err != nil {
 		return "", p.err
 	}
-	return strings.Join(p.parts, "\n\n") + "\n", nil
+	return string(append(p.out, '\n')), nil
 }
 
 // answer shows an answer of any kind: an empty one is an answer too.

@@ -37,12 +37,12 @@ func prompts(t rapid.TB) *prompt.Prompts {
 
 // sample writes a record of a type: every field that the schema of the type shows, filled with its own name, and every hidden one of the
 // record with a word that no prompt may hold.
-func sample(t testing.TB, record runtime.Record, def int) json.RawMessage {
-	t.Helper()
+func sample(tb testing.TB, record runtime.Record, def int) json.RawMessage {
+	tb.Helper()
 	defs := program().Tables.Definitions
 	out := map[string]any{}
-	for name, part := range member(t, []byte(defs[def-1].Plain), "properties") {
-		out[name] = fill(t, name, part, 2)
+	for name, part := range member(tb, []byte(defs[def-1].Plain), "properties") {
+		out[name] = fill(tb, name, part, 2)
 	}
 	for _, f := range record.Shape().Fields {
 		if f.Hidden {
@@ -50,36 +50,36 @@ func sample(t testing.TB, record runtime.Record, def int) json.RawMessage {
 		}
 	}
 	raw, err := json.Marshal(out)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return raw
 }
 
-func member(t testing.TB, text []byte, key string) map[string]json.RawMessage {
-	t.Helper()
+func member(tb testing.TB, text []byte, key string) map[string]json.RawMessage {
+	tb.Helper()
 	var whole, part map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(text, &whole))
+	require.NoError(tb, json.Unmarshal(text, &whole))
 	if whole[key] != nil {
-		require.NoError(t, json.Unmarshal(whole[key], &part))
+		require.NoError(tb, json.Unmarshal(whole[key], &part))
 	}
 	return part
 }
 
-func fill(t testing.TB, name string, s json.RawMessage, depth int) any {
-	t.Helper()
+func fill(tb testing.TB, name string, s json.RawMessage, depth int) any {
+	tb.Helper()
 	var form struct {
 		Ref   string          `json:"$ref"`
 		Type  string          `json:"type"`
 		Enum  []string        `json:"enum"`
 		Items json.RawMessage `json:"items"`
 	}
-	require.NoError(t, json.Unmarshal(s, &form))
+	require.NoError(tb, json.Unmarshal(s, &form))
 	if to, ok := strings.CutPrefix(form.Ref, "#/$defs/"); ok {
 		defs := program().Tables.Definitions
 		i := slices.IndexFunc(defs, func(d runtime.Definition) bool { return d.Name == to })
 		out := map[string]any{"worktreeContext": "HIDDEN"}
 		if depth > 0 {
-			for key, part := range member(t, []byte(defs[i].Plain), "properties") {
-				out[key] = fill(t, key, part, depth-1)
+			for key, part := range member(tb, []byte(defs[i].Plain), "properties") {
+				out[key] = fill(tb, key, part, depth-1)
 			}
 		}
 		return out
@@ -88,7 +88,7 @@ func fill(t testing.TB, name string, s json.RawMessage, depth int) any {
 	case len(form.Enum) > 0:
 		return form.Enum[0]
 	case form.Type == "array":
-		return []any{fill(t, name, form.Items, depth)}
+		return []any{fill(tb, name, form.Items, depth)}
 	case form.Type == "object":
 		return map[string]any{"key": name}
 	case form.Type == "integer" || form.Type == "number":
@@ -99,18 +99,18 @@ func fill(t testing.TB, name string, s json.RawMessage, depth int) any {
 	return "the " + name
 }
 
-func request(t testing.TB, node routes.NodeName) json.RawMessage {
-	t.Helper()
+func request(tb testing.TB, node routes.NodeName) json.RawMessage {
+	tb.Helper()
 	p := program()
 	row := p.Tables.Requests[p.Tables.Nodes[node-1].Request-1]
-	return sample(t, p.Request(row.Name), row.Def)
+	return sample(tb, p.Request(row.Name), row.Def)
 }
 
-func asked(t testing.TB, interrupt routes.InterruptName) json.RawMessage {
-	t.Helper()
+func asked(tb testing.TB, interrupt routes.InterruptName) json.RawMessage {
+	tb.Helper()
 	p := program()
 	row := p.Tables.Interrupts[interrupt-1]
-	return sample(t, p.Interrupt(row.Name), row.Def)
+	return sample(tb, p.Interrupt(row.Name), row.Def)
 }
 
 func visit(node routes.NodeName) prompt.Visit {
@@ -301,7 +301,7 @@ func TestAnswerIsNeverLost(t *testing.T) {
 		`{}`: "```json\n{}\n```", `{"selectedChoices":{"c1":"A"}}`: "```json\n{\n  \"selectedChoices\": {\n    \"c1\": \"A\"\n  }\n}\n```",
 	} {
 		view.Answer = json.RawMessage(answer)
-		assert.Contains(t, node(t, view), "A person answered, and the answer decides what was asked:\n\n"+want, answer)
+		assert.Contains(t, node(t, view), "This is the answer, and it decides what you asked:\n\n"+want, answer)
 	}
 	assert.Contains(t, node(t, view), "The file that holds the ticket:\n\n(none)\n", "an empty variable is said, not left out")
 }
@@ -326,7 +326,7 @@ func TestResolutionNeedsEverything(t *testing.T) {
 		"questionAnswer has no request": func(v *prompt.View) { v.Node = int(routes.NodeQuestionAnswer) },
 		"collectorRequest is allowed":   func(v *prompt.View) { v.Allowed = []string{"collectorRequest"} },
 		"no JSON object":                func(v *prompt.View) { v.Request = json.RawMessage(`[]`) },
-		"unexpected EOF":                func(v *prompt.View) { v.Asked = json.RawMessage(`{"reason":"`) },
+		"is no JSON object":             func(v *prompt.View) { v.Asked = json.RawMessage(`{"reason":"`) },
 		"show the answer":               func(v *prompt.View) { v.Answer = json.RawMessage(`{`) },
 	} {
 		v := whole

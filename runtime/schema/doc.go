@@ -5,8 +5,11 @@
 // these providers enforce on a model's output. Convert loses nothing in silence: a bound that a provider does not
 // take is said in the description instead, for the model to read, and the reply decoder checks it all the same.
 //
-// Every schema here refers to others only as "#/$defs/Name", with no key beside the reference. Key order is kept
-// everywhere, because models write their output in it.
+// Narrow takes properties out of any JSON Schema, of whatever draft and whoever wrote it, and prunes the definitions that are not
+// reached any more. It says no where it cannot do so without changing what the schema means.
+//
+// Every schema that Convert and Lint read refers to others only as "#/$defs/Name", with no key beside the reference. Key order
+// is kept everywhere, because models write their output in it.
 //
 // The rules come from these places, read in September 2026; no provider was called to check them:
 //

@@ -54,7 +54,7 @@ type NarrowError struct {
 func (e *NarrowError) Error() string { return "at " + e.Pointer + " (" + e.Rule + "): " + e.Reason }
 
 // Narrow returns a schema, compact and in the same key order, without the properties that drop says yes to, at any depth. It takes their
-// names out of required, removes a union's branch that loses all its properties, and prunes exactly the definitions that cannot be reached
+// names out of required, removes a union's branch that is an object and loses all its properties, and prunes exactly the definitions that cannot be reached
 // any more, by reference, anchor, dynamic anchor or id. It accepts what the original accepts and has none of the dropped properties, where
 // a required one that was dropped is no longer missed; the narrowed schema of a narrowed schema is that of both.
 //
@@ -67,7 +67,7 @@ func Narrow(document []byte, drop func(Property) bool) ([]byte, error) {
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "narrow schema", Err: err}
 	}
-	n := &narrowing{scan: newScan(root, len(document))}
+	n := &narrowing{scan: newScan(root, len(document)), seen: map[*place]bool{}, left: map[*place]bool{}}
 	if bad := n.run(drop); bad != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "narrow schema", Err: bad}
 	}
@@ -79,6 +79,8 @@ type narrowing struct {
 	*scan
 	dropped []*place            // objects that lose properties
 	from    map[*place][]*place // by place, what refers to it
+	seen    map[*place]bool     // by needed, for one object: what was looked at,
+	left    map[*place]bool     // and from where it looked around
 }
 
 func (n *narrowing) run(drop func(Property) bool) *NarrowError {
@@ -126,7 +128,8 @@ func (n *narrowing) ask(p *place, drop func(Property) bool) {
 		return
 	}
 	p.required = slices.ContainsFunc(p.drops, func(name string) bool { return hasText(p.v.Get("required"), name) })
-	p.emptied = len(p.drops) == len(properties.Members)
+	p.bare = len(p.drops) == len(properties.Members)
+	p.emptied = p.bare && p.v.Get("type").text() == "object" && p.v.Get("patternProperties") == nil
 	n.dropped = append(n.dropped, p)
 	p.touch()
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -35,7 +36,7 @@ func TestNarrowKeepsTheVerdictsOfTheSuite(t *testing.T) {
 			files, err := fs.Glob(tree, "*.json")
 			require.NoError(t, err)
 			require.NotEmpty(t, files)
-			var narrowed, pruned, external, verdicts int
+			var narrowed, pruned, external, verdicts, lost int
 			for _, file := range files {
 				for _, c := range suiteCases(t, tree, file) {
 					c.Schema = dated(c.Schema, in)
@@ -55,10 +56,12 @@ func TestNarrowKeepsTheVerdictsOfTheSuite(t *testing.T) {
 						}
 					}
 					verdicts += sameVerdicts(t, in, c, got, file)
+					lost += lostWithoutDefinitions(t, in, got)
 				}
 			}
 			t.Logf("%d cases narrowed, %d of them pruned, %d refused for a reference out of the document; %d verdicts", narrowed, pruned, external, verdicts)
 			assert.Greater(t, verdicts, 500)
+			assert.Greater(t, lost, 5, "the control: the cases need their definitions")
 		})
 	}
 }
@@ -107,6 +110,18 @@ func sameVerdicts(t *testing.T, draft *jsonschema.Draft, c suiteCase, narrowed [
 		assert.Equal(t, before.Validate(doc) == nil, after.Validate(doc) == nil, "%s: %s: %s", file, c.Description, test.Description)
 	}
 	return len(c.Tests)
+}
+
+// lostWithoutDefinitions is a pruner that goes too far: it returns 1 when the schema does not compile any more.
+func lostWithoutDefinitions(t *testing.T, draft *jsonschema.Draft, text []byte) int {
+	t.Helper()
+	v, err := schema.Parse(text)
+	require.NoError(t, err)
+	v.Members = slices.DeleteFunc(v.Members, func(m schema.Member) bool { return m.Key == "$defs" || m.Key == "definitions" })
+	if _, err := compileIn(draft, []byte(v.String())); err != nil {
+		return 1
+	}
+	return 0
 }
 
 func compileIn(draft *jsonschema.Draft, text []byte) (*jsonschema.Schema, error) {

@@ -158,6 +158,10 @@ func (s *scan) walk(from *place, pointer string) *place {
 	if rest == "" {
 		return nearest
 	}
+	keyword, _, _ := strings.Cut(rest[1:], "/")
+	if formOf(keyword) != data && !(nearest.legacy && nearest.v.Get("$ref") != nil) {
+		return nil // a keyword's whole list of schemas is none itself
+	}
 	p := s.add(v, nearest)
 	p.path = nearest.pointer() + rest
 	s.enter(p)

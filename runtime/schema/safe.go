@@ -17,7 +17,7 @@ func refusal(rule string, at *place, format string, args ...any) *NarrowError {
 
 // safe refuses drops that would change what else the document means.
 func (n *narrowing) safe() *NarrowError {
-	if n.root.emptied || n.hollow() {
+	if n.root.bare || n.hollow() {
 		return refusal(Nothing, n.root, "every property of the root goes: nothing could be filled in")
 	}
 	for _, p := range n.dropped {
@@ -40,7 +40,7 @@ func (n *narrowing) safe() *NarrowError {
 
 // hollow reports whether the root only refers to an object that lost everything.
 func (n *narrowing) hollow() bool {
-	return slices.ContainsFunc(n.root.refs, func(r reference) bool { return !r.dynamic && r.to.emptied })
+	return slices.ContainsFunc(n.root.refs, func(r reference) bool { return !r.dynamic && r.to.bare })
 }
 
 func known(p *place) *NarrowError {
@@ -104,11 +104,13 @@ func counts(p *place) *NarrowError {
 
 // needed refuses to drop what another keyword speaks of: of the object, of a schema inside that judges the same value, or of one around it.
 func (n *narrowing) needed(p *place) *NarrowError {
-	seen := map[*place]bool{}
-	if bad := n.mentions(p, p, "", "", seen); bad != nil {
+	clear(n.seen)
+	clear(n.left)
+	n.left[p] = true
+	if bad := n.mentions(p, p, "", "", n.seen); bad != nil {
 		return bad
 	}
-	return n.around(p, p, seen, map[*place]bool{p: true})
+	return n.around(p, p, n.seen, n.left)
 }
 
 // around looks at the schemas that hold p in place, by keyword or by reference.

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +64,8 @@ type place struct {
 	live     bool     // it can be reached
 	drops    []string // properties it loses
 	required bool     // one of them was required
-	emptied  bool     // they are all it had
+	bare     bool     // they are all it had
+	emptied  bool     // and nothing else can be filled in
 	dirty    bool     // it is written anew
 }
 
@@ -163,10 +165,12 @@ func (s *scan) inside(p *place, m Member, kind form) {
 	case kind == single, kind == either && m.Value.Kind != Array:
 		s.child(p, m.Key, "", m.Value)
 	case (kind == several || kind == either) && m.Value.Kind == Array:
+		p.children = slices.Grow(p.children, len(m.Value.Members))
 		for i, item := range m.Value.Members {
 			s.child(p, m.Key, strconv.Itoa(i), item.Value)
 		}
 	case (kind == byName || kind == defining) && m.Value.Kind == Object:
+		p.children = slices.Grow(p.children, len(m.Value.Members))
 		for _, named := range m.Value.Members {
 			if named.Value.Kind == Array {
 				continue // "dependencies" of old may list names

@@ -139,7 +139,9 @@ func (d *driver) settled(c *runtime.Change) {
 	}
 	done := d.pending
 	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
-	d.engine.announce(c)
+	if d.wrote {
+		d.engine.announce(c)
+	}
 	for _, x := range done {
 		x.finish(d.base, x.err)
 	}

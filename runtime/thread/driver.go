@@ -131,10 +131,19 @@ func (d *driver) take(x *deed) {
 			c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
 		}
 	}
+	before := len(c.Entries)
 	x.err = x.decide(c)
 	var unclear *runtime.UnclearError
-	if x.err != nil && !errors.As(x.err, &unclear) && (d.work == nil || c.Empty()) {
+	refused := x.err != nil && !errors.As(x.err, &unclear)
+	switch {
+	case refused && (d.work == nil || before == 0 && c.Empty()):
 		x.finish(d.base, x.err)
+		return
+	case refused && len(c.Entries) > before: // it had begun: the pending ones are decided again without it
+		refusal := x.err
+		x.decide = func(*runtime.Change) error { return refusal }
+		d.pending = append(d.pending, x)
+		d.again(nil)
 		return
 	}
 	d.work = c
@@ -257,9 +266,9 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	r := &run{driver: d, frame: frame}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
 	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
+	a.Modify = t.Modify
 	if f.Parent == "" {
 		r.modify = t.Modify
-		a.Modify = t.Modify
 	}
 	limit := e.cfg.StepTimeout
 	if timed, ok := m.(Timed); ok {

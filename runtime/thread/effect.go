@@ -60,6 +60,9 @@ func effect[T any](ctx context.Context, op, name string, once bool, fn func(cont
 	if !r.keep(name, runtime.EffectDone, value) {
 		return zero, ErrWaiting
 	}
+	if once { // soon, however long the step still runs: until then it is in doubt
+		r.driver.push(&deed{decide: func(*runtime.Change) error { return nil }})
+	}
 	return decoded[T](op, value)
 }
 

@@ -39,7 +39,7 @@ type Activation struct {
 	Frame    *runtime.Frame
 	Metadata json.RawMessage  // what the last message brought beside its text
 	Reroute  *runtime.Reroute // the pending reroute event of the frame, or nil
-	Modify   *string          // a person's change of the work, for the root frame; it is gone when this step ends
+	Modify   *string          // a person's change of the work; it is gone when the step of the root frame that saw it ends
 }
 
 // Transition is what a step returns: where its frame goes. It is data; the engine commits it as a whole or not at all. The zero value is

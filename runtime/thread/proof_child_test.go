@@ -32,6 +32,7 @@ type order struct {
 	Round   int    `json:"round"`   // part of the ids of its threads
 	Mode    string `json:"mode"`    // see the modes
 	Count   int    `json:"count"`   // of modes that end
+	Patient bool   `json:"patient"` // what the store refuses is tried again
 }
 
 const (
@@ -171,8 +172,10 @@ func (c *child) work(w, workers int) {
 		if n%3 == 1 {
 			b.Machine = "chat"
 		}
-		_, err := c.engine.Start(c.ctx, b)
-		require.NoError(c.t, err)
+		c.try(func() error {
+			_, err := c.engine.Start(c.ctx, b)
+			return err
+		})
 		c.tell(ack{Thread: b.ID, Request: b.Request})
 		c.drive(b.ID, n%4) // some stay where they are, for the next round
 	}
@@ -187,14 +190,19 @@ func share(id string, of int) int {
 // drive answers what a thread asks until it is at its end, or until it has asked often enough; 0 means no limit.
 func (c *child) drive(id string, most int) {
 	for n := 1; ; n++ {
-		t, err := c.engine.Wait(c.ctx, id)
-		require.NoError(c.t, err)
+		var t *runtime.Thread
+		c.try(func() (err error) {
+			t, err = c.engine.Wait(c.ctx, id)
+			return err
+		})
 		switch {
 		case most > 0 && n > most, t.Over != "", t.Status() == runtime.StatusIdle && t.Turn == 2:
 			return
 		case t.Status() == runtime.StatusIdle:
-			_, err := c.engine.Deliver(c.ctx, thread.Message{Thread: id, Machine: "chat", Text: "more", By: "ann", Request: "turn 2"})
-			require.NoError(c.t, err)
+			c.try(func() error {
+				_, err := c.engine.Deliver(c.ctx, thread.Message{Thread: id, Machine: "chat", Text: "more", By: "ann", Request: "turn 2"})
+				return err
+			})
 			c.tell(ack{Thread: id, Request: "turn 2"})
 		case len(t.Open) > 0:
 			c.answer(t, t.Open[0])
@@ -211,19 +219,34 @@ func (c *child) answer(t *runtime.Thread, i *runtime.Interrupt) {
 	switch {
 	case strings.HasPrefix(i.Name, "in_doubt/"):
 		value = c.outside.verdict(c.t, i)
+	case i.Kind == runtime.KindSystemError:
+		value = json.RawMessage(`"retry"`)
 	case i.Name == "ok":
 		text, value = "yes", json.RawMessage(`true`)
 	default:
 		text, value = "note "+i.ID, fmt.Appendf(nil, "%q", "note "+i.ID)
 	}
-	var err error
-	if text != "" && share(t.ID, 2) == 0 {
-		_, err = c.engine.Deliver(c.ctx, thread.Message{Thread: t.ID, Text: text, By: "bob", Request: i.ID})
-	} else {
-		_, err = c.engine.Answer(c.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: value, By: "bob", Request: i.ID})
-	}
-	require.NoError(c.t, err)
+	c.try(func() (err error) {
+		if text != "" && share(t.ID, 2) == 0 {
+			_, err = c.engine.Deliver(c.ctx, thread.Message{Thread: t.ID, Text: text, By: "bob", Request: i.ID})
+		} else {
+			_, err = c.engine.Answer(c.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: value, By: "bob", Request: i.ID})
+		}
+		return err
+	})
 	c.tell(ack{Thread: t.ID, Interrupt: i.ID, Value: value})
+}
+
+// try does something that must succeed, in the end where the child is patient.
+func (c *child) try(do func() error) {
+	for {
+		err := do()
+		if !c.Patient || runtime.CodeOf(err) != runtime.CodeUnavailable {
+			require.NoError(c.t, err)
+			return
+		}
+		<-time.After(5 * time.Millisecond)
+	}
 }
 
 // tell writes one line into the pipe, in one call: a kill does not cut it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,6 +43,16 @@ var proofScenarios = map[string]func(w *world) []string{
 		})
 		w.answer("user_escape", `{"choice":"modify","text":"shorter"}`)
 		w.answer("go", `true`)
+		return []string{"a"}
+	},
+	"an effect is cut in the middle": func(w *world) []string {
+		w.start("a", "endless", nil)
+		w.meanwhile("a", func() bool { return w.happened("a/f1//1/once") })
+		w.try(func(e *thread.Engine) error {
+			_, err := e.Escape(w.ctx, "a", runtime.EscapeNow, "ann", "stop")
+			return err
+		})
+		w.answer("user_escape", `"continue"`)
 		return []string{"a"}
 	},
 	"nobody answers": func(w *world) []string {
@@ -113,7 +122,7 @@ func proofMachines(p *process) []thread.Machine {
 			if err != nil {
 				return "", err
 			}
-			return strconv.FormatBool(ok), nil
+			return fmt.Sprintf("%t %s", ok, change), nil
 		}),
 		thread.Func("patient", func(ctx context.Context, _ any) (string, error) {
 			said, err := thread.Ask[string](ctx, "well", runtime.Question{
@@ -124,6 +133,15 @@ func proofMachines(p *process) []thread.Machine {
 			}
 			_, err = thread.Once(ctx, "once", p.effect)
 			return said, err
+		}),
+		thread.Func("endless", func(ctx context.Context, _ any) (string, error) {
+			return thread.Once(ctx, "once", func(ctx context.Context, key string) (string, error) {
+				if _, err := p.effect(ctx, key); err != nil {
+					return "", err
+				}
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			})
 		}),
 		parentMachine{},
 		thread.Turns("child", func(ctx context.Context, side string) (int, error) {
@@ -176,7 +194,7 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 						if !assert.Equal(t, want, got, "call %d %s", n, kind) {
 							return
 						}
-						if (kind == refused || kind == unknown) && !strings.Contains(name, "nobody") {
+						if kind != fullFromNow && kind != unknownLong && !strings.Contains(name, "nobody") {
 							assert.Less(t, took, 20*time.Second, "call %d %s: nothing waits for the end of a lease", n, kind)
 						}
 					}
@@ -210,6 +228,29 @@ func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
 		}
 	}
 	require.Positive(t, seen)
+}
+
+// TestProofAStormOfFailures lets calls fail at random, one after the other, and processes die in the middle of taking up what the last one
+// left. The outcome is that of a run in which nothing fails.
+func TestProofAStormOfFailures(t *testing.T) {
+	t.Parallel()
+	for name, scenario := range proofScenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, _, _ := proofRun(t, proofStores["mem"], proofMachines, scenario, noFault, 0)
+			deaths := 0
+			for seed := range uint64(proofStorms) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, proofStores["mem"](t), noFault, 0, proofMachines)
+					w.storm = seed + 1
+					require.Equal(t, want, w.look(scenario(w)), "storm %d", seed)
+					deaths += len(w.gone)
+				})
+			}
+			t.Logf("%d storms, in which %d processes died", proofStorms, deaths)
+			require.Greater(t, deaths, proofStorms/10)
+		})
+	}
 }
 
 // proofRun plays a scenario in a bubble of its own.

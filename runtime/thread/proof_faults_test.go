@@ -3,6 +3,7 @@ package thread_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/routegen/routegen/runtime"
@@ -29,7 +30,8 @@ func everyFault() []fault {
 type faulty struct {
 	runtime.Store
 	kind fault
-	at   int // the call that goes wrong; counts from 1
+	at   int        // the call that goes wrong; counts from 1
+	dice *rand.Rand // in a storm: which calls do, and how
 
 	mu    sync.Mutex
 	calls int
@@ -48,23 +50,42 @@ func (s *faulty) before() (do bool, after error) {
 	if s.dead {
 		return false, gone
 	}
-	hit := s.calls == s.at
+	kind, hit := s.kind, s.calls == s.at
+	if s.dice != nil {
+		kind, hit = weather(s.dice), true
+	}
 	switch {
 	case s.kind == fullFromNow && s.calls >= s.at && s.calls < s.at+outage:
 		return false, gone
 	case s.kind == unknownLong && s.calls > s.at && s.calls < s.at+outage:
 		return false, gone
-	case !hit || s.kind == noFault:
+	case !hit || kind == noFault:
 		return true, nil
-	case s.kind == refused:
+	case kind == refused:
 		return false, gone
-	case s.kind == diesBefore:
+	case kind == diesBefore:
 		s.dead = true
 		return false, gone
-	case s.kind == diesAfter:
+	case kind == diesAfter:
 		s.dead = true
 	}
 	return true, gone
+}
+
+// weather says how a call in a storm goes: one of seven fails.
+func weather(dice *rand.Rand) fault {
+	switch n := dice.IntN(100); {
+	case n < 6:
+		return refused
+	case n < 12:
+		return unknown
+	case n < 14:
+		return diesBefore
+	case n < 15:
+		return diesAfter
+	default:
+		return noFault
+	}
 }
 
 // alive does something that a dead process cannot do.

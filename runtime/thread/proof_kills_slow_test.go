@@ -2,5 +2,7 @@
 
 package thread_test
 
-// proofKills is how often a process is killed.
-const proofKills = 200
+const (
+	proofKills  = 200  // how often a process is killed
+	proofStorms = 3000 // how often everything goes wrong
+)

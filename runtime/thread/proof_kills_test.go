@@ -2,5 +2,7 @@
 
 package thread_test
 
-// proofKills is how often a process is killed.
-const proofKills = 20
+const (
+	proofKills  = 20  // how often a process is killed
+	proofStorms = 100 // how often everything goes wrong
+)

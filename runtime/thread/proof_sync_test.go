@@ -28,7 +28,7 @@ const (
 // TestProofEveryCommitIsSynced counts the syncs that the system is asked for: with one caller there is at least one for every commit.
 func TestProofEveryCommitIsSynced(t *testing.T) {
 	t.Parallel()
-	commits, syncs := traced(t, modeCount, 25)
+	commits, syncs := syncsOf(t, modeCount, 25)
 	t.Logf("%d commits, %d syncs", commits, syncs)
 	require.Greater(t, commits, 25)
 	require.GreaterOrEqual(t, syncs, commits)
@@ -37,7 +37,7 @@ func TestProofEveryCommitIsSynced(t *testing.T) {
 // TestProofSyncsThatAreMissingAreSeen is the control: with synchronous=NORMAL there are fewer.
 func TestProofSyncsThatAreMissingAreSeen(t *testing.T) {
 	t.Parallel()
-	commits, syncs := traced(t, modeNormal, 100)
+	commits, syncs := syncsOf(t, modeNormal, 100)
 	t.Logf("%d commits, %d syncs", commits, syncs)
 	require.GreaterOrEqual(t, commits, 100)
 	require.Less(t, syncs, commits)
@@ -51,39 +51,63 @@ func needsTracing(t *testing.T) {
 	}
 }
 
-// traced runs a child to its end and counts its commits and its syncs.
-func traced(t *testing.T, mode string, count int) (commits, syncs int) {
+// TestProofFailingSyncsLoseNothing lets every few syncs fail with an error of the disk, which the store must refuse and the engine outlive.
+func TestProofFailingSyncsLoseNothing(t *testing.T) {
+	t.Parallel()
+	p := newParent(t)
+	all, failed := traced(t, order{Dir: p.dir, Mode: modeCount, Count: 15, Patient: true}, "-e", "inject=fsync,fdatasync:error=EIO:when=4+5")
+	for _, a := range all {
+		if a.Thread != "" {
+			p.acked = append(p.acked, a)
+		}
+	}
+	lying := bytes.Count(failed, []byte("(INJECTED)"))
+	require.Greater(t, lying, 3)
+	require.Empty(t, p.check())
+	require.Empty(t, p.checkEnd())
+	t.Logf("%d acknowledged, none lost; %d syncs failed", len(p.acked), lying)
+}
+
+// syncsOf runs a child to its end and counts its commits and its syncs.
+func syncsOf(t *testing.T, mode string, count int) (commits, syncs int) {
+	t.Helper()
+	acks, calls := traced(t, order{Dir: t.TempDir(), Mode: mode, Count: count})
+	for _, a := range acks {
+		if a.Thread == "" {
+			commits++
+		}
+	}
+	return commits, bytes.Count(calls, []byte("sync(")) // a call that another thread interrupts goes on in a line without parenthesis
+}
+
+// traced runs a child under strace to its end, and returns what it acknowledged and its syncs, a line each.
+func traced(t *testing.T, do order, inject ...string) (acks []ack, calls []byte) {
 	t.Helper()
 	needsTracing(t)
+	do.Outside = filepath.Join(do.Dir, "outside")
+	told, err := json.Marshal(do)
+	require.NoError(t, err)
 	dir := t.TempDir()
-	told, err := json.Marshal(order{Dir: dir, Outside: filepath.Join(dir, "outside"), Mode: mode, Count: count})
-	require.NoError(t, err)
 	trace, said := filepath.Join(dir, "trace"), filepath.Join(dir, "acks")
-	acks, err := os.Create(said)
+	pipe, err := os.Create(said)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", os.Args[0], "-test.run=^TestProofChild$")
+	args := append([]string{"-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync"}, inject...)
+	cmd := exec.CommandContext(t.Context(), "strace", append(args, os.Args[0], "-test.run=^TestProofChild$")...)
 	cmd.Env = append(os.Environ(), childEnv+"="+string(told))
-	cmd.ExtraFiles = []*os.File{acks}
+	cmd.ExtraFiles = []*os.File{pipe}
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(output))
-	require.NoError(t, acks.Close())
+	require.NoError(t, pipe.Close())
 	lines, err := os.ReadFile(said)
 	require.NoError(t, err)
 	for line := range bytes.Lines(lines) {
 		var a ack
 		require.NoError(t, json.Unmarshal(line, &a))
-		if a.Thread == "" {
-			commits++
-		}
+		acks = append(acks, a)
 	}
-	calls, err := os.ReadFile(trace)
+	calls, err = os.ReadFile(trace)
 	require.NoError(t, err)
-	for line := range bytes.Lines(calls) {
-		if bytes.Contains(line, []byte("sync(")) { // one that another thread interrupts goes on in a line without parenthesis
-			syncs++
-		}
-	}
-	return commits, syncs
+	return acks, calls
 }
 
 // counted tells of every commit that went through.
@@ -103,22 +127,31 @@ func (s *counted) Commit(ctx context.Context, changes ...*runtime.Change) error 
 // count runs threads one after the other.
 func (c *child) count() {
 	c.outside = openOutside(c.t, c.Outside)
-	disk, err := sqlite.Open(c.ctx, filepath.Join(c.Dir, "threads.db"), sqlite.Config{})
-	require.NoError(c.t, err)
+	var disk *sqlite.Store
+	c.try(func() (err error) {
+		disk, err = sqlite.Open(c.ctx, filepath.Join(c.Dir, "threads.db"), sqlite.Config{})
+		return err
+	})
 	store := &counted{Store: disk}
+	var err error
 	c.engine, err = thread.Open(c.ctx, store, thread.Config{}, c.machines()...)
 	require.NoError(c.t, err)
 	for n := range c.Count {
-		b := thread.Begin{ID: fmt.Sprintf("t%d", n), Machine: "order", Input: "it"}
-		_, err := c.engine.Start(c.ctx, b)
-		require.NoError(c.t, err)
+		b := thread.Begin{ID: fmt.Sprintf("t%d", n), Machine: "order", Input: "it", Request: "start"}
+		c.try(func() error {
+			_, err := c.engine.Start(c.ctx, b)
+			return err
+		})
+		c.tell(ack{Thread: b.ID, Request: b.Request})
 		c.drive(b.ID, 0)
 	}
 	for range store.commits.Load() {
 		c.tell(ack{})
 	}
 	require.NoError(c.t, c.engine.Close(c.ctx))
-	require.NoError(c.t, disk.Close())
+	if err := disk.Close(); !c.Patient {
+		require.NoError(c.t, err)
+	}
 }
 
 // normal writes rows, each a commit.

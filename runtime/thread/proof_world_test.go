@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type world struct {
 	base     runtime.Store
 	kind     fault // of the first process; those after it are sound
 	at       int
+	storm    uint64 // seed; 0 is none
 	machines func(p *process) []thread.Machine
 
 	now  *process
@@ -82,9 +84,14 @@ func (w *world) up() *process {
 	w.t.Helper()
 	for {
 		if w.now == nil {
+			const storms = 10
 			f := &faulty{Store: w.base, kind: w.kind, at: w.at}
 			if len(w.gone) > 0 {
 				f.kind = noFault
+			}
+			if w.storm > 0 && len(w.gone) < storms {
+				seed := w.storm*storms + uint64(len(w.gone))
+				f.dice = rand.New(rand.NewPCG(seed, seed))
 			}
 			w.now = &process{faulty: f, world: w}
 		}
@@ -173,6 +180,21 @@ func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Th
 			return now
 		}
 		w.pause(pause)
+	}
+}
+
+// meanwhile waits for something outside, while the thread may run.
+func (w *world) meanwhile(id string, there func() bool) {
+	w.t.Helper()
+	for !there() {
+		w.try(func(e *thread.Engine) error {
+			now, err := e.Thread(w.ctx, id)
+			if err == nil {
+				w.settleDoubts(now)
+			}
+			return err
+		})
+		w.pause(time.Second)
 	}
 }
 

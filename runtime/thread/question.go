@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/big"
 	"reflect"
 
 	"github.com/routegen/routegen/runtime"
@@ -19,7 +21,8 @@ import (
 func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error) {
 	var zero T
 	q.Name = name
-	if q.Schema == nil {
+	own := q.Schema == nil
+	if own {
 		q.Schema = schemaOf(reflect.TypeFor[T]())
 	}
 	replies, err := AskAll(ctx, q)
@@ -29,7 +32,15 @@ func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error)
 	if target := replies[0].RouteTo; target != "" {
 		return zero, runtime.Permanent(refuse(runtime.CodeNoRoute, "ask "+name, errors.New("the answer sends the work to "+target+", which this step cannot do")))
 	}
-	return decoded[T]("ask "+name, replies[0].Value)
+	value := replies[0].Value
+	if own {
+		switch reflect.TypeFor[T]().Kind() { //nolint:exhaustive // all the others are read as they are
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+			value = digits(value)
+		}
+	}
+	return decoded[T]("ask "+name, value)
 }
 
 // AskAll asks several questions at once, each under its own Name, and returns their answers in that order when all are there. The step runs
@@ -53,7 +64,7 @@ func AskAll(ctx context.Context, questions ...runtime.Question) ([]runtime.Reply
 			key = ""
 		}
 		reply := r.frame.Reply(q.Name)
-		if reply == nil || reply.Digest != runtime.DigestOf(&q, nil) {
+		if reply == nil || reply.Digest != runtime.DigestOf(&q) {
 			missing = append(missing, q)
 		} else {
 			replies = append(replies, *reply)
@@ -89,11 +100,22 @@ func schemaOf(t reflect.Type) json.RawMessage {
 		return json.RawMessage(`{"type":"string"}`)
 	case reflect.Bool:
 		return json.RawMessage(`{"type":"boolean"}`)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return json.RawMessage(`{"type":"integer"}`)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		least := int64(-1) << (t.Bits() - 1)
+		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, least, -(least + 1))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return fmt.Appendf(nil, `{"type":"integer","minimum":0,"maximum":%d}`, ^uint64(0)>>(64-t.Bits()))
 	case reflect.Float32, reflect.Float64:
 		return json.RawMessage(`{"type":"number"}`)
 	default:
 		return nil
 	}
+}
+
+// digits writes an integer as Go reads it: for JSON Schema 3.0 and 3e0 are integers too.
+func digits(value json.RawMessage) json.RawMessage {
+	if n, ok := new(big.Rat).SetString(string(value)); ok && n.IsInt() { // the schema has bounded it
+		return json.RawMessage(n.Num().String())
+	}
+	return value
 }

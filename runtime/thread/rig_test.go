@@ -251,7 +251,7 @@ func (r *rig) refused(code runtime.Code, a runtime.Answer) error {
 
 func (r *rig) load(id string) *runtime.Thread {
 	r.Helper()
-	t, err := r.e.Thread(r.ctx, id)
+	t, err := r.store.Load(r.ctx, id)
 	require.NoError(r, err)
 	return t
 }

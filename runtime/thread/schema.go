@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -37,6 +40,10 @@ func (s *answerSchemas) check(schema, value json.RawMessage) error {
 	if err != nil {
 		return refuse(runtime.CodeInvalid, op, err)
 	}
+	var far []runtime.Problem
+	if outOfRange(doc, "", &far); len(far) > 0 { // what follows computes with exact numbers, and such a one takes all memory
+		return refuse(runtime.CodeInvalid, op, &runtime.InvalidError{Problems: far})
+	}
 	err = compiled.Validate(doc)
 	if wrong, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		var problems []runtime.Problem
@@ -59,6 +66,10 @@ func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, err
 	if err != nil {
 		return nil, err
 	}
+	var far []runtime.Problem
+	if outOfRange(doc, "", &far); len(far) > 0 {
+		return nil, &runtime.InvalidError{Problems: far}
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema loads nothing from outside
 	const place = "mem:answer"
@@ -76,15 +87,39 @@ func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, err
 	return compiled, nil
 }
 
+// outOfRange lists the numbers that a float64 does not hold, at most 20.
+func outOfRange(doc any, pointer string, into *[]runtime.Problem) {
+	switch v := doc.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		mantissa, _, _ := strings.Cut(strings.ToLower(v.String()), "e")
+		if lost := f == 0 && strings.ContainsAny(mantissa, "123456789"); (err != nil || lost) && len(*into) < problemsKept {
+			*into = append(*into, runtime.Problem{Pointer: pointer, Reason: "is a number out of range"})
+		}
+	case []any:
+		for n := range v {
+			outOfRange(v[n], pointer+"/"+strconv.Itoa(n), into)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			outOfRange(v[key], pointer+"/"+escaped.Replace(key), into)
+		}
+	}
+}
+
+// escaped is a key as it stands in a JSON pointer.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+
+const problemsKept = 20
+
 var english = message.NewPrinter(language.English)
 
 // collect lists the innermost reasons with their pointers, at most 20.
 func collect(e *jsonschema.ValidationError, into *[]runtime.Problem) {
-	const most = 20
-	if len(e.Causes) == 0 && len(*into) < most {
+	if len(e.Causes) == 0 && len(*into) < problemsKept {
 		var pointer strings.Builder
 		for _, part := range e.InstanceLocation {
-			pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+			pointer.WriteString("/" + escaped.Replace(part))
 		}
 		*into = append(*into, runtime.Problem{Pointer: pointer.String(), Reason: e.ErrorKind.LocalizedString(english)})
 	}

@@ -27,45 +27,59 @@ func (s *step) fanOut(n *runtime.Node, request runtime.Record) (thread.Transitio
 	typeName := row(s.tables.Requests, leaf.Request).Name
 	children := make([]thread.Spawned, len(each))
 	for i, one := range each {
-		lane := journal{Index: i + 1, Last: map[string]stored{n.Key: {s.j.Type, data}}}
-		lane.enter(leaf.Key, typeName, one)
+		lane := journal{Home: n.Key, Index: i + 1, Last: map[string]stored{n.Key: {s.j.Type, data}}}
+		lane.enter(leaf, typeName, one, false)
 		children[i] = thread.Spawned{Machine: Name, Name: leaf.Key, Input: opening{Journal: &lane}}
 	}
 	return thread.Call(pcCollect, s.j, children...), nil
 }
 
 // collect puts the results of a fan-out together, in the order of the requests, and hands them to the dispatch node. A child that was pruned,
-// stopped or failed has no result; the dispatch goes on without it.
+// stopped or failed, or that ended as something else, has no result: the dispatch goes on without it, and [Lost] names it.
 func (s *step) collect() (thread.Transition, error) {
 	n := s.node(s.byKey(s.j.Node))
-	var list []json.RawMessage
+	leaf := s.node(n.Dispatch.To)
+	list := []json.RawMessage{}
 	for _, c := range s.a.Frame.Children {
-		if c.Failure == nil && c.Value != nil && string(c.Value) != "null" {
+		var result map[string]json.RawMessage
+		switch {
+		case c.Skipped && c.Value != nil && string(c.Value) != "null": // a person chose it
 			list = append(list, c.Value)
+		case c.Failure == nil && json.Unmarshal(c.Value, &result) == nil && result[leaf.Result] != nil:
+			list = append(list, result[leaf.Result])
+		default:
+			s.j.Lost = append(s.j.Lost, c)
 		}
 	}
 	results := s.program.Request(n.Dispatch.Results)
 	if results == nil {
 		return thread.Transition{}, refuse(runtime.CodeInternal, "collect "+n.Key, "the program has no "+n.Dispatch.Results)
 	}
-	field := listOf(results)
-	if list == nil {
-		list = []json.RawMessage{}
-	}
-	data, err := runtime.Encode(map[string]any{field: list})
+	fields, err := zero(results)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	if err := runtime.Unmarshal(data, results); err != nil {
-		return thread.Transition{}, runtime.Permanent(err)
+	if fields[listOf(results.Shape())], err = runtime.Encode(list); err != nil {
+		return thread.Transition{}, err
 	}
-	s.j.Results = data
+	if s.j.Results, err = rebuild(results, fields); err != nil {
+		return thread.Transition{}, err
+	}
 	return thread.Advance(n.Key, s.j), nil
 }
 
-// listOf names the field that takes the results: the one required list. The generator has seen to it that there is one.
-func listOf(results runtime.Record) string {
-	shape := results.Shape()
+// zero returns the fields of a fresh record as JSON: what is required is there, empty.
+func zero(v runtime.Record) (map[string]json.RawMessage, error) {
+	data, err := runtime.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	return fields, json.Unmarshal(data, &fields)
+}
+
+// listOf names the field that takes the results: the first required one. The generator has seen to it that it is a list of them.
+func listOf(shape *runtime.Shape) string {
 	for i := range shape.Fields {
 		if shape.Fields[i].Required && !shape.Fields[i].Hidden {
 			return shape.Fields[i].Name
@@ -81,7 +95,7 @@ func (s *step) resume(row runtime.BranchRow, value json.RawMessage) (thread.Tran
 	if !ok {
 		return thread.Transition{}, s.missing(n, "results came back to it")
 	}
-	s.j.enter(n.Key, last.Type, last.Request)
+	s.j.enter(n, last.Type, last.Request, false)
 	s.j.Results = value
 	return s.leave(thread.Advance(n.Key, s.j)), nil
 }
@@ -89,9 +103,13 @@ func (s *step) resume(row runtime.BranchRow, value json.RawMessage) (thread.Tran
 // decide takes a collector's decision from its result and follows the table.
 func (s *step) decide(n *runtime.Node, row runtime.BranchRow, value json.RawMessage) (thread.Transition, error) {
 	op := "collect " + n.Key
-	decision := n.Collect.Default
-	if found, ok := textAt(value, n.Collect.Field); ok && found != "" {
-		decision = found
+	decision, _ := textAt(value, n.Collect.Field)
+	if decision == "" {
+		decision = n.Collect.Default
+		var err error
+		if value, err = setText(value, n.Collect.Field, decision); err != nil {
+			return thread.Transition{}, err
+		}
 	}
 	to := ""
 	for _, arm := range n.Collect.Arms {
@@ -113,26 +131,31 @@ func (s *step) decide(n *runtime.Node, row runtime.BranchRow, value json.RawMess
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	s.j.enter(s.node(branch.Node).Key, branch.Type, request)
+	s.j.enter(s.node(branch.Node), branch.Type, request, false)
 	return s.leave(thread.Advance(s.j.Node, s.j)), nil
 }
 
-// carried makes the request of an arm: the last one the node had, or else the required fields that the collector's own request has too, with
-// what the table carries over from the result.
+// carried makes the request of an arm: the last one the node had; or else the fields of that name in the requests that ran last, the
+// collector's own first, and nothing where none has it. Over that goes what the table carries over from the result.
 func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMessage) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
 	target := s.program.Request(to.Type)
 	if target == nil {
 		return nil, refuse(runtime.CodeInternal, "collect "+n.Key, "the program has no "+to.Type)
 	}
-	var own map[string]json.RawMessage
-	if err := json.Unmarshal(s.j.Request, &own); err != nil {
+	fields, err := zero(target)
+	if err != nil {
 		return nil, err
 	}
 	shape := target.Shape()
-	for i := range shape.Fields {
-		if v, ok := own[shape.Fields[i].Name]; ok && shape.Fields[i].Required {
-			fields[shape.Fields[i].Name] = v
+	for i := range s.j.Trail { // the newest last: it counts
+		var earlier map[string]json.RawMessage
+		if json.Unmarshal(s.j.Last[s.j.Trail[i].Node].Request, &earlier) != nil {
+			continue
+		}
+		for i := range shape.Fields {
+			if v, ok := earlier[shape.Fields[i].Name]; ok && shape.Fields[i].Required {
+				fields[shape.Fields[i].Name] = v
+			}
 		}
 	}
 	if last, ok := s.j.Last[s.node(to.Node).Key]; ok && last.Type == to.Type {
@@ -149,14 +172,11 @@ func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMess
 			fields[c.Field] = v
 		}
 	}
-	data, err := runtime.Encode(fields)
+	request, err := rebuild(target, fields)
 	if err != nil {
-		return nil, err
-	}
-	if err := runtime.Unmarshal(data, target); err != nil {
 		return nil, runtime.Permanent(fmt.Errorf("the result of %s does not make a %s: %w", n.Key, to.Type, err))
 	}
-	return runtime.Encode(target) // in the order of the type
+	return request, nil
 }
 
 func hasField(s *runtime.Shape, name string) bool {
@@ -182,4 +202,25 @@ func textAt(doc json.RawMessage, path string) (string, bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// setText returns a document with a text set by such a path.
+func setText(doc json.RawMessage, path, text string) (json.RawMessage, error) {
+	name, rest, deeper := strings.Cut(path, ".")
+	fields := map[string]json.RawMessage{}
+	if doc != nil {
+		if err := json.Unmarshal(doc, &fields); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if deeper {
+		fields[name], err = setText(fields[name], rest, text)
+	} else {
+		fields[name], err = runtime.Encode(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Encode(fields)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,12 +23,15 @@ const (
 	prune       = "PRUNE"
 )
 
-// interrupt takes an interrupt request to the unified handler.
+// interrupt takes an interrupt request to the unified handler, unless the node has raised too many of its type in a row.
 func (s *step) interrupt(name string, request json.RawMessage) (thread.Transition, error) {
 	r := &raised{Name: name, Request: request}
-	r.Type, _ = textAt(request, "type")
-	r.Reason, _ = textAt(request, "reason")
+	r.read()
+	n := s.node(s.byKey(s.j.Node))
 	s.j.raise(r)
+	if count := s.j.Asked[n.Key+" "+r.Type]; n.LoopLimit > 0 && count >= n.LoopLimit && !slices.Contains(n.LoopExempt, r.Type) {
+		return thread.Transition{}, s.loop(n, fmt.Sprintf("it raised %d interrupts of type %s in a row", count, r.Type))
+	}
 	return thread.Advance(pcHandle, s.j), nil
 }
 
@@ -38,15 +42,16 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	var answer json.RawMessage
-	var routeTo string
+	if err := s.prepareInterrupt(ctx, r); err != nil {
+		return thread.Transition{}, err
+	}
+	answer, routeTo := r.Option, r.RouteTo
 	switch r.Type {
 	case humanReview, pause:
-		reply, err := s.ask(ctx)
-		if err != nil {
+		if answer, routeTo, err = s.ask(ctx); err != nil {
 			return thread.Transition{}, err
 		}
-		answer, routeTo = reply.Value, reply.RouteTo
+		s.sent = routeTo != ""
 	case agentReview:
 		if answer, err = s.review(ctx, origin); err != nil {
 			return thread.Transition{}, err
@@ -54,10 +59,15 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 	case stop, prune:
 		return s.leave(s.end(r)), nil
 	case branchType:
-		return s.fork(ctx, origin)
+		if answer == nil {
+			if answer, err = s.fork(ctx); err != nil {
+				return thread.Transition{}, err
+			}
+		}
 	default:
 		return thread.Transition{}, invalid("handle interrupt", "%s has the type %q, which the handler does not know", r.Name, r.Type)
 	}
+	s.j.answered(answer)
 	target, err := s.target(origin, routeTo)
 	if err != nil {
 		return thread.Transition{}, err
@@ -65,19 +75,35 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 	return s.resolve(ctx, origin, target, answer)
 }
 
-// origin finds the route that an interrupt goes back to: its own; for a type without one the last node of the history that has one and is
-// no helper; else the node that the asking node escalates to. It is refused when that node never had a request.
+// prepareInterrupt runs the decorators of the interrupt request.
+func (s *step) prepareInterrupt(ctx context.Context, r *raised) error {
+	request, err := s.program.DecodeInterrupt(r.Name, r.Request)
+	if err != nil {
+		return runtime.Permanent(err)
+	}
+	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: s.j.Node, Handler: true}
+	if _, r.Request, err = s.prepare(ctx, v, request, r.Request); err != nil {
+		return err
+	}
+	r.read()
+	return nil
+}
+
+// origin finds the route that an interrupt goes back to: its own. For a type without one the last node of the history that is no helper
+// decides, if it has one; else it is that of the node which the type escalates to, and in a fan-out that of the dispatch. It is refused when
+// that node never had a request.
 func (s *step) origin(name string) (route int, err error) {
 	at := slices.IndexFunc(s.tables.Interrupts, func(r runtime.InterruptRow) bool { return r.Name == name })
 	if at < 0 {
 		return 0, invalid("handle interrupt", "the program has no interrupt type %q", name)
 	}
 	row := s.tables.Interrupts[at]
-	if route = row.Origin; route == 0 {
-		route = s.fromHistory(row.Node)
-	}
-	if route == 0 {
-		route = s.node(s.node(row.Node).Escalates).Route
+	for _, route = range []int{
+		s.node(row.Node).Route, s.node(s.byKey(s.j.At)).Route, s.node(s.byKey(s.j.Home)).Route, row.Origin,
+	} {
+		if route != 0 {
+			break
+		}
 	}
 	if route == 0 {
 		return 0, invalid("handle interrupt", "%s has no route back: its node escalates to none", name)
@@ -89,24 +115,13 @@ func (s *step) origin(name string) (route int, err error) {
 	return route, nil
 }
 
-// fromHistory returns the route of the last activation that is neither the asking node nor a helper that loops leave out.
-func (s *step) fromHistory(asking int) int {
-	for i := len(s.j.Trail) - 1; i >= 0; i-- {
-		n := s.node(s.byKey(s.j.Trail[i].Node))
-		if s.j.Trail[i].Interrupt == "" && n.Route != 0 && n.Key != s.node(asking).Key && !slices.Contains(n.LoopExempt, n.Key) {
-			return n.Route
-		}
-	}
-	return 0
-}
-
-// ask stops for a person.
-func (s *step) ask(ctx context.Context) (*runtime.Reply, error) {
+// ask stops for a person and returns the answer, or where the person sends the work.
+func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string, err error) {
 	r := s.j.Raised
 	n := s.node(s.byKey(s.j.Node))
-	visible, err := s.visible(s.program.Interrupt(r.Name), r.Request)
+	visible, err := visible(s.program.Interrupt(r.Name), r.Request)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	payload, err := runtime.Encode(struct {
 		Node      string          `json:"node"`
@@ -115,23 +130,24 @@ func (s *step) ask(ctx context.Context) (*runtime.Reply, error) {
 		Request   json.RawMessage `json:"request"`
 	}{n.Key, n.AgentType, r.Name, visible})
 	if err != nil {
-		return nil, err
-	}
-	var targets []string
-	for i := range s.tables.Routes {
-		targets = append(targets, s.tables.Routes[i].AgentType)
+		return nil, "", err
 	}
 	replies, err := thread.AskAll(ctx, runtime.Question{
-		Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText, Targets: targets,
+		Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
+		Targets: s.routes(func(n *runtime.Node) bool { _, had := s.j.Last[n.Key]; return had || s.cfg.Model != nil }),
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return &replies[0], nil
+	if routeTo = replies[0].RouteTo; routeTo == "" {
+		return replies[0].Value, "", nil
+	}
+	answer, err = runtime.Encode(map[string]string{"route_to": routeTo})
+	return answer, routeTo, err
 }
 
 // visible returns a request without its hidden fields: no person and no model is shown them.
-func (m *Machine) visible(v runtime.Record, data json.RawMessage) (json.RawMessage, error) {
+func visible(v runtime.Record, data json.RawMessage) (json.RawMessage, error) {
 	if v == nil {
 		return data, nil
 	}
@@ -165,34 +181,41 @@ func (m *Machine) visible(v runtime.Record, data json.RawMessage) (json.RawMessa
 
 // end is STOP, which tells the parent, and PRUNE, which does not. Without a parent the thread ends.
 func (s *step) end(r *raised) thread.Transition {
-	if r.Type == prune {
-		return thread.Return(nil)
-	}
+	root := s.a.Frame.Parent == ""
 	why := &runtime.Error{Code: runtime.CodeConflict, Op: "stop " + s.j.Node, Err: errors.New(r.Reason)}
-	if s.a.Frame.Parent == "" {
+	switch {
+	case r.Type == prune && root && !s.cfg.Conversation:
+		return thread.Done(nil)
+	case r.Type == prune:
+		return thread.Return(nil)
+	case root:
 		return thread.Cancel(why)
+	default:
+		return thread.Fail(why)
 	}
-	return thread.Fail(why)
 }
 
-// fork is BRANCH: the thread follows the first option, and a new thread each of the others.
-func (s *step) fork(ctx context.Context, origin int) (thread.Transition, error) {
-	options := s.options()
+// fork is BRANCH: this thread follows the first option, and a new thread each of the others. All of them go on as after an answer.
+func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
+	options, err := options(s.j.Raised.Request)
+	if err != nil {
+		return nil, err
+	}
 	engine, err := thread.EngineOf(ctx)
 	if err != nil {
-		return thread.Transition{}, err
+		return nil, err
 	}
-	n := s.node(s.tables.Routes[origin-1].Node)
-	last := s.j.Last[n.Key]
 	for i, option := range options[1:] {
 		name := fmt.Sprintf("branch/%d", i+2)
 		_, err := thread.Do(ctx, name, func(ctx context.Context, _ string) (string, error) {
-			lane := *s.j
-			lane.enter(n.Key, last.Type, last.Request)
-			lane.Answer = option
-			id := fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2)
+			up, lane := *s.j.Raised, *s.j
+			up.Option, lane.Raised = option, &up
+			if s.a.Reroute != nil {
+				up.RouteTo = s.a.Reroute.Target
+			}
 			t, err := engine.Start(ctx, thread.Begin{
-				ID: id, Machine: Name, Name: last.Type, Input: opening{Journal: &lane}, User: s.a.User, Request: name,
+				ID: fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2), Machine: Name, Name: lane.Type,
+				Input: opening{Journal: &lane}, User: s.a.User, Request: name, Metadata: s.a.Metadata,
 			})
 			if err != nil {
 				return "", err
@@ -200,30 +223,39 @@ func (s *step) fork(ctx context.Context, origin int) (thread.Transition, error) 
 			return t.ID, nil
 		})
 		if err != nil {
-			return thread.Transition{}, err
+			return nil, err
 		}
 	}
-	return s.goOn(n, last.Type, last.Request, options[0])
+	return options[0], nil
 }
 
-// options are what a BRANCH offers, by their order; without any, one way stays.
-func (s *step) options() []json.RawMessage {
-	var request struct {
+// options are the ways of a BRANCH, each in the form of an answer: those of the first choice that has several, in the order of their keys; or
+// else the choices themselves. Without any, one way stays.
+func options(request json.RawMessage) ([]json.RawMessage, error) {
+	var asked struct {
 		Choices []json.RawMessage `json:"choices"`
 	}
-	_ = json.Unmarshal(s.j.Raised.Request, &request) // checked when it was raised
-	if len(request.Choices) == 0 {
-		return []json.RawMessage{nil}
+	_ = json.Unmarshal(request, &asked) // checked when it was raised
+	for _, data := range asked.Choices {
+		var choice struct {
+			ID      string            `json:"choiceId"`
+			Options map[string]string `json:"options"`
+		}
+		if json.Unmarshal(data, &choice) != nil || len(choice.Options) < 2 {
+			continue
+		}
+		var out []json.RawMessage
+		for _, key := range slices.Sorted(maps.Keys(choice.Options)) {
+			answer, err := runtime.Encode(map[string]map[string]string{"selectedChoices": {choice.ID: key}})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, answer)
+		}
+		return out, nil
 	}
-	if len(request.Choices) > 1 {
-		return request.Choices
+	if len(asked.Choices) == 0 {
+		return []json.RawMessage{json.RawMessage("null")}, nil
 	}
-	var one struct { // one choice with several options
-		Options json.RawMessage `json:"options"`
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(request.Choices[0], &one) == nil && json.Unmarshal(one.Options, &list) == nil && len(list) > 1 {
-		return list
-	}
-	return request.Choices
+	return asked.Choices, nil
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,17 +21,18 @@ func (s *step) runNode(ctx context.Context) (thread.Transition, error) {
 			Code: runtime.CodeIncompatible, Op: "run node", Err: fmt.Errorf("the program has no node %q any more", s.a.Frame.PC),
 		}
 	}
-	if err := s.looped(n); err != nil {
-		return thread.Transition{}, err
+	if n.LoopLimit > 0 && !helper(n) && s.j.Row >= n.LoopLimit {
+		return thread.Transition{}, s.loop(n, fmt.Sprintf("it was entered %d times in a row", s.j.Row))
 	}
 	request, err := s.program.DecodeRequest(s.j.Type, s.j.Request)
 	if err != nil {
 		return thread.Transition{}, runtime.Permanent(err)
 	}
 	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key}
-	if request, err = s.prepare(ctx, v, request); err != nil {
+	if request, s.j.Request, err = s.prepare(ctx, v, request, s.j.Request); err != nil {
 		return thread.Transition{}, err
 	}
+	s.j.Last = with(s.j.Last, s.j.Node, stored{s.j.Type, s.j.Request})
 	if n.Dispatch != nil && s.j.Results == nil {
 		return s.fanOut(n, request)
 	}
@@ -44,39 +46,47 @@ func (s *step) runNode(ctx context.Context) (thread.Transition, error) {
 		}
 	}
 	routing, err := s.program.Invoke(ctx, call, request)
+	if up, ok := errors.AsType[*raising](err); ok {
+		return s.interrupt(up.name, up.request)
+	}
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	for _, finish := range s.cfg.Finish {
-		if routing, err = finish(ctx, v, routing); err != nil {
-			return thread.Transition{}, err
-		}
-	}
-	branch, err := routing.Selected()
+	branch, err := s.finished(ctx, v, routing)
 	if err != nil {
 		return thread.Transition{}, err
 	}
 	return s.route(n, branch)
 }
 
-// prepare runs the decorators; what they return is what the journal stores.
-func (s *step) prepare(ctx context.Context, v View, request runtime.Record) (runtime.Record, error) {
-	if len(s.cfg.Prepare) == 0 {
-		return request, nil
-	}
-	for _, prepare := range s.cfg.Prepare {
+// finished runs the decorators of a routing and returns its one branch.
+func (s *step) finished(ctx context.Context, v View, routing runtime.Routing) (runtime.Branch, error) {
+	for _, finish := range s.cfg.Finish {
 		var err error
-		if request, err = prepare(ctx, v, request); err != nil {
-			return nil, err
+		if routing, err = finish(ctx, v, routing); err != nil {
+			return runtime.Branch{}, err
 		}
 	}
-	data, err := runtime.Encode(request)
-	if err != nil {
-		return nil, err
+	return routing.Selected()
+}
+
+// prepare runs the decorators of a request, which was decoded from data, and returns it with how it is to be stored.
+func (s *step) prepare(ctx context.Context, v View, request runtime.Record, data json.RawMessage) (runtime.Record, json.RawMessage, error) {
+	name := request.Shape().Name
+	for _, prepare := range s.cfg.Prepare {
+		out, err := prepare(ctx, v, request)
+		if err != nil {
+			return nil, nil, err
+		}
+		if out == nil || out.Shape().Name != name {
+			return nil, nil, invalid("prepare "+name, "a decorator returned another type, or nothing")
+		}
+		if data, err = runtime.Encode(out); err != nil {
+			return nil, nil, err
+		}
+		request = out
 	}
-	s.j.Request = data
-	s.j.Last = with(s.j.Last, s.j.Node, stored{s.j.Type, data})
-	return request, nil
+	return request, data, nil
 }
 
 // adapt turns a request of a node's second type into the node's own, once.
@@ -106,7 +116,7 @@ func (s *step) route(n *runtime.Node, b runtime.Branch) (thread.Transition, erro
 	}
 	switch row.Kind {
 	case runtime.ToNode:
-		s.j.enter(s.node(row.Node).Key, row.Type, value)
+		s.j.enter(s.node(row.Node), row.Type, value, false)
 		return s.leave(thread.Advance(s.j.Node, s.j)), nil
 	case runtime.ToResume:
 		return s.resume(row, value)
@@ -136,66 +146,69 @@ func (s *step) leave(t thread.Transition) thread.Transition {
 	return t.Also(func(c *runtime.Change) { c.ExpireReroutes(frame) })
 }
 
-// finish ends the lane with a result.
+// finish ends the lane with a result, in its tagged form: {"TypeName": {...}}.
 func (s *step) finish(typeName string, value json.RawMessage) thread.Transition {
-	switch {
-	case s.a.Frame.Parent != "" || s.cfg.Conversation:
-		if s.a.Frame.Parent == "" {
-			return thread.Return(tagged(typeName, value))
-		}
-		return thread.Return(value)
-	default:
-		return thread.Done(tagged(typeName, value))
+	result := json.RawMessage(`{"` + typeName + `":` + string(value) + `}`)
+	if s.a.Frame.Parent != "" || s.cfg.Conversation {
+		return thread.Return(result)
 	}
+	return thread.Done(result)
 }
 
-func tagged(typeName string, value json.RawMessage) json.RawMessage {
-	return json.RawMessage(`{"` + typeName + `":` + string(value) + `}`)
-}
-
-// looped refuses the activation that goes over the node's limit. The refusal names the way out.
-func (s *step) looped(n *runtime.Node) error {
-	if n.LoopLimit == 0 {
-		return nil
-	}
-	for _, kind := range s.kindsOf(n.Key) {
-		if count := s.j.Asked[n.Key+" "+kind]; count > n.LoopLimit {
-			return s.loop(n, fmt.Sprintf("it raised %d interrupts of type %s, the limit is %d", count, kind, n.LoopLimit))
-		}
-	}
-	if slices.Contains(n.LoopExempt, n.Key) {
-		return nil
-	}
-	// Only a lane that goes round without anything else happening is in a loop.
-	same := 0
-	for i := len(s.j.Trail) - 1; i >= 0 && s.j.Trail[i].Node == n.Key; i-- {
-		if s.j.Trail[i].Interrupt == "" {
-			same++
-		}
-	}
-	if same > n.LoopLimit {
-		return s.loop(n, fmt.Sprintf("it ran %d times in a row, the limit is %d", same, n.LoopLimit))
-	}
-	return nil
-}
-
-func (s *step) kindsOf(node string) []string {
-	var kinds []string
-	for key := range s.j.Asked {
-		if kind, ok := strings.CutPrefix(key, node+" "); ok {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
-}
-
+// loop is the refusal at a node's limit. It names the way out.
 func (s *step) loop(n *runtime.Node, reason string) error {
-	way := "no branch"
+	way := "none"
 	if len(n.Unstick) > 0 {
 		way = strings.Join(n.Unstick, " or ")
 	}
 	return runtime.Permanent(&runtime.Error{
-		Code: runtime.CodeLoop, Op: "run node " + n.Key, Err: fmt.Errorf("%s; the way out is %s", reason, way),
+		Code: runtime.CodeLoop, Op: "run node " + n.Key, Err: fmt.Errorf("%s, the limit is %d; the way out is %s", reason, n.LoopLimit, way),
 	})
+}
+
+// Raise makes an interrupt of what a handler returns as its error, for types that no routing carries: return nil, workflow.Raise(&request).
+func Raise(request runtime.Record) error {
+	data, err := runtime.Encode(request)
+	if err != nil {
+		return runtime.Permanent(err)
+	}
+	return &raising{name: request.Shape().Name, request: data}
+}
+
+type raising struct {
+	name    string
+	request json.RawMessage
+}
+
+// Error says what is on its way.
+func (r *raising) Error() string {
+	return "raises " + r.name + ": return it from the handler of a node"
+}
+
+// Before returns the request that ran before the helper whose handler asks: what is waiting for it. It returns nil where there is none, and for a
+// context that is not that of a node.
+func Before(ctx context.Context) runtime.Record {
+	p, ok := ctx.Value(placeKey{}).(*place)
+	if !ok {
+		return nil
+	}
+	last, ok := p.step.j.Last[p.step.j.At]
+	if !ok {
+		return nil
+	}
+	request, err := p.step.program.DecodeRequest(last.Type, last.Request)
+	if err != nil {
+		return nil
+	}
+	return request
+}
+
+// Lost returns the children of the dispatch whose handler asks that ended without a result: those that were stopped or failed have a failure,
+// those that were pruned have none.
+func Lost(ctx context.Context) []runtime.Child {
+	p, ok := ctx.Value(placeKey{}).(*place)
+	if !ok {
+		return nil
+	}
+	return p.step.j.Lost
 }

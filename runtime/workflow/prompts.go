@@ -27,7 +27,9 @@ func (s *step) resolutionPrompt(origin, route int, answer json.RawMessage) (stri
 }
 
 // reviewPrompt is what the model reads that judges in place of a person.
-func (s *step) reviewPrompt(origin int) (string, error) { return s.cfg.Prompts.Review(s.raisedView(origin)) }
+func (s *step) reviewPrompt(origin int) (string, error) {
+	return s.cfg.Prompts.Review(s.raisedView(origin))
+}
 
 func (s *step) raisedView(origin int) prompt.View {
 	node := s.tables.Routes[origin-1].Node

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,14 +17,14 @@ import (
 // Event is a reroute event: an outside order to interrupt a node, and to continue at another. Its JSON is the contract's.
 type Event struct {
 	EventID            string         `json:"eventId"`
-	Timestamp          time.Time      `json:"timestamp"`
+	Timestamp          time.Time      `json:"timestamp"` // zero: when it came
 	NodeID             string         `json:"nodeId"` // the frame that runs, see [runtime.Call.Frame]
 	SourceAgentType    string         `json:"sourceAgentType"`
 	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"` // "": back to where the interrupt came from
 	InterruptType      string         `json:"interruptType"`
 	Reason             string         `json:"reason"`
-	Choices            []Choice       `json:"choices,omitempty"`
-	ConfirmationItems  []Confirmation `json:"confirmationItems,omitempty"`
+	Choices            []Choice       `json:"choices,omitzero"`
+	ConfirmationItems  []Confirmation `json:"confirmationItems,omitzero"`
 	ContextForDecision string         `json:"contextForDecision,omitempty"`
 	RequestedBy        string         `json:"requestedBy,omitempty"` // a person, or the key of a node
 }
@@ -52,15 +53,10 @@ const (
 // outbox. The next interrupt of that node continues at the event's target; the event is used up in the commit that resolves it.
 //
 // Refused before anything is stored, with CodeInvalid or CodeNoRoute: an unknown agent type, a target without a route, an interrupt type that is unknown or
-// hidden, a source whose node has no interrupt; and with CodeConflict a frame that runs another node than the source. A frame that is
-// not active any more is not refused: the outbox says [IgnoredTargetNotActive], and nothing is stored. The same event id again is the same
-// event.
+// hidden, a source whose node has no interrupt; and with CodeConflict a frame that never ran the source. A node that is not active any more is
+// not refused: the outbox says [IgnoredTargetNotActive], and nothing is stored. The same event id again is the same event.
 func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string, event Event) (status string, err error) {
 	if err := m.checkEvent(&event); err != nil {
-		return "", err
-	}
-	data, err := runtime.Encode(event)
-	if err != nil {
 		return "", err
 	}
 	text := Compose(&event)
@@ -72,25 +68,11 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	case err != nil:
 		return "", err
 	case served != nil:
-		return Requested, nil
+		return statusOf(served.State), nil
 	}
-	_, err = e.Change(ctx, threadID, func(c *runtime.Change) error {
-		status = Requested
-		f := c.Thread.Frame(event.NodeID)
-		switch {
-		case f == nil || c.Thread.Over != "":
-			status = IgnoredTargetNotActive
-		case !m.active(f, event.SourceAgentType):
-			return refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType+" now")
-		case c.Reroute(runtime.Reroute{
-			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data, By: event.RequestedBy,
-		}, message) == runtime.RerouteQueued:
-			status = Queued
-		}
-		c.Add(runtime.Entry{
-			Type: runtime.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status, Text: event.EventID, By: event.RequestedBy,
-		})
-		return nil
+	_, err = e.Change(ctx, threadID, func(c *runtime.Change) (err error) {
+		status, err = m.takeIn(c, event, message)
+		return err
 	})
 	if err == nil && status != IgnoredTargetNotActive && m.cfg.Send != nil {
 		m.cfg.Send(ctx, threadID, event.NodeID, text)
@@ -98,17 +80,57 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	return status, err
 }
 
-// active reports whether the frame runs a node of an agent type, or handles its interrupt.
-func (m *Machine) active(f *runtime.Frame, agentType string) bool {
-	at := m.byKey(f.PC)
-	if at == 0 && f.Machine == Name {
-		j, err := m.readJournal(f)
-		if err != nil {
-			return false
+// takeIn stores an event with its message and its announcement, or says that its node is not active.
+func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage) (status string, err error) {
+	for _, r := range c.Thread.Reroutes {
+		if r.ID == event.EventID { // it came twice at once
+			return statusOf(r.State), nil
 		}
-		at = m.byKey(j.Node)
 	}
-	return at != 0 && at == m.byAgentType(agentType)
+	f := c.Thread.Frame(event.NodeID)
+	now, ever := m.runs(f, event.SourceAgentType)
+	switch {
+	case f == nil || ever && !now:
+		status = IgnoredTargetNotActive
+	case !now:
+		return "", refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType)
+	default:
+		if event.Timestamp.IsZero() {
+			event.Timestamp = c.Now
+		}
+		data, err := runtime.Encode(event)
+		if err != nil {
+			return "", err
+		}
+		status = statusOf(c.Reroute(runtime.Reroute{
+			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data, By: event.RequestedBy,
+		}, message))
+	}
+	c.Add(runtime.Entry{
+		Type: runtime.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status, Text: event.EventID, By: event.RequestedBy,
+	})
+	return status, nil
+}
+
+func statusOf(state string) string {
+	if state == runtime.RerouteQueued {
+		return Queued
+	}
+	return Requested
+}
+
+// runs reports whether a frame runs a node of an agent type now, its interrupt and its children included, and whether it ever did.
+func (m *Machine) runs(f *runtime.Frame, agentType string) (now, ever bool) {
+	if f == nil || f.Machine != Name {
+		return false, false
+	}
+	j, err := m.readJournal(f)
+	if err != nil {
+		return false, false
+	}
+	n := m.node(m.byAgentType(agentType))
+	_, ever = j.Last[n.Key]
+	return n.Key == j.Node, ever && j.Home != n.Key
 }
 
 // Publish is Reroute for a node's own handler: the event carries its node as who asked for it.
@@ -139,7 +161,7 @@ func (m *Machine) checkEvent(e *Event) error {
 		return invalid(op, "%s raises no interrupt", e.SourceAgentType)
 	case e.RerouteToAgentType != "" && m.node(m.byAgentType(e.RerouteToAgentType)).Route == 0:
 		return runtime.Permanent(&runtime.Error{Code: runtime.CodeNoRoute, Op: op, Err: &runtime.SelectionError{
-			Routing: "InterruptRouting", Set: []string{e.RerouteToAgentType}, Allowed: m.routeTypes(),
+			Routing: m.tables.Routings[0].Name, Set: []string{e.RerouteToAgentType}, Allowed: m.routes(nil),
 		}})
 	}
 	return m.checkType(op, source, e.InterruptType)
@@ -166,14 +188,6 @@ func (m *Machine) agentTypes() []string {
 	var out []string
 	for i := range m.tables.Nodes {
 		out = append(out, m.tables.Nodes[i].AgentType)
-	}
-	return out
-}
-
-func (m *Machine) routeTypes() []string {
-	var out []string
-	for i := range m.tables.Routes {
-		out = append(out, m.tables.Routes[i].AgentType)
 	}
 	return out
 }

@@ -28,15 +28,17 @@ func (s *step) target(origin int, routeTo string) (route int, err error) {
 	return route, nil
 }
 
-// resolve finds the request to go on with. With a stored one that may be reused, or without a model, none is asked.
+// resolve finds the request to go on with. With a stored one that may be reused, or without a model, none is asked. A lane of a fan-out whose
+// interrupt went back to its dispatch runs its own node again, with its share of the request: its siblings keep what they have done.
 func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMessage) (thread.Transition, error) {
 	to := s.tables.Routes[route-1]
 	n := s.node(to.Node)
-	last, had := s.j.Last[n.Key]
-	if had && (n.Reuse || s.cfg.Model == nil) {
-		return s.goOn(n, last.Type, last.Request, answer)
-	}
-	if s.cfg.Model == nil {
+	next := s.lane(n)
+	last, had := s.j.Last[next.Key]
+	switch {
+	case had && (n.Reuse || s.cfg.Model == nil):
+		return s.goOn(next, last, answer, n.Key == s.j.Node)
+	case s.cfg.Model == nil:
 		return thread.Transition{}, s.missing(n, "an interrupt goes on there, and no model can make one")
 	}
 	routing, err := s.chooseRoute(ctx, origin, route, answer)
@@ -44,12 +46,7 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 		return thread.Transition{}, err
 	}
 	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key, Handler: true}
-	for _, finish := range s.cfg.Finish {
-		if routing, err = finish(ctx, v, routing); err != nil {
-			return thread.Transition{}, err
-		}
-	}
-	branch, err := routing.Selected()
+	branch, err := s.finished(ctx, v, routing)
 	if err != nil {
 		return thread.Transition{}, err
 	}
@@ -58,37 +55,32 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 		return thread.Transition{}, err
 	}
 	typeName := row(s.tables.Requests, to.Request).Name
-	if had && last.Type == typeName {
-		if request, err = s.keepHidden(typeName, request, last.Request); err != nil {
-			return thread.Transition{}, err
+	if next != n {
+		typeName = last.Type
+		if request = s.share(n, request); request == nil {
+			request = last.Request
 		}
 	}
-	return s.goOn(n, typeName, request, answer)
+	if request, err = keepHidden(s.program.Request(typeName), request, last.Request, s.childKey); err != nil {
+		return thread.Transition{}, err
+	}
+	return s.goOn(next, stored{typeName, request}, answer, false)
 }
 
-// goOn continues at a node with a request and the person's answer. A lane of a fan-out whose interrupt went back to its dispatch runs its own
-// node again: its siblings keep what they have done. The reroute event, if there was one, is used up in this very commit.
-func (s *step) goOn(n *runtime.Node, typeName string, request, answer json.RawMessage) (thread.Transition, error) {
-	frame := s.a.Frame.ID
-	moved := n.Key != s.j.Node
-	if s.j.Index > 0 && n.Dispatch != nil {
-		leaf := s.node(s.byKey(s.j.Node))
-		own := s.j.Last[leaf.Key]
-		if revised := s.share(n, request); revised != nil {
-			kept, err := s.keepHidden(own.Type, revised, own.Request)
-			if err != nil {
-				return thread.Transition{}, err
-			}
-			own.Request = kept
-		}
-		n, typeName, request, moved = leaf, own.Type, own.Request, false
-	}
-	request, err := s.withFeedback(n, typeName, request, answer)
+// goOn continues at a node with a request and the person's answer. done says that what the node's children have done is done. The reroute
+// event, if there was one, is used up in this very commit.
+func (s *step) goOn(n *runtime.Node, next stored, answer json.RawMessage, done bool) (thread.Transition, error) {
+	request, err := s.withFeedback(n, next, answer)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	s.j.enter(n.Key, typeName, request)
+	frame, moved := s.a.Frame.ID, n.Key != s.j.Node
+	results, lost := s.j.Results, s.j.Lost
+	s.j.enter(n, next.Type, request, true)
 	s.j.Answer = answer
+	if done {
+		s.j.Results, s.j.Lost = results, lost
+	}
 	return thread.Advance(n.Key, s.j).Also(func(c *runtime.Change) {
 		c.TakeReroute(frame)
 		if moved {
@@ -107,35 +99,32 @@ func (s *step) share(dispatch *runtime.Node, request json.RawMessage) json.RawMe
 	return each[s.j.Index-1]
 }
 
-// keepHidden copies the hidden fields of the stored request into the one that goes on: a model never sets or clears them. A context id
-// becomes a new child of the stored one.
-func (s *step) keepHidden(typeName string, request, from json.RawMessage) (json.RawMessage, error) {
-	v := s.program.Request(typeName)
-	if v == nil {
-		return request, nil
-	}
+// keepHidden fills the hidden fields that a request lacks from a stored one: a model never sets or clears them, and what a decorator has set
+// stays. child makes the context id that goes on out of the stored one; nil keeps it. The result is checked, and in the order of its type, of
+// which v is a fresh value.
+func keepHidden(v runtime.Record, request, from json.RawMessage, child func(json.RawMessage) json.RawMessage) (json.RawMessage, error) {
 	var now, old map[string]json.RawMessage
 	if err := json.Unmarshal(request, &now); err != nil {
-		return nil, err
+		return nil, invalid("read request", "it is no object: %v", err)
 	}
-	if err := json.Unmarshal(from, &old); err != nil {
-		return nil, err
+	if from != nil {
+		if err := json.Unmarshal(from, &old); err != nil {
+			return nil, err
+		}
 	}
 	shape := v.Shape()
 	for i := range shape.Fields {
 		f := &shape.Fields[i]
-		if !f.Hidden {
+		value, had := old[f.Name]
+		if _, has := now[f.Name]; !f.Hidden || has || !had {
 			continue
 		}
-		delete(now, f.Name)
-		if value, ok := old[f.Name]; ok {
-			now[f.Name] = value
+		if f.Name == "contextId" && child != nil {
+			value = child(value)
 		}
-		if f.Name == "contextId" && now[f.Name] != nil {
-			now[f.Name] = s.childKey(now[f.Name])
-		}
+		now[f.Name] = value
 	}
-	return s.rebuild(typeName, now)
+	return rebuild(v, now)
 }
 
 // childKey makes a key below another one: the parent's, a slash, and the 26 digits of an id made from the step, so that a repeated step makes
@@ -153,9 +142,9 @@ func (s *step) childKey(parent json.RawMessage) json.RawMessage {
 }
 
 // withFeedback puts what a person said into the field that the node names for it.
-func (s *step) withFeedback(n *runtime.Node, typeName string, request, answer json.RawMessage) (json.RawMessage, error) {
-	if n.Feedback == "" || answer == nil {
-		return request, nil
+func (s *step) withFeedback(n *runtime.Node, next stored, answer json.RawMessage) (json.RawMessage, error) {
+	if n.Feedback == "" || answer == nil || s.sent {
+		return next.Request, nil
 	}
 	var text string
 	if json.Unmarshal(answer, &text) != nil {
@@ -166,38 +155,45 @@ func (s *step) withFeedback(n *runtime.Node, typeName string, request, answer js
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(request, &fields); err != nil {
+	if err := json.Unmarshal(next.Request, &fields); err != nil {
 		return nil, err
 	}
+	v := s.program.Request(next.Type)
+	if !hasField(v.Shape(), n.Feedback) {
+		return next.Request, nil
+	}
 	fields[n.Feedback] = said
-	return s.rebuild(typeName, fields)
+	return rebuild(v, fields)
 }
 
-// rebuild makes a request of its fields, checked and in the order of its type.
-func (s *step) rebuild(typeName string, fields map[string]json.RawMessage) (json.RawMessage, error) {
+// rebuild makes a record of its fields, checked and in the order of its type.
+func rebuild(v runtime.Record, fields map[string]json.RawMessage) (json.RawMessage, error) {
 	data, err := runtime.Encode(fields)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.program.DecodeRequest(typeName, data)
-	if err != nil {
+	if err := runtime.Unmarshal(data, v); err != nil {
 		return nil, runtime.Permanent(err)
 	}
 	return runtime.Encode(v)
 }
 
 // chooseRoute lets the model fill the one route that is legal.
-func (s *step) chooseRoute(ctx context.Context, origin, route int, answer json.RawMessage) (runtime.Routing, error) {
+func (s *step) chooseRoute(ctx context.Context, origin, route int, answer json.RawMessage) (routing runtime.Routing, err error) {
 	row := s.tables.Routes[route-1]
 	text, err := s.resolutionPrompt(origin, route, answer)
 	if err != nil {
 		return nil, err
 	}
 	words := routeSet(route, len(s.tables.Routes))
-	return s.reply(ctx, s.cfg.Model, llm.Request{
-		Prompt: text, SchemaName: "InterruptRouting",
+	err = s.reply(ctx, s.cfg.Model, "model/", llm.Request{
+		Prompt: text, SchemaName: s.tables.Routings[0].Name,
 		Schema: func(d runtime.Dialect) string { return s.program.RouteSchema(words, d) },
-	}, 0, func(name string) bool { return name == row.Field })
+	}, func(reply []byte) (err error) {
+		routing, err = s.program.DecodeReply(0, reply, func(name string) bool { return name == row.Field })
+		return err
+	})
+	return routing, err
 }
 
 // routeSet is the set of one route, as generated code writes it.
@@ -207,32 +203,37 @@ func routeSet(route, routes int) []uint64 {
 	return words
 }
 
-// reply asks a model for a routing, as an effect. A reply that is refused goes back once, with what is wrong in it.
-func (s *step) reply(ctx context.Context, model llm.Model, r llm.Request, node int, allowed func(string) bool) (runtime.Routing, error) {
+// reply asks a model, as an effect, until read takes what it says. A reply that is refused goes back once, with what is wrong in it.
+func (s *step) reply(ctx context.Context, model llm.Model, name string, r llm.Request, read func(reply []byte) error) error {
 	prompt := r.Prompt
-	var wrong error
-	for try := 1; try <= 2; try++ {
-		out, err := thread.Do(ctx, fmt.Sprintf("model/%d", try), func(ctx context.Context, key string) (llm.Response, error) {
+	for try := 1; ; try++ {
+		out, err := thread.Do(ctx, fmt.Sprintf("%s%d", name, try), func(ctx context.Context, key string) (llm.Response, error) {
 			r.Key = key
 			return model.Generate(ctx, r)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		routing, err := s.program.DecodeReply(node, out.Reply(), allowed)
-		if err == nil {
-			return routing, nil
+		wrong := read(out.Reply())
+		switch {
+		case wrong == nil:
+			return nil
+		case try == 2: // both replies are stored: another try would find them again
+			return runtime.Permanent(fmt.Errorf("the model's reply was refused twice: %w", wrong))
 		}
-		wrong = err
 		if r.Prompt, err = s.repairPrompt(prompt, string(out.Reply()), wrong); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, fmt.Errorf("the model's reply was refused twice: %w", wrong)
 }
 
+// reviewed is what a reviewer answers.
+const reviewed = `{"type":"object","properties":{"approved":{"type":"boolean","description":"Whether the work may go on as it is meant to."},` +
+	`"feedback":{"type":"string","description":"The decision in words, with all that whoever goes on has to know."}},` +
+	`"required":["approved","feedback"],"additionalProperties":false}`
+
 // review lets the reviewer judge an interrupt. It has a schema of its own and takes no reroute event.
-func (s *step) review(ctx context.Context, origin int) (json.RawMessage, error) {
+func (s *step) review(ctx context.Context, origin int) (answer json.RawMessage, err error) {
 	if s.cfg.Reviewer == nil {
 		return nil, invalid("handle interrupt", "%s needs a reviewer: set Config.Reviewer", agentReview)
 	}
@@ -240,13 +241,36 @@ func (s *step) review(ctx context.Context, origin int) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	out, err := thread.Do(ctx, "review/1", func(ctx context.Context, key string) (llm.Response, error) {
-		return s.cfg.Reviewer.Generate(ctx, llm.Request{Prompt: text, Key: key})
+	r := llm.Request{Prompt: text, SchemaName: "Review", Schema: func(runtime.Dialect) string { return reviewed }}
+	err = s.reply(ctx, s.cfg.Reviewer, "review/", r, func(reply []byte) error {
+		var verdict review
+		if err := runtime.DecodeReply(reply, &verdict, nil); err != nil {
+			return err
+		}
+		answer, err = runtime.Encode(verdict)
+		return err
 	})
-	if err != nil {
-		return nil, err
+	return answer, err
+}
+
+// review is what a reviewer answers.
+type review struct {
+	Approved bool   `json:"approved"`
+	Feedback string `json:"feedback"`
+}
+
+var reviewShape = runtime.Shape{Name: "Review", Fields: []runtime.Field{{Name: "approved", Required: true}, {Name: "feedback", Required: true}}}
+
+// Shape returns the two fields.
+func (*review) Shape() *runtime.Shape { return &reviewShape }
+
+// DecodeField reads one of them.
+func (r *review) DecodeField(d *runtime.Decoder, name string) {
+	if name == "approved" {
+		runtime.DecodeBool(d, &r.Approved)
+	} else {
+		runtime.DecodeString(d, &r.Feedback)
 	}
-	return runtime.Encode(out.Text)
 }
 
 // Choose lets the model choose the routing of the node whose handler calls it, from the node's prompt and the schema of its routing. A reply
@@ -275,18 +299,21 @@ func Choose[T any, R interface {
 		allowed = func(name string) bool { return slices.Contains(call.Allowed, name) }
 		branches = slices.DeleteFunc(slices.Clone(branches), func(b runtime.BranchRow) bool { return !allowed(b.Name) })
 	}
-	routing, err := s.reply(ctx, s.cfg.Model, llm.Request{
+	var out R
+	err = s.reply(ctx, s.cfg.Model, "model/", llm.Request{
 		Prompt: text, SchemaName: found.Name,
 		Schema: func(d runtime.Dialect) string { return s.program.Schemas.Union(branches, d) },
-	}, p.node, allowed)
-	if err != nil {
-		return nil, err
-	}
-	out, ok := routing.(R)
-	if !ok {
-		return nil, invalid("choose", "node %s answers with %s", n.Key, found.Name)
-	}
-	return out, nil
+	}, func(reply []byte) error {
+		routing, err := s.program.DecodeReply(p.node, reply, allowed)
+		if err != nil {
+			return err
+		}
+		if out, ok = routing.(R); !ok {
+			return invalid("choose", "node %s answers with %s", n.Key, found.Name)
+		}
+		return nil
+	})
+	return out, err
 }
 
 type placeKey struct{}

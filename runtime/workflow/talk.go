@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,21 +13,16 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// The tools that [Talk] carries out itself. A node is offered them when its spec names them.
-const (
-	clarifyTool  = "request_clarification"
-	transferTool = "transfer_to_" // and the key of a node
-)
-
-// Talk is what [Talk] is told beside the node.
+// Talk is what a model is told that leads the talk of a node.
 type Talk struct {
-	Model    llm.Model     // default: Config.Model
-	System   string        // who the agent is and what it does
-	Messages []llm.Message // what was said before
-	Text     string        // the user's last words
-	Tools    []llm.Tool    // beside those that the node's spec names
-	Rounds   int           // how often the model may call tools; default 16
-	Timeout  time.Duration // of one tool; default 30 seconds
+	Model     llm.Model     // default: Config.Model
+	System    string        // who the agent is and what it does
+	Messages  []llm.Message // what was said before
+	Text      string        // the user's last words; "" when Messages end with them
+	Tools     []llm.Tool    // beside those that the node's spec names
+	Rounds    int           // how often the model may call tools; default 16
+	Timeout   time.Duration // of one tool, and of asking a server for its tools; default 30 seconds
+	Approvers []string      // who may let a tool run that needs an approval; default: the user of the thread
 }
 
 // Said is how a talk ended: with a reply for the user, or with another node to go on at.
@@ -36,17 +30,21 @@ type Said struct {
 	Reply    string
 	Transfer string          // key of the node; "" when there is a reply
 	Note     string          // what the model said about the transfer
-	Messages []llm.Message   // the talk, for the next one
 	Args     json.RawMessage // of the transfer
+	Messages []llm.Message   // the talk, for the next one
 }
 
-// Run lets a model lead the talk of the node whose handler calls it, with the tools that the node's spec names: tools by name from
+// Run lets the model lead the talk of the node whose handler calls it, with the tools that the node's spec names: tools by name from
 // Config.Tools, servers from Config.Servers, transfer_to_NODE for the nodes it may hand over to, and request_clarification, which asks the
 // user and goes on with the answer. A tool named under approval waits for a person before it runs: approved, edited and denied are three
-// different outcomes, and the model is told which.
+// different outcomes, and the model is told which. A transfer ends the talk: what the model called beside it is not carried out.
 //
-// Every call of the model and of a tool is an effect: when the step runs again nothing is done twice. A tool that fails, or takes longer than
-// Timeout, is a failed result for the model, and the talk goes on.
+// Every call of the model and of a tool is an effect: when the step runs again nothing is done twice. The result of each tool call is an effect
+// named tool/ROUND.CALL/NAME, a question's and a denied one's too. A tool that fails, or takes longer than Timeout, is a failed result for
+// the model, and the talk goes on.
+//
+// It refuses with CodeInvalid a context that is not that of a node, a missing model, and a tool or server of the spec that Config lacks; and
+// with CodeLoop, permanently, a model that calls tools without an end.
 func (t Talk) Run(ctx context.Context) (*Said, error) {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok {
@@ -64,19 +62,24 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 	if t.Timeout == 0 {
 		t.Timeout = 30 * time.Second
 	}
-	n := p.step.node(p.node)
-	tools, err := p.step.tools(ctx, n)
-	if err != nil {
+	if user := p.step.a.User; len(t.Approvers) == 0 && user != "" {
+		t.Approvers = []string{user}
+	}
+	l := &talk{Talk: t, user: p.step.a.User, node: p.step.node(p.node), messages: slices.Clone(t.Messages)}
+	if t.Text != "" {
+		l.messages = append(l.messages, llm.Message{Role: llm.RoleUser, Text: t.Text})
+	}
+	var err error
+	if l.tools, err = l.offers(ctx, p.step); err != nil {
 		return nil, err
 	}
-	l := &talk{Talk: t, step: p.step, node: n, tools: append(tools, t.Tools...), messages: slices.Clone(t.Messages)}
-	l.messages = append(l.messages, llm.Message{Role: llm.RoleUser, Text: t.Text})
 	return l.run(ctx)
 }
 
+// talk is one that goes on.
 type talk struct {
 	Talk
-	step     *step
+	user     string
 	node     *runtime.Node
 	tools    []llm.Tool
 	messages []llm.Message
@@ -90,16 +93,18 @@ func (l *talk) run(ctx context.Context) (*Said, error) {
 		if err != nil {
 			return nil, err
 		}
+		if said := l.transfer(&out); said != nil {
+			return said, nil
+		}
 		l.messages = append(l.messages, out.Turn())
 		if len(out.Calls) == 0 {
 			return &Said{Reply: out.Text, Messages: l.messages}, nil
 		}
 		results := make([]llm.ToolResult, 0, len(out.Calls))
-		for i, call := range out.Calls {
-			if to, ok := strings.CutPrefix(call.Name, transferTool); ok && l.mayTransfer(to) {
-				return &Said{Transfer: to, Note: out.Text, Args: call.Args, Messages: l.messages[:len(l.messages)-1]}, nil
-			}
-			result, err := l.call(ctx, fmt.Sprintf("%d.%d", round, i+1), call)
+		for i := range out.Calls {
+			c := call{ToolCall: out.Calls[i], reasoning: out.Text}
+			c.name = fmt.Sprintf("tool/%d.%d/%s", round, i+1, c.Name)
+			result, err := l.call(ctx, &c)
 			if err != nil {
 				return nil, err
 			}
@@ -112,167 +117,74 @@ func (l *talk) run(ctx context.Context) (*Said, error) {
 	})
 }
 
-func (l *talk) mayTransfer(to string) bool {
-	return slices.ContainsFunc(l.node.Tools, func(t runtime.Tool) bool { return slices.Contains(t.TransferTo, to) })
+// transfer returns the end of a talk whose model hands over to another node.
+func (l *talk) transfer(out *llm.Response) *Said {
+	for _, c := range out.Calls {
+		to, ok := strings.CutPrefix(c.Name, transferTool)
+		if ok && slices.ContainsFunc(l.node.Tools, func(t runtime.Tool) bool { return slices.Contains(t.TransferTo, to) }) {
+			return &Said{Transfer: to, Note: out.Text, Args: c.Args, Messages: l.messages}
+		}
+	}
+	return nil
 }
 
-// call carries out one tool call.
-func (l *talk) call(ctx context.Context, at string, call llm.ToolCall) (llm.ToolResult, error) {
-	result := llm.ToolResult{ID: call.ID}
-	if call.Name == clarifyTool {
-		text, err := l.clarify(ctx, at, call.Args)
-		result.Value = text
-		return result, err
-	}
-	if slices.Contains(l.node.Approval, call.Name) {
-		args, denied, err := l.approve(ctx, at, call)
-		if err != nil || denied != nil {
-			result.Value, result.Failed = denied, true
+// call is one tool call of the model.
+type call struct {
+	llm.ToolCall
+	name      string // of its effect and of the question about it
+	reasoning string // what the model said beside it
+}
+
+// call carries out a tool call.
+func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
+	at := slices.IndexFunc(l.tools, func(t llm.Tool) bool { return t.Name == c.Name })
+	switch {
+	case at < 0 || l.tools[at].Call == nil && c.Name != clarifyTool:
+		return c.keep(ctx, c.failed(fmt.Sprintf("there is no tool %q", c.Name)))
+	case c.Name == clarifyTool:
+		result, err := l.clarify(ctx, c)
+		if err != nil {
 			return result, err
 		}
-		call.Args = args
-	}
-	index := slices.IndexFunc(l.tools, func(t llm.Tool) bool { return t.Name == call.Name })
-	if index < 0 || l.tools[index].Call == nil {
-		return failedResult(call.ID, fmt.Sprintf("there is no tool %q", call.Name)), nil
-	}
-	return thread.Do(ctx, "tool/"+at+"/"+call.Name, func(ctx context.Context, _ string) (llm.ToolResult, error) {
-		inner, cancel := context.WithTimeout(ctx, l.Timeout)
-		defer cancel()
-		value, err := l.tools[index].Call(inner, call.Args)
-		switch {
-		case ctx.Err() != nil: // the step ends, not the tool
-			return result, ctx.Err()
-		case errors.Is(inner.Err(), context.DeadlineExceeded):
-			return failedResult(call.ID, fmt.Sprintf("%s did not answer within %s", call.Name, l.Timeout)), nil
-		case err != nil:
-			return failedResult(call.ID, err.Error()), nil
+		return c.keep(ctx, result)
+	case slices.Contains(l.node.Approval, c.Name):
+		denied, err := l.approve(ctx, c, &l.tools[at])
+		if err != nil {
+			return llm.ToolResult{}, err
 		}
-		result.Value = value
-		return result, nil
+		if denied != nil {
+			return c.keep(ctx, *denied)
+		}
+	}
+	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
+		return l.execute(context.WithValue(ctx, toolKey{}, key), c, &l.tools[at])
 	})
 }
+
+// execute runs a tool within its time.
+func (l *talk) execute(ctx context.Context, c *call, tool *llm.Tool) (llm.ToolResult, error) {
+	value, err := within(ctx, l.Timeout, func(ctx context.Context) (json.RawMessage, error) { return tool.Call(ctx, c.Args) })
+	switch {
+	case err == nil && value == nil:
+		return llm.ToolResult{ID: c.ID, Value: json.RawMessage("null")}, nil
+	case err == nil && json.Valid(value):
+		return llm.ToolResult{ID: c.ID, Value: value}, nil
+	case err == nil:
+		return c.failed("its result is not JSON"), nil
+	case ctx.Err() != nil: // the step ends, not the tool
+		return llm.ToolResult{}, ctx.Err()
+	}
+	return c.failed(err.Error()), nil
+}
+
+// keep stores the result of a call that runs no tool, as that of any other.
+func (c *call) keep(ctx context.Context, result llm.ToolResult) (llm.ToolResult, error) {
+	return thread.Do(ctx, c.name, func(context.Context, string) (llm.ToolResult, error) { return result, nil })
+}
+
+func (c *call) failed(text string) llm.ToolResult { return failedResult(c.ID, text) }
 
 func failedResult(id, text string) llm.ToolResult {
 	value, _ := runtime.Encode(text) // cannot fail: a string
 	return llm.ToolResult{ID: id, Value: value, Failed: true}
-}
-
-// clarify asks the user, as a numbered list, and returns what the user said.
-func (l *talk) clarify(ctx context.Context, at string, args json.RawMessage) (json.RawMessage, error) {
-	var asked struct {
-		Questions []string `json:"questions"`
-	}
-	if err := json.Unmarshal(args, &asked); err != nil || len(asked.Questions) == 0 {
-		return runtime.Encode(`say what to ask: {"questions": ["...", "..."]}`)
-	}
-	var b strings.Builder
-	for i, q := range asked.Questions {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, q)
-	}
-	payload, err := runtime.Encode(map[string]any{"node": l.node.Key, "agentType": l.node.AgentType, "questions": asked.Questions})
-	if err != nil {
-		return nil, err
-	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if err := thread.Say(ctx, "question/"+at, map[string]string{"node": l.node.Key, "text": text}); err != nil {
-		return nil, err
-	}
-	replies, err := thread.AskAll(ctx, runtime.Question{
-		Name: "clarify/" + at, Text: text, Type: clarifyTool, Payload: payload, Plain: runtime.PlainText,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return replies[0].Value, nil
-}
-
-// The outcomes of an approval.
-const (
-	approved = "approve"
-	edited   = "edit"
-	deniedBy = "deny"
-)
-
-var approvalSchema = json.RawMessage(`{"type":"object","properties":{"decision":{"enum":["approve","edit","deny"]},"args":{"type":"object"},` +
-	`"reason":{"type":"string"}},"required":["decision"],"additionalProperties":false,"if":{"properties":{"decision":{"const":"edit"}}},` +
-	`"then":{"required":["args"]}}`)
-
-// approve waits for a person before a tool runs. It returns the arguments to run with, or what the model is told when it may not.
-func (l *talk) approve(ctx context.Context, at string, call llm.ToolCall) (args, denied json.RawMessage, err error) {
-	payload, err := runtime.Encode(struct {
-		Node string          `json:"node"`
-		Tool string          `json:"tool"`
-		Args json.RawMessage `json:"args"`
-	}{l.node.Key, call.Name, call.Args})
-	if err != nil {
-		return nil, nil, err
-	}
-	reply, err := thread.Ask[struct {
-		Decision string          `json:"decision"`
-		Args     json.RawMessage `json:"args"`
-		Reason   string          `json:"reason"`
-	}](ctx, "approve/"+at, runtime.Question{
-		Text: "May " + call.Name + " be run?", Type: "approval", Payload: payload, Schema: approvalSchema,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	switch reply.Decision {
-	case approved:
-		return call.Args, nil, nil
-	case edited:
-		return reply.Args, nil, nil
-	default: // deniedBy: the schema knows no other
-		denied, err = runtime.Encode(strings.TrimSuffix(deniedBy+": a person did not allow it. "+reply.Reason, " "))
-		return nil, denied, err
-	}
-}
-
-// tools are what the node's spec names. A server that does not answer offers one tool that says so: its agent can tell the user.
-func (s *step) tools(ctx context.Context, n *runtime.Node) ([]llm.Tool, error) {
-	var out []llm.Tool
-	for _, t := range n.Tools {
-		switch {
-		case t.MCP != "":
-			server := s.cfg.Servers[t.MCP]
-			if server == nil {
-				return nil, invalid("talk at "+n.Key, "there is no server %q: set Config.Servers", t.MCP)
-			}
-			tools, err := server.Tools(ctx)
-			if err != nil {
-				tools = []llm.Tool{unavailable(t.MCP)}
-			}
-			out = append(out, tools...)
-		case len(t.TransferTo) > 0:
-			for _, to := range t.TransferTo {
-				out = append(out, llm.Tool{
-					Name: transferTool + to, Description: "Hand the conversation over to " + s.node(s.byKey(to)).DisplayName + ".",
-					Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string"}},"required":["reason"],"additionalProperties":false}`),
-				})
-			}
-		case t.Name == clarifyTool:
-			out = append(out, llm.Tool{
-				Name: clarifyTool, Description: "Ask the user for what you cannot know. The conversation waits for the answer.",
-				Schema: json.RawMessage(`{"type":"object","properties":{"questions":{"type":"array","items":{"type":"string"}}},` +
-					`"required":["questions"],"additionalProperties":false}`),
-			})
-		default:
-			tool, ok := s.cfg.Tools[t.Name]
-			if !ok {
-				return nil, invalid("talk at "+n.Key, "there is no tool %q: set Config.Tools", t.Name)
-			}
-			out = append(out, tool)
-		}
-	}
-	return out, nil
-}
-
-func unavailable(server string) llm.Tool {
-	return llm.Tool{
-		Name: "unavailable_" + server, Description: "The tools of " + server + " are not available now. Tell the user so.",
-		Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
-			return runtime.Encode("not available")
-		},
-	}
 }

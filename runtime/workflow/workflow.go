@@ -69,11 +69,22 @@ func (*Machine) Name() string { return Name }
 // Timeout is the limit of the node that runs.
 func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
 
-// Targets are the nodes a failed step can be sent to.
-func (m *Machine) Targets(*runtime.Frame) []string {
+// Targets are the nodes a failed step can be sent to: those with a route that had a request before.
+func (m *Machine) Targets(f *runtime.Frame) []string {
+	j, err := m.readJournal(f)
+	if j == nil || err != nil && len(j.Last) == 0 {
+		return nil
+	}
+	return m.routes(func(n *runtime.Node) bool { _, had := j.Last[n.Key]; return had })
+}
+
+// routes returns the agent types of the nodes with a route that a test lets through.
+func (m *Machine) routes(may func(n *runtime.Node) bool) []string {
 	var out []string
 	for i := range m.tables.Routes {
-		out = append(out, m.tables.Routes[i].AgentType)
+		if may == nil || may(m.node(m.tables.Routes[i].Node)) {
+			out = append(out, m.tables.Routes[i].AgentType)
+		}
 	}
 	return out
 }
@@ -93,12 +104,15 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	if a.Frame.RouteTo != "" { // a person sent a failed step elsewhere
-		return m.sendTo(j, a.Frame.RouteTo)
-	}
 	s := &step{Machine: m, a: a, j: j}
+	if a.Frame.RouteTo != "" { // a person sent a failed step elsewhere
+		return s.sendTo(a.Frame.RouteTo)
+	}
 	switch a.Frame.PC {
 	case "":
+		if j.Raised != nil {
+			return thread.Advance(pcHandle, j), nil
+		}
 		return thread.Advance(j.Node, j), nil
 	case pcHandle:
 		return s.handle(ctx)
@@ -118,8 +132,9 @@ const (
 // step is one run of a step.
 type step struct {
 	*Machine
-	a thread.Activation
-	j *journal
+	a    thread.Activation
+	j    *journal
+	sent bool // a person sent the work elsewhere: there are no notes
 }
 
 // row returns a row by its number; 0 is none.
@@ -174,14 +189,22 @@ func (m *Machine) byAgentType(agentType string) int {
 }
 
 // sendTo goes on at another node, with the last request it had.
-func (m *Machine) sendTo(j *journal, agentType string) (thread.Transition, error) {
-	n := m.node(m.byAgentType(agentType))
-	last, ok := j.Last[n.Key]
+func (s *step) sendTo(agentType string) (thread.Transition, error) {
+	n := s.lane(s.node(s.byAgentType(agentType)))
+	last, ok := s.j.Last[n.Key]
 	if !ok {
-		return thread.Transition{}, m.missing(n, "a failed step was sent there")
+		return thread.Transition{}, s.missing(n, "a failed step was sent there")
 	}
-	j.enter(n.Key, last.Type, last.Request)
-	return thread.Advance(n.Key, j), nil
+	s.j.enter(n, last.Type, last.Request, false)
+	return s.leave(thread.Advance(n.Key, s.j)), nil
+}
+
+// lane returns where a lane of a fan-out goes that is sent to its dispatch: to its own node, since its siblings keep what they have done.
+func (s *step) lane(n *runtime.Node) *runtime.Node {
+	if s.j.Home != "" && s.j.Home == n.Key {
+		return s.node(n.Dispatch.To)
+	}
+	return n
 }
 
 // MissingRequestError says that a node cannot go on because it never had a request on this thread. It is a matter of how the program is put

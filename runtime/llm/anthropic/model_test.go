@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -120,11 +121,18 @@ func TestBlocks(t *testing.T) {
 	assert.Equal(t, llm.Usage{InputTokens: 7, OutputTokens: 8, CachedTokens: 2}, resp.Usage)
 }
 
+// A proxy on the way answers in its own form, and its status counts all the same.
 func TestErrorsOfProxies(t *testing.T) {
 	t.Parallel()
-	s := llmtest.NewServer(t, llmtest.Answer{Status: http.StatusBadGateway, Body: "<html>bad gateway, Ann</html>", Content: "text/html"})
-	_, err := open(s, anthropic.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
-	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
-	assert.Contains(t, err.Error(), "502 Bad Gateway")
-	assert.NotContains(t, err.Error(), "Ann")
+	for status, want := range map[int]runtime.Code{
+		http.StatusBadGateway: runtime.CodeUnavailable, http.StatusForbidden: runtime.CodeForbidden, http.StatusRequestEntityTooLarge: runtime.CodeInvalid,
+	} {
+		for _, body := range []string{"<html>too bad, Ann</html>", `{"error":"too bad, Ann"}`, `"Ann"`, `[]`} {
+			s := llmtest.NewServer(t, llmtest.Answer{Status: status, Body: body, Content: "text/html"})
+			_, err := open(s, anthropic.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			assert.Equal(t, want, runtime.CodeOf(err), body)
+			assert.Contains(t, err.Error(), strconv.Itoa(status), body)
+			assert.NotContains(t, err.Error(), "Ann")
+		}
+	}
 }

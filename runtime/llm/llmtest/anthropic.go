@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -26,17 +25,17 @@ func (anthropic) check(c *checker, body *schema.Value) {
 	c.only("body", body, "model", "messages", "system", "max_tokens", "output_config", "tools", "tool_choice", "temperature", "top_p",
 		"top_k", "metadata", "stop_sequences", "thinking", "service_tier")
 	if textOf(body.Get("model")) == "" {
-		c.fault("model: is missing")
+		c.faultf("model: is missing")
 	}
 	if most := body.Get("max_tokens"); most == nil || most.Text == "0" || strings.HasPrefix(most.Text, "-") {
-		c.fault("max_tokens: has to be there, and more than 0")
+		c.faultf("max_tokens: has to be there, and more than 0")
 	}
 	if config := body.Get("output_config"); config != nil {
 		c.only("output_config", config, "format", "effort")
 		if format := config.Get("format"); format != nil {
 			c.only("output_config.format", format, "type", "schema")
 			if textOf(format.Get("type")) != "json_schema" {
-				c.fault("output_config.format.type: is not json_schema")
+				c.faultf("output_config.format.type: is not json_schema")
 			}
 			c.form("output_config.format", runtime.Anthropic, format.Get("schema"), true)
 		}
@@ -46,12 +45,12 @@ func (anthropic) check(c *checker, body *schema.Value) {
 		name, strict := textOf(t.Get("name")), isTrue(t.Get("strict"))
 		c.tool(name, strict)
 		if textOf(at(t, "input_schema", "type")) != "object" {
-			c.fault("tools.%s.input_schema.type: has to be object", name)
+			c.faultf("tools.%s.input_schema.type: has to be object", name)
 		}
 		c.form("tools."+name, runtime.Anthropic, t.Get("input_schema"), strict)
 	}
 	if c.strict > mostStrictTools || c.counted.optional > mostOptional || c.counted.unions > mostUnions {
-		c.fault("too much for one request: %d strict tools of %d, %d optional parameters of %d, %d unions of %d", c.strict, mostStrictTools,
+		c.faultf("too much for one request: %d strict tools of %d, %d optional parameters of %d, %d unions of %d", c.strict, mostStrictTools,
 			c.counted.optional, mostOptional, c.counted.unions, mostUnions)
 	}
 	anthropicTurns(c, items(body.Get("messages")))
@@ -65,18 +64,18 @@ func anthropicTurns(c *checker, turns []*schema.Value) {
 		role, blocks := textOf(turn.Get("role")), items(turn.Get("content"))
 		switch {
 		case role != "user" && role != "assistant":
-			c.fault("messages: %q is no role", role)
+			c.faultf("messages: %q is no role", role)
 		case last == "" && role != "user":
-			c.fault("messages: the user has to be first")
+			c.faultf("messages: the user has to be first")
 		case len(blocks) == 0 && strings.TrimSpace(textOf(turn.Get("content"))) == "":
-			c.fault("messages: a turn of the %s is empty", role)
+			c.faultf("messages: a turn of the %s is empty", role)
 		}
 		var made, results []string
 		thought := ""
 		for i, b := range blocks {
 			switch kind := textOf(b.Get("type")); {
 			case kind == "text" && strings.TrimSpace(textOf(b.Get("text"))) == "":
-				c.fault("messages: text content blocks must contain non-whitespace text")
+				c.faultf("messages: text content blocks must contain non-whitespace text")
 			case kind == "text":
 			case kind == "thinking" && role == "assistant" && i == 0 && textOf(b.Get("signature")) == signature:
 				thought = textOf(b.Get("thinking"))
@@ -87,23 +86,23 @@ func anthropicTurns(c *checker, turns []*schema.Value) {
 				results = append(results, textOf(b.Get("tool_use_id")))
 				for _, part := range items(b.Get("content")) {
 					if strings.TrimSpace(textOf(part.Get("text"))) == "" {
-						c.fault("messages: text content blocks must contain non-whitespace text")
+						c.faultf("messages: text content blocks must contain non-whitespace text")
 					}
 				}
 			default:
-				c.fault("messages: a block of type %q is not legal here", kind)
+				c.faultf("messages: a block of type %q is not legal here", kind)
 			}
 		}
 		if role != last || len(results) > 0 {
-			c.paired("messages", calls, results)
+			c.paired(calls, results)
 			calls = nil
 		}
 		calls = append(calls, made...) // turns of one role in a row are one
 		last = role
 	}
-	c.paired("messages", calls, nil)
+	c.paired(calls, nil)
 	if last != "user" {
-		c.fault("messages: the last is not the user's")
+		c.faultf("messages: the last is not the user's")
 	}
 }
 
@@ -112,7 +111,7 @@ func (c *checker) thought(call, thought string) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	if want := c.server.thoughts[call]; want != thought {
-		c.fault("messages: a call has to come back with the thinking block before it, as it was sent")
+		c.faultf("messages: a call has to come back with the thinking block before it, as it was sent")
 	}
 }
 
@@ -132,7 +131,7 @@ func (anthropic) reply(a *Answer, id, model string) string {
 		blocks = append(blocks, map[string]any{"type": "text", "text": a.Text})
 	}
 	for _, call := range a.Calls {
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": json.RawMessage(call.Args)})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": call.Args})
 		stop = "tool_use"
 	}
 	switch {

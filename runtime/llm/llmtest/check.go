@@ -23,7 +23,7 @@ type count struct{ optional, unions int }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (c *checker) fault(format string, args ...any) {
+func (c *checker) faultf(format string, args ...any) {
 	if c.first == "" {
 		c.first = fmt.Sprintf(format, args...)
 	}
@@ -32,12 +32,12 @@ func (c *checker) fault(format string, args ...any) {
 // only refuses keys that are not among these.
 func (c *checker) only(where string, v *schema.Value, keys ...string) {
 	if v.Kind != schema.Object {
-		c.fault("%s: must be an object", where)
+		c.faultf("%s: must be an object", where)
 		return
 	}
 	for _, m := range v.Members {
 		if !slices.Contains(keys, m.Key) {
-			c.fault("%s: unknown parameter %q", where, m.Key)
+			c.faultf("%s: unknown parameter %q", where, m.Key)
 		}
 	}
 }
@@ -45,17 +45,17 @@ func (c *checker) only(where string, v *schema.Value, keys ...string) {
 // form holds a schema to the rules of a dialect, where it is strict, and to what the test expects.
 func (c *checker) form(where string, d runtime.Dialect, v *schema.Value, strict bool) {
 	if v == nil || v.Kind != schema.Object {
-		c.fault("%s: there is no schema", where)
+		c.faultf("%s: there is no schema", where)
 		return
 	}
 	if strict {
 		findings, err := schema.Lint(d, []byte(v.String()))
 		if err != nil {
-			c.fault("%s: %s", where, err)
+			c.faultf("%s: %s", where, err)
 		}
 		for _, f := range findings {
 			if !f.Notice {
-				c.fault("%s: invalid schema at %q: %s", where, f.Pointer, f.Message)
+				c.faultf("%s: invalid schema at %q: %s", where, f.Pointer, f.Message)
 			}
 		}
 		c.counted.add(v)
@@ -64,7 +64,7 @@ func (c *checker) form(where string, d runtime.Dialect, v *schema.Value, strict 
 	expected := slices.Clone(c.server.expected)
 	c.server.mu.Unlock()
 	if len(expected) > 0 && !slices.ContainsFunc(expected, func(text string) bool { return canonical(text) == v.String() }) {
-		c.fault("%s: this schema is not expected, or its keys have lost their order", where)
+		c.faultf("%s: this schema is not expected, or its keys have lost their order", where)
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *checker) tool(name string, strict bool) {
 		c.seen = map[string]bool{}
 	}
 	if !legalName.MatchString(name) || c.seen[name] {
-		c.fault("tools: %q is no name, or is there twice", name)
+		c.faultf("tools: %q is no name, or is there twice", name)
 	}
 	c.seen[name] = true
 	if strict {
@@ -83,12 +83,12 @@ func (c *checker) tool(name string, strict bool) {
 }
 
 // paired refuses results that are not exactly those of the calls before.
-func (c *checker) paired(where string, calls, results []string) {
+func (c *checker) paired(calls, results []string) {
 	calls, results = slices.Clone(calls), slices.Clone(results)
 	slices.Sort(calls)
 	slices.Sort(results)
 	if !slices.Equal(calls, results) {
-		c.fault("%s: the calls %q have the results of %q", where, calls, results)
+		c.faultf("messages: the calls %q have the results of %q", calls, results)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,21 +57,14 @@ func adapters() []adapter {
 	}
 }
 
-// each runs a test for every adapter, without retries.
-func each(t *testing.T, f func(t *testing.T, a adapter, open func(script ...llmtest.Answer) (*llmtest.Server, llm.Model))) {
+// opener returns how a test starts a server with a script, and a model that asks it without retries.
+func (a adapter) opener(t *testing.T) func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
 	t.Helper()
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			f(t, a, func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
-				s := llmtest.NewServer(t, script...)
-				return s, a.open(way{a.url(s), s.Client(), -1, 0})
-			})
-		})
+	return func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
+		s := llmtest.NewServer(t, script...)
+		return s, a.open(way{a.url(s), s.Client(), -1, 0})
 	}
 }
-
-type opener = func(script ...llmtest.Answer) (*llmtest.Server, llm.Model)
 
 // routing asks for an interrupt routing narrowed to a set.
 func routing(set routes.InterruptRouteSet) llm.Request {
@@ -85,26 +79,30 @@ const toOrchestrator = `{"orchestratorRequest":{"goal":"ship it","phase":"DISCOV
 // Every route of the system goes out in its own bytes, within the provider's rules, and a reply comes back through the generated decoder.
 func TestSchemasOfAllRoutes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a adapter, open opener) {
-		for route := range routes.AllRoutes().All() {
-			set := routes.AllRoutes().Only(route)
-			s, model := open(llmtest.Answer{Text: `{}`})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			for route := range routes.AllRoutes().All() {
+				set := routes.AllRoutes().Only(route)
+				s, model := open(llmtest.Answer{Text: `{}`})
+				s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
+				resp, err := model.Generate(t.Context(), routing(set))
+				require.NoError(t, err, "%s: %v", route, fault(s))
+				assert.JSONEq(t, `{}`, string(resp.JSON))
+			}
+			set := routes.InterruptRouteSet{}.With(routes.RouteOrchestrator, routes.RouteDiscoveryDispatch)
+			s, model := open(llmtest.Answer{Text: toOrchestrator, Usage: llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}})
 			s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
 			resp, err := model.Generate(t.Context(), routing(set))
-			require.NoError(t, err, "%s: %v", route, fault(s))
-			assert.JSONEq(t, `{}`, string(resp.JSON))
-		}
-		set := routes.InterruptRouteSet{}.With(routes.RouteOrchestrator, routes.RouteDiscoveryDispatch)
-		s, model := open(llmtest.Answer{Text: toOrchestrator, Usage: llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}})
-		s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
-		resp, err := model.Generate(t.Context(), routing(set))
-		require.NoError(t, err, fault(s))
-		var got routes.InterruptRouting
-		require.NoError(t, got.DecodeReply(resp.Reply(), set))
-		assert.Equal(t, "ship it", got.OrchestratorRequest.Goal)
-		assert.Equal(t, llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}, resp.Usage)
-		assert.True(t, strings.HasPrefix(resp.Model, "m"))
-	})
+			require.NoError(t, err, fault(s))
+			var got routes.InterruptRouting
+			require.NoError(t, got.DecodeReply(resp.Reply(), set))
+			assert.Equal(t, "ship it", got.OrchestratorRequest.Goal)
+			assert.Equal(t, llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}, resp.Usage)
+			assert.True(t, strings.HasPrefix(resp.Model, "m"))
+		})
+	}
 }
 
 func fault(s *llmtest.Server) string {
@@ -124,7 +122,10 @@ func TestServerRefusesBadSchemas(t *testing.T) {
 		if err := json.Unmarshal([]byte(routes.InterruptRoutingSchema(set, d)), &v); err != nil {
 			return err.Error()
 		}
-		data, _ := json.Marshal(v)
+		data, err := json.Marshal(v)
+		if err != nil {
+			return err.Error()
+		}
 		return string(data)
 	}
 	cases := []struct {
@@ -139,38 +140,46 @@ func TestServerRefusesBadSchemas(t *testing.T) {
 			return `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["a"],"additionalProperties":false}`
 		}, "leads nowhere"},
 	}
-	each(t, func(t *testing.T, a adapter, open opener) {
-		for _, c := range cases {
-			s, model := open()
-			s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
-			r := routing(set)
-			r.Schema = c.schema
-			_, err := model.Generate(t.Context(), r)
-			require.Error(t, err, c.name)
-			assert.Contains(t, fault(s), c.want)
-			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-			assert.False(t, runtime.Recoverable(err))
-			assert.NotContains(t, err.Error(), c.want, "what the provider says may quote the request")
-			var data *llm.CallError
-			require.ErrorAs(t, err, &data)
-			assert.Contains(t, data.Message, c.want, "and is there for who asks")
-			assert.Len(t, s.Received(), 1, "it is not sent again")
-		}
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			for _, c := range cases {
+				s, model := open()
+				s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
+				r := routing(set)
+				r.Schema = c.schema
+				_, err := model.Generate(t.Context(), r)
+				require.Error(t, err, c.name)
+				assert.Contains(t, fault(s), c.want)
+				assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+				assert.False(t, runtime.Recoverable(err))
+				assert.NotContains(t, err.Error(), c.want, "what the provider says may quote the request")
+				var data *llm.CallError
+				require.ErrorAs(t, err, &data)
+				assert.Contains(t, data.Message, c.want, "and is there for who asks")
+				assert.Len(t, s.Received(), 1, "it is not sent again")
+			}
+		})
+	}
 }
 
 func TestNothingIsSentWithoutForm(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ adapter, open opener) {
-		s, model := open()
-		r := routing(routes.InterruptRouteSet{})
-		_, err := model.Generate(t.Context(), r)
-		require.ErrorContains(t, err, "no form")
-		r = llm.Request{}
-		_, err = model.Generate(t.Context(), r)
-		require.ErrorContains(t, err, "nothing to answer")
-		assert.Empty(t, s.Received())
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			s, model := open()
+			r := routing(routes.InterruptRouteSet{})
+			_, err := model.Generate(t.Context(), r)
+			require.ErrorContains(t, err, "no form")
+			r = llm.Request{}
+			_, err = model.Generate(t.Context(), r)
+			require.ErrorContains(t, err, "nothing to answer")
+			assert.Empty(t, s.Received())
+		})
+	}
 }
 
 func lookTool(strict bool) llm.Tool {
@@ -183,132 +192,152 @@ func lookTool(strict bool) llm.Tool {
 // A conversation with tools: two calls at once, a thought before them, one result that failed, then the reply in the form asked for.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a adapter, open opener) {
-		two := []llm.ToolCall{{Name: "look", Args: json.RawMessage(`{"what":"<b>&","deep":true}`)}, {Name: "now"}}
-		s, model := open(
-			llmtest.Answer{Text: "Let me look.", Calls: two, Thinking: "I know nothing yet."},
-			llmtest.Answer{Calls: two[1:]},
-			llmtest.Answer{Calls: two[1:]},
-			llmtest.Answer{Text: toOrchestrator},
-		)
-		r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
-		r.Tools = []llm.Tool{lookTool(true), {Name: "now"}}
-		s.Expect(r.Schema(a.dialect), string(r.Tools[0].Schema), `{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
-		resp, err := model.Generate(t.Context(), r)
-		require.NoError(t, err, fault(s))
-		assert.Nil(t, resp.JSON, "what is said beside calls is no reply")
-		assert.Equal(t, "Let me look.", resp.Text)
-		require.Len(t, resp.Calls, 2)
-		assert.JSONEq(t, `{"what":"<b>&","deep":true}`, string(resp.Calls[0].Args))
-		assert.JSONEq(t, `{}`, string(resp.Calls[1].Args))
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			two := []llm.ToolCall{{Name: "look", Args: json.RawMessage(`{"what":"<b>&","deep":true}`)}, {Name: "now"}}
+			s, model := open(
+				llmtest.Answer{Text: "Let me look.", Calls: two, Thinking: "I know nothing yet."},
+				llmtest.Answer{Calls: two[1:]},
+				llmtest.Answer{Calls: two[1:]},
+				llmtest.Answer{Text: toOrchestrator},
+			)
+			r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
+			r.Tools = []llm.Tool{lookTool(true), {Name: "now"}}
+			s.Expect(r.Schema(a.dialect), string(r.Tools[0].Schema), `{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
+			resp, err := model.Generate(t.Context(), r)
+			require.NoError(t, err, fault(s))
+			assert.Nil(t, resp.JSON, "what is said beside calls is no reply")
+			assert.Equal(t, "Let me look.", resp.Text)
+			require.Len(t, resp.Calls, 2)
+			assert.JSONEq(t, `{"what":"<b>&","deep":true}`, string(resp.Calls[0].Args))
+			assert.JSONEq(t, `{}`, string(resp.Calls[1].Args))
 
-		stored, err := runtime.Encode(resp) // what goes on is what was stored
-		require.NoError(t, err)
-		var back llm.Response
-		require.NoError(t, json.Unmarshal(stored, &back))
-		r = r.Next(back, "",
-			llm.ToolResult{ID: back.Calls[1].ID, Value: json.RawMessage(`"noon"`)},
-			llm.ToolResult{ID: back.Calls[0].ID, Value: json.RawMessage(`"not found"`), Failed: true})
-		resp, err = model.Generate(t.Context(), r)
-		require.NoError(t, err, fault(s))
-		r = r.Next(resp, "", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`""`)}) // nothing came of it
-		resp, err = model.Generate(t.Context(), r)
-		require.NoError(t, err, fault(s))
-		r = r.Next(resp, "Decide now.", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`{"t":1}`)})
-		resp, err = model.Generate(t.Context(), r)
-		require.NoError(t, err, fault(s))
-		assert.JSONEq(t, toOrchestrator, string(resp.JSON))
-		wire := s.Received()[3].Body.String()
-		assert.Contains(t, wire, `noon`)
-		assert.Contains(t, wire, `{\"t\":1}`)
-		assert.Contains(t, wire, `not found`)
-	})
+			stored, err := runtime.Encode(resp) // what goes on is what was stored
+			require.NoError(t, err)
+			var back llm.Response
+			require.NoError(t, json.Unmarshal(stored, &back))
+			r = r.Next(back, "",
+				llm.ToolResult{ID: back.Calls[1].ID, Value: json.RawMessage(`"noon"`)},
+				llm.ToolResult{ID: back.Calls[0].ID, Value: json.RawMessage(`"not found"`), Failed: true})
+			resp, err = model.Generate(t.Context(), r)
+			require.NoError(t, err, fault(s))
+			r = r.Next(resp, "", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`""`)}) // nothing came of it
+			resp, err = model.Generate(t.Context(), r)
+			require.NoError(t, err, fault(s))
+			r = r.Next(resp, "Decide now.", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`{"t":1}`)})
+			resp, err = model.Generate(t.Context(), r)
+			require.NoError(t, err, fault(s))
+			assert.JSONEq(t, toOrchestrator, string(resp.JSON))
+			wire := s.Received()[3].Body.String()
+			assert.Contains(t, wire, `noon`)
+			assert.Contains(t, wire, `{\"t\":1}`)
+			assert.Contains(t, wire, `not found`)
+		})
+	}
 }
 
 func TestToolRulesAreEnforced(t *testing.T) {
 	t.Parallel()
 	open := llm.Tool{Name: "open", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)}
-	each(t, func(t *testing.T, _ adapter, start opener) {
-		s, model := start(llmtest.Answer{Text: "fine"})
-		_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{open}})
-		require.NoError(t, err, "a tool that is not strict may have any schema: %s", fault(s))
-		strict := open
-		strict.Strict = true
-		_, err = model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{strict}})
-		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-		assert.Contains(t, fault(s), "closed objects")
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			start := a.opener(t)
+			s, model := start(llmtest.Answer{Text: "fine"})
+			_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{open}})
+			require.NoError(t, err, "a tool that is not strict may have any schema: %s", fault(s))
+			strict := open
+			strict.Strict = true
+			_, err = model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{strict}})
+			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+			assert.Contains(t, fault(s), "closed objects")
+		})
+	}
 }
 
 func TestFreeTextAndTurns(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ adapter, open opener) {
-		s, model := open(llmtest.Answer{Text: "Hello, Ann."}, llmtest.Answer{Text: "Sorry, here it is: {"})
-		said := []llm.Message{
-			{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleModel, Text: "b"}, {Role: llm.RoleModel, Text: "c"}, {Role: llm.RoleUser, Text: "d"},
-		}
-		resp, err := model.Generate(t.Context(), llm.Request{System: "Be kind.", Messages: said, Prompt: "I am Ann.", MaxTokens: 77})
-		require.NoError(t, err, fault(s))
-		assert.Equal(t, "Hello, Ann.", resp.Text)
-		assert.Nil(t, resp.JSON)
-		body := s.Received()[0].Body.String()
-		for _, want := range []string{"Be kind.", "I am Ann.", ":77"} {
-			assert.Contains(t, body, want)
-		}
-		assert.NotContains(t, body, "schema")
-		resp, err = model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
-		require.NoError(t, err)
-		assert.Nil(t, resp.JSON)
-		assert.Equal(t, "Sorry, here it is: {", string(resp.Reply()), "for the decoder to refuse")
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			s, model := open(llmtest.Answer{Text: "Hello, Ann."}, llmtest.Answer{Text: "Sorry, here it is: {"})
+			said := []llm.Message{
+				{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleModel, Text: "b"}, {Role: llm.RoleModel, Text: "c"}, {Role: llm.RoleUser, Text: "d"},
+			}
+			resp, err := model.Generate(t.Context(), llm.Request{System: "Be kind.", Messages: said, Prompt: "I am Ann.", MaxTokens: 77})
+			require.NoError(t, err, fault(s))
+			assert.Equal(t, "Hello, Ann.", resp.Text)
+			assert.Nil(t, resp.JSON)
+			body := s.Received()[0].Body.String()
+			for _, want := range []string{"Be kind.", "I am Ann.", ":77"} {
+				assert.Contains(t, body, want)
+			}
+			assert.NotContains(t, body, "schema")
+			resp, err = model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
+			require.NoError(t, err)
+			assert.Nil(t, resp.JSON)
+			assert.Equal(t, "Sorry, here it is: {", string(resp.Reply()), "for the decoder to refuse")
+		})
+	}
 }
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a adapter, open opener) {
-		category := map[string]string{"openai": "content_filter", "anthropic": "cyber"}[a.name]
-		usage := llm.Usage{InputTokens: 3, OutputTokens: 1}
-		_, model := open(llmtest.Answer{Refusal: "I will not help Ann Smith.", Usage: usage}, llmtest.Answer{Category: category})
-		for _, want := range []llm.RefusalError{
-			{Provider: a.name, Text: "I will not help Ann Smith.", Usage: usage}, {Provider: a.name, Category: category},
-		} {
-			_, err := model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
-			var got *llm.RefusalError
-			require.ErrorAs(t, err, &got)
-			assert.Equal(t, want, *got)
-			assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err))
-			assert.False(t, runtime.Recoverable(err))
-			assert.NotContains(t, err.Error(), "Ann")
-		}
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			category := map[string]string{"openai": "content_filter", "anthropic": "cyber"}[a.name]
+			usage := llm.Usage{InputTokens: 3, OutputTokens: 1}
+			_, model := open(llmtest.Answer{Refusal: "I will not help Ann Smith.", Usage: usage}, llmtest.Answer{Category: category})
+			for _, want := range []llm.RefusalError{
+				{Provider: a.name, Text: "I will not help Ann Smith.", Usage: usage}, {Provider: a.name, Category: category},
+			} {
+				_, err := model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
+				var got *llm.RefusalError
+				require.ErrorAs(t, err, &got)
+				assert.Equal(t, want, *got)
+				assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err))
+				assert.False(t, runtime.Recoverable(err))
+				assert.NotContains(t, err.Error(), "Ann")
+			}
+		})
+	}
 }
 
 func TestStops(t *testing.T) {
 	t.Parallel()
 	cut := `{"orchestratorRequest":{"goal":"Ann`
-	each(t, func(t *testing.T, a adapter, open opener) {
-		for _, c := range []struct {
-			answer llmtest.Answer
-			reason string
-			code   runtime.Code
-		}{
-			{llmtest.Answer{Text: cut, Stop: llm.StopLength}, llm.StopLength, runtime.CodeUnavailable},
-			{llmtest.Answer{Calls: []llm.ToolCall{{Name: "look"}}, Stop: llm.StopLength}, llm.StopLength, runtime.CodeUnavailable},
-			{llmtest.Answer{Text: cut, Stop: llm.StopContext}, llm.StopContext, runtime.CodeInvalid},
-			{llmtest.Answer{Text: cut, Stop: "pause_turn"}, llm.StopOther, runtime.CodeUnavailable},
-			{llmtest.Answer{Text: cut, Stop: "some_new_reason"}, llm.StopOther, runtime.CodeUnavailable},
-			{llmtest.Answer{}, llm.StopOther, runtime.CodeUnavailable},
-		} {
-			_, model := open(c.answer)
-			_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{lookTool(true)}})
-			var got *llm.StopError
-			require.ErrorAs(t, err, &got, "%+v", c.answer)
-			assert.Equal(t, c.reason, got.Reason)
-			assert.Equal(t, a.name, got.Provider)
-			assert.Equal(t, c.code, runtime.CodeOf(err))
-			assert.NotContains(t, err.Error(), "Ann")
-		}
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			for _, c := range []struct {
+				answer llmtest.Answer
+				reason string
+				code   runtime.Code
+			}{
+				{llmtest.Answer{Text: cut, Stop: llm.StopLength}, llm.StopLength, runtime.CodeUnavailable},
+				{llmtest.Answer{Calls: []llm.ToolCall{{Name: "look"}}, Stop: llm.StopLength}, llm.StopLength, runtime.CodeUnavailable},
+				{llmtest.Answer{Text: cut, Stop: llm.StopContext}, llm.StopContext, runtime.CodeInvalid},
+				{llmtest.Answer{Text: cut, Stop: "pause_turn"}, llm.StopOther, runtime.CodeUnavailable},
+				{llmtest.Answer{Text: cut, Stop: "some_new_reason"}, llm.StopOther, runtime.CodeUnavailable},
+				{llmtest.Answer{}, llm.StopOther, runtime.CodeUnavailable},
+			} {
+				_, model := open(c.answer)
+				_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{lookTool(true)}})
+				var got *llm.StopError
+				require.ErrorAs(t, err, &got, "%+v", c.answer)
+				assert.Equal(t, c.reason, got.Reason)
+				assert.Equal(t, a.name, got.Provider)
+				assert.Equal(t, c.code, runtime.CodeOf(err))
+				assert.NotContains(t, err.Error(), "Ann")
+			}
+		})
+	}
 }
 
 // Retries are the client's: the same request with the same key, after the time that the provider asks for.
@@ -344,18 +373,22 @@ func TestRetries(t *testing.T) {
 
 func TestStatuses(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ adapter, open opener) {
-		for status, want := range map[int]runtime.Code{
-			400: runtime.CodeInvalid, 401: runtime.CodeForbidden, 403: runtime.CodeForbidden, 404: runtime.CodeInvalid,
-			422: runtime.CodeInvalid, 429: runtime.CodeUnavailable, 500: runtime.CodeUnavailable, 529: runtime.CodeUnavailable,
-		} {
-			_, model := open(llmtest.Answer{Status: status, Type: "some_error"})
-			_, err := model.Generate(t.Context(), llm.Request{Prompt: "a"})
-			assert.Equal(t, want, runtime.CodeOf(err), status)
-			assert.Contains(t, err.Error(), fmt.Sprint(status))
-			assert.NotContains(t, err.Error(), "sk-secret", "the provider's message may hold the key")
-		}
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			for status, want := range map[int]runtime.Code{
+				400: runtime.CodeInvalid, 401: runtime.CodeForbidden, 403: runtime.CodeForbidden, 404: runtime.CodeInvalid,
+				422: runtime.CodeInvalid, 429: runtime.CodeUnavailable, 500: runtime.CodeUnavailable, 529: runtime.CodeUnavailable,
+			} {
+				_, model := open(llmtest.Answer{Status: status, Type: "some_error"})
+				_, err := model.Generate(t.Context(), llm.Request{Prompt: "a"})
+				assert.Equal(t, want, runtime.CodeOf(err), status)
+				assert.Contains(t, err.Error(), strconv.Itoa(status))
+				assert.NotContains(t, err.Error(), "sk-secret", "the provider's message may hold the key")
+			}
+		})
+	}
 }
 
 func TestTimeouts(t *testing.T) {
@@ -390,49 +423,57 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestUnreadableAndUnreachable(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a adapter, open opener) {
-		for _, bad := range []llmtest.Answer{
-			{Body: "<html>log in, Ann</html>", Content: "text/html"}, {Body: `{"id":"x","choi`}, {Body: `[]`}, {Body: `{}`},
-		} {
-			_, model := open(bad)
-			_, err := model.Generate(t.Context(), llm.Request{Prompt: "a"})
-			assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%s: %v", bad.Body, err)
-			assert.NotContains(t, err.Error(), "Ann")
-		}
-		gone := llmtest.NewServer(quiet{})
-		url := a.url(gone)
-		gone.Close()
-		_, err := a.open(way{url, nil, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
-		require.ErrorContains(t, err, "cannot be reached: dial tcp")
-		assert.True(t, runtime.Recoverable(err))
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			for _, bad := range []llmtest.Answer{
+				{Body: "<html>log in, Ann</html>", Content: "text/html"}, {Body: `{"id":"x","choi`}, {Body: `[]`}, {Body: `{}`},
+			} {
+				_, model := open(bad)
+				_, err := model.Generate(t.Context(), llm.Request{Prompt: "a"})
+				assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%s: %v", bad.Body, err)
+				assert.NotContains(t, err.Error(), "Ann")
+			}
+			gone := llmtest.NewServer(quiet{})
+			url := a.url(gone)
+			gone.Close()
+			_, err := a.open(way{url, nil, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			require.ErrorContains(t, err, "cannot be reached: dial tcp")
+			assert.True(t, runtime.Recoverable(err))
 
-		leaky := transport(func(r *http.Request) (*http.Response, error) {
-			return nil, fmt.Errorf("no proxy for %v", r.Header)
+			leaky := transport(func(r *http.Request) (*http.Response, error) {
+				return nil, fmt.Errorf("no proxy for %v", r.Header)
+			})
+			_, err = a.open(way{url, &http.Client{Transport: leaky}, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+			assert.NotContains(t, err.Error(), secretKey)
+
+			_, err = a.open(way{"http://user:hunter2@[", nil, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "what the client will never send is not tried again: %v", err)
+			require.ErrorContains(t, err, "did not send")
+			assert.NotContains(t, err.Error(), "hunter2")
 		})
-		_, err = a.open(way{url, &http.Client{Transport: leaky}, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
-		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
-		assert.NotContains(t, err.Error(), secretKey)
-
-		_, err = a.open(way{"http://user:hunter2@[", nil, -1, 0}).Generate(t.Context(), llm.Request{Prompt: "a"})
-		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "what the client will never send is not tried again: %v", err)
-		require.ErrorContains(t, err, "did not send")
-		assert.NotContains(t, err.Error(), "hunter2")
-	})
+	}
 }
 
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ adapter, open opener) {
-		s, model := open(slices.Repeat([]llmtest.Answer{{Text: toOrchestrator}}, 8)...)
-		var wg sync.WaitGroup
-		errs := make([]error, 8)
-		for i := range errs {
-			wg.Go(func() {
-				_, errs[i] = model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
-			})
-		}
-		wg.Wait()
-		require.NoError(t, errors.Join(errs...))
-		assert.Len(t, s.Received(), 8)
-	})
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			open := a.opener(t)
+			s, model := open(slices.Repeat([]llmtest.Answer{{Text: toOrchestrator}}, 8)...)
+			var wg sync.WaitGroup
+			errs := make([]error, 8)
+			for i := range errs {
+				wg.Go(func() {
+					_, errs[i] = model.Generate(t.Context(), routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
+				})
+			}
+			wg.Wait()
+			require.NoError(t, errors.Join(errs...))
+			assert.Len(t, s.Received(), 8)
+		})
+	}
 }

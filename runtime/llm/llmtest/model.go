@@ -3,7 +3,6 @@ package llmtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,7 +189,7 @@ func (m *Model) next(r llm.Request) (Reply, error) {
 	if len(m.left) > 0 {
 		left = "no reply matches of those left: " + names(m.left)
 	}
-	return Reply{}, errors.New("request " + fmt.Sprint(len(m.asked)) + ": " + left + "\n" + described(&r))
+	return Reply{}, fmt.Errorf("request %d: %s\n%s", len(m.asked), left, described(&r))
 }
 
 func names(replies []Reply) string {

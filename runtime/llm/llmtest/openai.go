@@ -25,22 +25,22 @@ func (openAI) check(c *checker, body *schema.Value) {
 	c.only("body", body, "model", "messages", "response_format", "tools", "tool_choice", "max_completion_tokens", "parallel_tool_calls",
 		"temperature", "top_p", "seed", "user", "metadata", "store", "reasoning_effort", "safety_identifier", "prompt_cache_key")
 	if textOf(body.Get("model")) == "" {
-		c.fault("model: is missing")
+		c.faultf("model: is missing")
 	}
 	if most := body.Get("max_completion_tokens"); most != nil && strings.HasPrefix(most.Text, "-") {
-		c.fault("max_completion_tokens: is negative")
+		c.faultf("max_completion_tokens: is negative")
 	}
 	openAIFormat(c, body.Get("response_format"))
 	for _, t := range items(body.Get("tools")) {
 		f := t.Get("function")
 		if textOf(t.Get("type")) != "function" || f == nil {
-			c.fault("tools: one is not a function")
+			c.faultf("tools: one is not a function")
 			continue
 		}
 		c.only("tools.function", f, "name", "description", "parameters", "strict")
 		strict := f.Get("strict")
 		if strict == nil {
-			c.fault("tools: strict is not said, so the provider may rewrite the schema")
+			c.faultf("tools: strict is not said, so the provider may rewrite the schema")
 		}
 		c.tool(textOf(f.Get("name")), isTrue(strict))
 		c.form("tools."+textOf(f.Get("name")), runtime.OpenAI, f.Get("parameters"), isTrue(strict))
@@ -55,15 +55,15 @@ func openAIFormat(c *checker, format *schema.Value) {
 	c.only("response_format", format, "type", "json_schema")
 	form := format.Get("json_schema")
 	if textOf(format.Get("type")) != "json_schema" || form == nil {
-		c.fault("response_format: is not json_schema")
+		c.faultf("response_format: is not json_schema")
 		return
 	}
 	c.only("response_format.json_schema", form, "name", "description", "schema", "strict")
 	if !legalName.MatchString(textOf(form.Get("name"))) {
-		c.fault("response_format.json_schema.name: does not match %s", legalName)
+		c.faultf("response_format.json_schema.name: does not match %s", legalName)
 	}
 	if !isTrue(form.Get("strict")) {
-		c.fault("response_format.json_schema.strict: is not true, so the form is only a wish")
+		c.faultf("response_format.json_schema.strict: is not true, so the form is only a wish")
 	}
 	c.form("response_format", runtime.OpenAI, form.Get("schema"), true)
 }
@@ -79,27 +79,27 @@ func openAITurns(c *checker, turns []*schema.Value) {
 			last = role
 			continue
 		}
-		c.paired("messages", calls, results)
+		c.paired(calls, results)
 		calls, results = nil, nil
 		for _, call := range items(turn.Get("tool_calls")) {
 			calls = append(calls, textOf(call.Get("id")))
 			if _, err := schema.Parse([]byte(textOf(at(call, "function", "arguments")))); err != nil {
-				c.fault("messages: the arguments of a call are not JSON in a string: %s", err)
+				c.faultf("messages: the arguments of a call are not JSON in a string: %s", err)
 			}
 		}
 		switch {
 		case !slices.Contains([]string{"system", "developer", "user", "assistant"}, role):
-			c.fault("messages: %q is no role", role)
+			c.faultf("messages: %q is no role", role)
 		case turn.Get("content") == nil && len(calls) == 0:
-			c.fault("messages: a turn of the %s is empty", role)
+			c.faultf("messages: a turn of the %s is empty", role)
 		case len(calls) > 0 && role != "assistant":
-			c.fault("messages: only the assistant calls tools")
+			c.faultf("messages: only the assistant calls tools")
 		}
 		last = role
 	}
-	c.paired("messages", calls, results)
+	c.paired(calls, results)
 	if last != "user" && last != "tool" {
-		c.fault("messages: the last is not the user's")
+		c.faultf("messages: the last is not the user's")
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/routegen/routegen/runtime/schema"
 )
 
 // Recorder is an [http.RoundTripper] that answers from files in Dir, one for each exchange. With Next set it asks there instead, and writes
@@ -144,7 +146,7 @@ func (r *Recorder) record(req *http.Request, body []byte, name string) (*http.Re
 	return resp, nil
 }
 
-// write is where nothing gets past the canary: it looks at the bytes of the file itself, and at what they say.
+// write is where nothing gets past the canary: it searches all that the file would hold.
 func (e *exchange) write(name string, secrets []string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -153,9 +155,13 @@ func (e *exchange) write(name string, secrets []string) error {
 	if err := enc.Encode(e); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
-	said := canonical(b.String()) // with the escapes undone that JSON does not need
+	said := canonical(b.String()) // one way of writing each string, so that no escape hides one
+	if said == "" {
+		return errors.New("record: a body names a key twice or nests too deep, so it cannot be searched for credentials, and is not written")
+	}
 	for _, s := range secrets {
-		if bytes.Contains(b.Bytes(), []byte(s)) || strings.Contains(said, s) || strings.Contains(e.Text, s) {
+		written := (&schema.Value{Kind: schema.String, Text: s}).String()
+		if strings.Contains(said, written[1:len(written)-1]) {
 			return errors.New("record: a credential of the request shows up in the exchange, so it is not written")
 		}
 	}

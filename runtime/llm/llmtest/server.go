@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -139,9 +140,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	c := &checker{server: s}
 	switch {
 	case r.Method != http.MethodPost:
-		c.fault("the method is %s", r.Method)
+		c.faultf("the method is %s", r.Method)
 	case err != nil:
-		c.fault("the body is not JSON as it should be: %s", err)
+		c.faultf("the body is not JSON as it should be: %s", err)
 	default:
 		p.check(c, body)
 	}
@@ -213,9 +214,7 @@ func (s *Server) next() (a Answer, id string, ok bool) {
 
 func send(w http.ResponseWriter, status int, body string, h http.Header) {
 	w.Header().Set("Content-Type", "application/json")
-	for name, values := range h {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), h)
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body) // the client may be gone
 }

@@ -1,7 +1,6 @@
 package llmtest_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -205,5 +204,5 @@ func TestServerWantsThoughtsBack(t *testing.T) {
 	assert.Contains(t, fault(s), "thinking block")
 	_, err = model.Generate(t.Context(), r.Next(resp, "", result))
 	require.NoError(t, err, fault(s))
-	assert.True(t, bytes.Contains([]byte(s.Received()[2].Body.String()), []byte(`"signature"`)))
+	assert.Contains(t, s.Received()[2].Body.String(), `"signature"`)
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -72,10 +73,10 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	if r.Key != "" {
 		opts = append(opts, option.WithHeader("Idempotency-Key", llm.HeaderKey(r.Key)))
 	}
-	var sent bool
-	answer, err := m.client.Chat.Completions.New(context.WithValue(ctx, sentKey{}, &sent), m.params(&r, form), opts...)
+	var way trip
+	answer, err := m.client.Chat.Completions.New(context.WithValue(ctx, tripKey{}, &way), m.params(&r, form), opts...)
 	if err != nil {
-		return llm.Response{}, llm.Fail(op, failed(ctx, sent, err))
+		return llm.Response{}, llm.Fail(op, failed(ctx, &way, err))
 	}
 	resp, err := read(&r, answer)
 	if err != nil {
@@ -84,29 +85,33 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	return resp, nil
 }
 
-// sentKey finds, in the context of a call, where to note that it got as far as the way out: what the client refuses before that, it will
-// always refuse.
-type sentKey struct{}
-
-func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	if sent, ok := r.Context().Value(sentKey{}).(*bool); ok {
-		*sent = true
-	}
-	return next(r)
+// trip is what the middleware sees of a call. What the client refuses before it is sent, it will always refuse.
+type trip struct {
+	sent   bool
+	answer *http.Response // of the last try; nil when there was none
 }
 
-// failed takes the client's error apart. A request that does not fit the model's window is an answer with a status, and yet a stop.
-func failed(ctx context.Context, sent bool, err error) error {
+type tripKey struct{} // finds the trip in the context of a call
+
+func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	answer, err := next(r)
+	if way, ok := r.Context().Value(tripKey{}).(*trip); ok {
+		way.sent, way.answer = true, answer
+	}
+	return answer, err
+}
+
+// failed takes the client's error apart. A request that does not fit the model's window is an answer with a status, and yet a stop. The
+// client cannot read errors of every form; their status counts all the same.
+func failed(ctx context.Context, way *trip, err error) error {
 	e, ok := errors.AsType[*openai.Error](err)
-	if !ok || e.Response == nil {
-		return llm.Unanswered(ctx, provider, sent, err)
-	}
-	if e.Code == "context_length_exceeded" {
+	switch {
+	case ok && e.Code == "context_length_exceeded":
 		return &llm.StopError{Provider: provider, Reason: llm.StopContext, Word: e.Code}
+	case ok && e.Response != nil:
+		return llm.Answered(provider, e.Response, cmp.Or(e.Code, e.Type), e.Message)
+	case ctx.Err() == nil && way.answer != nil && way.answer.StatusCode >= http.StatusBadRequest:
+		return llm.Answered(provider, way.answer, "", err.Error())
 	}
-	kind := e.Code
-	if kind == "" {
-		kind = e.Type
-	}
-	return llm.Answered(provider, e.Response, kind, e.Message)
+	return llm.Unanswered(ctx, provider, way.sent, err)
 }

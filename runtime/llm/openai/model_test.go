@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/openai/openai-go/v3/option"
@@ -126,10 +127,18 @@ func TestRepliesOfOtherServers(t *testing.T) {
 	}
 }
 
-// An error that is no JSON object at all still has its status.
+// A proxy on the way answers in its own form, and its status counts all the same.
 func TestErrorsOfProxies(t *testing.T) {
 	t.Parallel()
-	s := llmtest.NewServer(t, llmtest.Answer{Status: http.StatusBadGateway, Body: "<html>bad gateway</html>", Content: "text/html"})
-	_, err := open(s, openai.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
-	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+	for status, want := range map[int]runtime.Code{
+		http.StatusBadGateway: runtime.CodeUnavailable, http.StatusForbidden: runtime.CodeForbidden, http.StatusRequestEntityTooLarge: runtime.CodeInvalid,
+	} {
+		for _, body := range []string{"<html>too bad, Ann</html>", `{"error":"too bad, Ann"}`, `"Ann"`, `[]`} {
+			s := llmtest.NewServer(t, llmtest.Answer{Status: status, Body: body, Content: "text/html"})
+			_, err := open(s, openai.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			assert.Equal(t, want, runtime.CodeOf(err), body)
+			assert.Contains(t, err.Error(), strconv.Itoa(status), body)
+			assert.NotContains(t, err.Error(), "Ann")
+		}
+	}
 }

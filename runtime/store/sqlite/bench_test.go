@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -163,13 +162,6 @@ func (f *floor) cycle() {
 	id := newID()
 	f.commit("INSERT INTO t VALUES(?, 1, ?)", id, payload)
 	f.commit("UPDATE t SET version = 2, body = ? WHERE id = ? AND version = 1", payload, id)
-}
-
-// burnt is the processor time that the process has used: what a busy machine does not change.
-func burnt() int64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // together runs cycles on workers until n are done, or for a time.

@@ -53,8 +53,8 @@ type verdict struct {
 	lead bool
 }
 
-// Commit implements [runtime.Store]. A context that ends while the call waits for others takes it back; once it is being written its outcome
-// is told as it is. Beside what the port says, a second change of a thread in one call is refused with CodeInvalid, and an interrupt id that
+// Commit implements [runtime.Store]. A context that ends while the call waits for others takes it back; once it is its turn, the outcome is
+// told as it is. The lock that another process holds is waited for, ten seconds at most, and a context does not cut that short. Beside what the port says, a second change of a thread in one call is refused with CodeInvalid, and an interrupt id that
 // another thread has with CodeConflict.
 func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	const op = "commit"

@@ -59,7 +59,7 @@ var _ runtime.Store = (*Store)(nil)
 // Open opens the file, or makes it. A relative path is one below the working directory of this moment.
 //
 // It refuses with CodeIncompatible a file of another program or of a newer version, and leaves it as it is; with CodeInternal a damaged one,
-// which it looks for when the file was not closed; and with CodeUnavailable one that cannot be read and written, or whose file system does
+// which it looks for when the file was not closed, or is open elsewhere; and with CodeUnavailable one that cannot be read and written, or whose file system does
 // not keep what is promised. A file of an older version is brought to this one, and older programs cannot open it any more.
 func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	op := fmt.Sprintf("open %.200q", path)

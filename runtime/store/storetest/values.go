@@ -213,7 +213,7 @@ func valuesKeepTheirDigest(tr *trial) {
 	for _, found := range [][]*runtime.Interrupt{tr.load("a").Open, tr.interrupts(runtime.InterruptQuery{})} {
 		require.Len(tr, found, len(jsons))
 		for _, i := range found {
-			assert.Equal(tr, i.Digest, runtime.DigestOf(&i.Question, i.Context), "%s", i.Payload)
+			assert.Equal(tr, i.Digest, runtime.DigestOf(&i.Question), "%s", i.Payload)
 		}
 	}
 }

@@ -1,0 +1,243 @@
+package thread_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// workers is a family of two children that are in the middle of their step, each between two effects.
+func (r *rig) workers(running chan<- int, free []chan struct{}) []thread.Machine {
+	return []thread.Machine{family("worker", 0, 1), thread.Turns("worker", func(ctx context.Context, n int) (string, error) {
+		if _, err := thread.Do(ctx, "first", r.did.effect("first")); err != nil {
+			return "", err
+		}
+		if r.did.add("run", ""); r.did.of("run") <= len(free) {
+			running <- n
+			select {
+			case <-free[n]:
+			case <-ctx.Done():
+				r.did.add("cut", "")
+				return "", ctx.Err()
+			}
+		}
+		if _, err := thread.Do(ctx, "second", r.did.effect("second")); err != nil {
+			return "", err
+		}
+		return "ok", nil
+	})}
+}
+
+func TestEscapeWaitsForTheSafePointOfEveryStep(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, free := make(chan int, 2), []chan struct{}{make(chan struct{}), make(chan struct{})}
+		r.with(r.workers(running, free)...)
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
+		require.NoError(r, err)
+		<-running
+		<-running
+		escape := func(mode, want string) {
+			r.Helper()
+			ack, err := r.e.Escape(r.ctx, th.ID, mode, "ann", "look at this")
+			require.NoError(r, err)
+			assert.Equal(r, want, ack)
+		}
+		escape(runtime.EscapeSafe, runtime.AckRequested)
+		escape(runtime.EscapeSafe, runtime.AckPending)
+		close(free[0])
+		synctest.Wait()
+		th = r.load(th.ID)
+		assert.False(r, th.Paused(), "a sibling still runs")
+		assert.Equal(r, runtime.StatusRunning, th.Status())
+		assert.Zero(r, r.did.of("second"), "the effect behind the safe point does not begin")
+		close(free[1])
+		th = r.rest(th.ID)
+		assert.True(r, th.Paused())
+		assert.Zero(r, r.did.of("cut"), "nothing was cut")
+		escape(runtime.EscapeNow, runtime.AckPending)
+		i := r.asked(th, runtime.KindUserEscape)
+		assert.Contains(r, string(i.Payload), "look at this")
+		r.restart()
+		r.done(r.say(i, `"continue"`), `["child 0: \"ok\"","child 1: \"ok\""]`)
+		assert.Equal(r, 2, r.did.of("first"))
+		assert.Equal(r, 2, r.did.of("second"))
+	})
+}
+
+func TestEscapeNowCutsAndComesAfterSafe(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, free := make(chan int, 2), []chan struct{}{make(chan struct{}), make(chan struct{})}
+		r.with(r.workers(running, free)...)
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
+		require.NoError(r, err)
+		<-running
+		<-running
+		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		require.NoError(r, err)
+		synctest.Wait()
+		assert.Zero(r, r.did.of("cut"))
+		ack, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeNow, "ann", "")
+		require.NoError(r, err)
+		assert.Equal(r, runtime.AckPending, ack)
+		th = r.rest(th.ID)
+		assert.Equal(r, 2, r.did.of("cut"))
+		assert.Empty(r, r.log(th.ID, runtime.EntryFailed), "to be paused is no failure")
+		r.done(r.say(r.asked(th, runtime.KindUserEscape), `"continue"`), `["child 0: \"ok\"","child 1: \"ok\""]`)
+		assert.Equal(r, 2, r.did.of("first"), "what was done stays done")
+		_, err = r.e.Escape(r.ctx, th.ID, "gently", "ann", "")
+		assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
+	})
+}
+
+func TestAnswersToAnEscape(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
+			if err := thread.Show(ctx, map[string]any{"completed_steps": 2, "total_steps": 3}); err != nil {
+				return "", err
+			}
+			if text, is := thread.Modification(ctx); is {
+				r.did.add("modified "+text, "")
+				return "changed: " + text, nil
+			}
+			return thread.Ask[string](ctx, "which", runtime.Question{})
+		}))
+		pause := func() *runtime.Interrupt {
+			th := r.start("planner", nil)
+			_, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+			require.NoError(r, err)
+			r.next()
+			return r.asked(r.load(th.ID), runtime.KindUserEscape)
+		}
+		i := pause()
+		assert.JSONEq(r, `{"completed_steps":2,"total_steps":3}`, string(i.Context), "it carries the plan")
+		th := r.say(i, `"status"`)
+		assert.Equal(r, i.ID, r.asked(th, runtime.KindUserEscape).ID, "asked for its status it stays paused")
+		status := r.log(th.ID, runtime.EntryMessage)
+		require.Len(r, status, 1)
+		assert.JSONEq(r, string(i.Context), string(status[0].Value))
+		r.done(r.say(i, `{"choice":"modify","text":"skip step 3"}`), `"changed: skip step 3"`)
+		assert.Equal(r, 1, r.did.of("modified skip step 3"))
+		assert.Len(r, r.log(th.ID, runtime.EntryModified), 1)
+
+		for _, unchanged := range []string{`"continue"`, `{"choice":"modify","text":"  "}`, `"modify"`} {
+			th = r.say(pause(), unchanged)
+			r.asked(th, "which")
+			assert.Nil(r, th.Modify)
+		}
+		assert.Equal(r, runtime.StatusCancelled, r.say(pause(), `"cancel"`).Status())
+		i = pause()
+		r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`"retry"`)})
+		r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`{"choice":"modify","txt":"x"}`)})
+		_, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "Continue.", By: "ann"})
+		require.NoError(r, err, "plain words do too")
+	})
+}
+
+func TestModificationIsDeliveredExactlyOnce(t *testing.T) {
+	scene(t, func(r *rig) {
+		step := func(next thread.Transition) stepFunc {
+			return func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+				got := "none"
+				if a.Modify != nil {
+					got = *a.Modify
+				}
+				r.did.add(a.Frame.PC+" saw "+got, "")
+				if a.Frame.PC == "" {
+					if _, err := thread.Ask[bool](ctx, "go", runtime.Question{}); err != nil {
+						return thread.Transition{}, err
+					}
+				}
+				return next, nil
+			}
+		}
+		r.with(&staged{name: "line", steps: map[string]stepFunc{
+			"": step(thread.Advance("two", nil)), "two": step(thread.Advance("three", nil)), "three": step(thread.Done(1)),
+		}})
+		th := r.start("line", nil)
+		_, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		require.NoError(r, err)
+		r.next()
+		th = r.say(r.asked(r.load(th.ID), runtime.KindUserEscape), `{"choice":"modify","text":"faster"}`)
+		r.next()
+		r.done(r.reply(th.ID, "go", `true`), `1`)
+		assert.Equal(r, 2, r.did.of(" saw faster"), "for the step that it met, until that one ends")
+		assert.Equal(r, 1, r.did.of("two saw none"))
+		assert.Equal(r, 1, r.did.of("three saw none"))
+		assert.Len(r, r.log(th.ID, runtime.EntryModified), 1)
+	})
+}
+
+func TestCancelWhileAStepRuns(t *testing.T) {
+	for _, heeds := range []bool{true, false} {
+		onCancel := "a handler that ignores it"
+		if heeds {
+			onCancel = "a handler that heeds it"
+		}
+		t.Run(onCancel, func(t *testing.T) {
+			onBoth(t, func(r *rig) {
+				running, free := make(chan struct{}), make(chan struct{})
+				r.with(thread.Func("worker", func(ctx context.Context, _ any) (string, error) {
+					if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
+						return "", err
+					}
+					close(running)
+					if heeds {
+						<-ctx.Done()
+						return "", ctx.Err()
+					}
+					<-free
+					_, err := thread.Do(ctx, "after", r.did.effect("after"))
+					assert.ErrorIs(r, err, thread.ErrWaiting)
+					return "finished", nil
+				}))
+				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
+				require.NoError(r, err)
+				<-running
+				th, err = r.e.Cancel(r.ctx, th.ID, "ann", "enough")
+				require.NoError(r, err)
+				assert.Equal(r, runtime.StatusCancelled, th.Status())
+				assert.Equal(r, "enough", th.Failure.Text)
+				r.pass(2 * time.Second)
+				close(free)
+				r.pass(time.Second)
+				after := r.load(th.ID)
+				assert.Equal(r, runtime.StatusCancelled, after.Status(), "what it still does has no effect")
+				assert.Nil(r, after.Result)
+				assert.Zero(r, r.did.of("after"))
+				assert.Len(r, r.log(th.ID, runtime.EntryEffect), 1, "the log says what was done")
+				_, err = r.e.Cancel(r.ctx, th.ID, "ann", "")
+				assert.Equal(r, runtime.CodeNotWaiting, runtime.CodeOf(err))
+			})
+		})
+	}
+}
+
+func TestPauseHoldsAStepThatIgnoresIt(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, free := make(chan struct{}), make(chan struct{})
+		defer close(free)
+		r.with(thread.Func("worker", func(context.Context, any) (json.RawMessage, error) {
+			if r.did.add("run", ""); r.did.of("run") == 1 {
+				close(running)
+				<-free
+			}
+			return value(`"done"`), nil
+		}))
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
+		require.NoError(r, err)
+		<-running
+		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeNow, "ann", "")
+		require.NoError(r, err)
+		th = r.rest(th.ID)
+		assert.True(r, th.Paused(), "the engine goes on without it")
+		r.done(r.say(r.asked(th, runtime.KindUserEscape), `"continue"`), `"done"`)
+	})
+}

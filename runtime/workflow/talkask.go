@@ -1,0 +1,134 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// approvalType is the type of the question whether a tool may run; that of a clarification is the name of its tool.
+const approvalType = "approval"
+
+// aboutTool is the payload of a question that a tool call asks.
+type aboutTool struct {
+	Node      string          `json:"node"`
+	AgentType string          `json:"agentType"`
+	Tool      string          `json:"tool"`
+	CallID    string          `json:"toolCallId"`
+	Questions []clarification `json:"questions,omitempty"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	Reasoning string          `json:"reasoning,omitempty"`
+}
+
+// clarification is one question of request_clarification. A bare text is one too: models write both.
+type clarification struct {
+	Question   string   `json:"question"`
+	Field      string   `json:"field,omitempty"`
+	Importance string   `json:"importance,omitempty"`
+	Options    []string `json:"options,omitempty"`
+}
+
+// UnmarshalJSON reads either form.
+func (c *clarification) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &c.Question) == nil {
+		return nil
+	}
+	type plain clarification
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+func (l *talk) about(c *call, p aboutTool) (json.RawMessage, error) {
+	p.Node, p.AgentType, p.Tool, p.CallID = l.node.Key, l.node.AgentType, c.Name, c.ID
+	return runtime.Encode(p)
+}
+
+// clarify asks the user, as a numbered list that goes out as a message too, and returns what the user said.
+func (l *talk) clarify(ctx context.Context, c *call) (llm.ToolResult, error) {
+	var asked struct {
+		Questions []clarification `json:"questions"`
+	}
+	if err := json.Unmarshal(c.Args, &asked); err != nil || len(asked.Questions) == 0 {
+		return c.failed(`say what to ask: {"questions": [{"question": "..."}]}`), nil
+	}
+	lines := make([]string, len(asked.Questions))
+	for i, q := range asked.Questions {
+		lines[i] = fmt.Sprintf("%d. %s", i+1, q.Question)
+		if len(q.Options) > 0 {
+			lines[i] += " (" + strings.Join(q.Options, ", ") + ")"
+		}
+	}
+	text := strings.Join(lines, "\n")
+	payload, err := l.about(c, aboutTool{Questions: asked.Questions})
+	if err != nil {
+		return llm.ToolResult{}, err
+	}
+	if err := thread.Say(ctx, c.name, spoken{Node: l.node.Key, Text: text}); err != nil {
+		return llm.ToolResult{}, err
+	}
+	q := runtime.Question{Name: c.name, Text: text, Type: clarifyTool, Payload: payload, Plain: runtime.PlainText}
+	if l.user != "" {
+		q.Assignees = []string{l.user}
+	}
+	replies, err := thread.AskAll(ctx, q)
+	if err != nil {
+		return llm.ToolResult{}, err
+	}
+	value := replies[0].Value
+	if string(value) == "null" {
+		value = json.RawMessage(`"The user skips the questions."`)
+	}
+	return llm.ToolResult{ID: c.ID, Value: value}, nil
+}
+
+// approve waits for a person before a tool runs. It puts edited arguments into the call, and returns what the model is told when the tool may
+// not run.
+func (l *talk) approve(ctx context.Context, c *call, tool *llm.Tool) (denied *llm.ToolResult, err error) {
+	payload, err := l.about(c, aboutTool{Args: c.Args, Reasoning: c.reasoning})
+	if err != nil {
+		return nil, err
+	}
+	reply, err := thread.Ask[struct {
+		Decision string          `json:"decision"`
+		Args     json.RawMessage `json:"args"`
+		Reason   string          `json:"reason"`
+	}](ctx, c.name, runtime.Question{
+		Text: "May " + c.Name + " be run?", Type: approvalType, Payload: payload, Schema: approvalSchema(tool.Schema), Assignees: l.Approvers,
+		Choices: []runtime.Choice{
+			{Label: "approve", Value: json.RawMessage(`{"decision":"approve"}`)}, {Label: "deny", Value: json.RawMessage(`{"decision":"deny"}`)},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch reply.Decision {
+	case "approve":
+	case "edit":
+		c.Args = reply.Args
+	default: // deny: the schema knows no other
+		text := "denied: a person did not allow it"
+		if reply.Reason != "" {
+			text += ": " + reply.Reason
+		}
+		result := c.failed(text)
+		return &result, nil
+	}
+	return nil, nil
+}
+
+// approvalSchema is the schema of the answer. Edited arguments must be ones that the tool takes; a schema with references would not be the
+// same inside another one, so there they must be an object.
+func approvalSchema(tool json.RawMessage) json.RawMessage {
+	args := json.RawMessage(`{"type":"object"}`)
+	if len(tool) > 0 && !bytes.Contains(tool, []byte(`"$`)) {
+		args = tool
+	}
+	return json.RawMessage(`{"type":"object","properties":{"decision":{"enum":["approve","edit","deny"]},"args":` + string(args) +
+		`,"reason":{"type":"string"}},"required":["decision"],"additionalProperties":false,"if":{"properties":{"decision":{"const":"edit"}}},` +
+		`"then":{"required":["args"]},"else":{"not":{"required":["args"]}}}`)
+}

@@ -1,0 +1,488 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/generated/routes"
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+func TestU13_LoopOfInterrupts(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.node("orchestrator").LoopLimit = 4
+		w.always["orchestrator"] = chooses[routes.OrchestratorRouting]
+		w.open()
+		th := w.start("OrchestratorRequest")
+		for range 3 {
+			w.asked(th, runtime.KindAgentQuestion)
+			th = w.answer(th.ID, "no")
+		}
+		i := w.asked(th, runtime.KindSystemError)
+		var payload struct {
+			Code runtime.Code `json:"code"`
+		}
+		require.NoError(w, json.Unmarshal(i.Payload, &payload))
+		require.Equal(w, runtime.CodeLoop, payload.Code)
+		require.Contains(w, i.Text, "discoveryOrchestratorRequest or collectorRequest", "the way out")
+		require.Contains(w, i.Text, "limit is 4")
+		var warned []bool
+		for _, q := range w.model.asked {
+			if q.Name == "OrchestratorRouting" {
+				warned = append(warned, strings.Contains(q.Prompt, "Loop warning"))
+			}
+		}
+		require.Equal(w, []bool{false, false, true, true}, warned, "from the second interrupt on")
+		require.Contains(w, w.model.last().Prompt, "Set discoveryOrchestratorRequest or collectorRequest instead.")
+
+		w.model.says = []string{w.routing("orchestrator", "discoveryOrchestratorRequest")}
+		w.on("discoveryOrchestrator", w.stops("discoveryOrchestrator"))
+		th = w.order(th.ID, `{"choice":"edit","input":`+w.sample("OrchestratorRequest", "goal", "take the way out")+`}`)
+		require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
+	})
+}
+
+// TestU13_OtherLoops: self-routes count, the visits of helpers do not, and another node in between ends a row.
+func TestU13_OtherLoops(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.always["discoveryOrchestrator"] = w.says("discoveryOrchestrator", "orchestratorRequest")
+		w.open()
+		th := w.start("DiscoveryOrchestratorRequest")
+		require.Contains(w, w.asked(th, runtime.KindSystemError).Text, "entered 6 times in a row")
+		require.Len(w, w.runs, 5)
+
+		w = w.again() // with a helper in between
+		w.always["discoveryOrchestrator"] = w.says("discoveryOrchestrator", "contextManagerRequest")
+		w.always["contextManager"] = w.says("contextManager", "discoveryOrchestratorRequest")
+		w.open()
+		th = w.start("DiscoveryOrchestratorRequest")
+		require.Contains(w, w.asked(th, runtime.KindSystemError).Text, "entered 6 times in a row")
+		require.Len(w, w.runs, 10)
+
+		w = w.again()
+		w.node("orchestrator").LoopLimit = 2
+		w.on("orchestrator", w.asks("orchestrator", "PAUSE", "1"), w.says("orchestrator", "collectorRequest"),
+			w.asks("orchestrator", "PAUSE", "2"), w.stops("orchestrator"))
+		w.on("orchestratorCollector", w.says("orchestratorCollector", "orchestratorRequest"))
+		w.open()
+		th = w.answer(w.start("OrchestratorRequest").ID, "go")
+		th = w.answer(th.ID, "go")
+		require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
+	})
+}
+
+func TestU14_SecondOfThreeAsks(t *testing.T) {
+	onBoth(t, func(w *world) {
+		var mu sync.Mutex
+		effects := map[string]int{}
+		w.always["discoveryAgent"] = func(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
+			agent, ok := request.(*routes.DiscoveryAgentRequest)
+			require.True(w, ok)
+			_, err := thread.Do(ctx, "explore", func(context.Context, string) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				effects[agent.SubdomainFocus]++
+				return "", nil
+			})
+			if err != nil {
+				return "", err
+			}
+			if agent.SubdomainFocus == "two" && call.Answer == nil {
+				return w.routing("discoveryAgent", "interruptRequest", "type", "HUMAN_REVIEW"), nil
+			}
+			return w.routing("discoveryAgent", "agentResult", "output", agent.SubdomainFocus), nil
+		}
+		w.on("discoveryDispatch", w.stops("discoveryDispatch"))
+		w.open()
+		var requests []json.RawMessage
+		for _, focus := range []string{"one", "two", "three"} {
+			requests = append(requests, json.RawMessage(w.sample("DiscoveryAgentRequest", "subdomainFocus", focus)))
+		}
+		th := w.start("DiscoveryAgentRequests", "requests", requests)
+		w.asked(th, runtime.KindAgentQuestion)
+		require.Equal(w, []bool{true, false, true}, done(th.Root().Children), "the others finish")
+		th = w.answer(th.ID, "go")
+		require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
+		var got routes.DiscoveryAgentResults
+		require.NoError(w, runtime.Unmarshal(w.calls["discoveryDispatch"][0].Results, &got))
+		var order []string
+		for _, r := range got.Result {
+			order = append(order, r.Output)
+		}
+		require.Equal(w, []string{"one", "two", "three"}, order)
+		require.Equal(w, 1, effects["one"])
+		require.Equal(w, 1, effects["three"])
+		require.Equal(w, 2, effects["two"], "it ran once more, on a visit of its own")
+	})
+}
+
+func done(children []runtime.Child) []bool {
+	var out []bool
+	for _, c := range children {
+		out = append(out, c.Done)
+	}
+	return out
+}
+
+func TestU16_HappyPathWithFourteenInterrupts(t *testing.T) {
+	onBoth(t, func(w *world) {
+		asks := func(node string) turn { return w.asks(node, "HUMAN_REVIEW", "may "+node+" go on?") }
+		says := func(node string, branches ...string) {
+			w.on(node, asks(node))
+			for _, b := range branches {
+				w.on(node, w.says(node, b))
+			}
+		}
+		advance := func(node string) turn {
+			return w.says(node, "collectorResult", "collectorDecision", map[string]string{"decisionType": "ADVANCE_PHASE", "rationale": "", "requestedPhase": ""})
+		}
+		says("orchestrator", "discoveryOrchestratorRequest")
+		for phase, collect := range map[string]string{"discovery": "collectorRequest", "planning": "planningCollectorRequest", "ticket": "ticketCollectorRequest"} {
+			agent := w.program.Tables.Requests[w.node(phase+"Agent").Request-1].Name
+			one := json.RawMessage(w.sample(agent))
+			w.on(phase+"Orchestrator", asks(phase+"Orchestrator"), w.says(phase+"Orchestrator", "agentRequests", "requests", []json.RawMessage{one, one}))
+			w.always[phase+"Agent"] = w.says(phase+"Agent", "agentResult")
+			says(phase+"Dispatch", collect)
+		}
+		says("discoveryCollector", "reviewRequest", "mergerRequest", "contextManagerRequest")
+		says("review", "discoveryCollectorRequest")
+		says("merger", "discoveryCollectorRequest")
+		says("contextManager", "discoveryCollectorRequest")
+		w.on("discoveryCollector", advance("discoveryCollector"))
+		for _, collector := range []string{"planningCollector", "ticketCollector", "orchestratorCollector"} {
+			w.on(collector, asks(collector), advance(collector))
+		}
+		w.open()
+		th := w.start("OrchestratorRequest")
+		for n := 0; th.Status() == runtime.StatusWaiting; n++ {
+			i := w.asked(th, runtime.KindAgentQuestion)
+			th = w.answer(th.ID, fmt.Sprintf("answer %d for %s", n, i.Text))
+		}
+		require.Equal(w, runtime.StatusDone, th.Status(), "%+v", th.Failure)
+		require.Contains(w, string(th.Result), `{"OrchestratorCollectorResult":`)
+		for node, left := range w.turns {
+			require.Empty(w, left, node)
+		}
+		for _, leaf := range []string{"discoveryAgent", "planningAgent", "ticketAgent"} {
+			require.Len(w, w.calls[leaf], 2, "no sub-agent runs twice")
+		}
+		asked, err := w.e.Inbox(w.ctx, runtime.InterruptQuery{Thread: th.ID})
+		require.NoError(w, err)
+		require.Len(w, asked, 14)
+		nodes := map[string]bool{}
+		for _, i := range asked {
+			require.Equal(w, runtime.InterruptAnswered, i.State)
+			require.Contains(w, string(i.Answer), i.Text)
+			nodes[i.Name] = true
+		}
+		require.Len(w, nodes, 14, "one at each of the fourteen nodes")
+		require.Equal(w, 11, w.model.count(), "a dispatch goes on with its stored requests")
+	})
+}
+
+func TestU17_CollectorDecisions(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for collector, arms := range map[string]map[string]string{
+			"discoveryCollector":    {"ROUTE_BACK": "discoveryOrchestrator", "ADVANCE_PHASE": "planningOrchestrator", "STOP": "orchestrator", "": "planningOrchestrator"},
+			"planningCollector":     {"ROUTE_BACK": "planningOrchestrator", "ADVANCE_PHASE": "ticketOrchestrator", "STOP": "orchestratorCollector", "": "ticketOrchestrator"},
+			"ticketCollector":       {"ROUTE_BACK": "ticketOrchestrator", "ADVANCE_PHASE": "orchestratorCollector", "STOP": "orchestratorCollector", "": "orchestratorCollector"},
+			"orchestratorCollector": {"ROUTE_BACK": "orchestrator", "ADVANCE_PHASE": "end", "STOP": "end", "": "end"},
+		} {
+			for decision, to := range arms {
+				w := w.again()
+				w.undecided(decision == "")
+				with := map[string]string{"decisionType": decision, "rationale": "", "requestedPhase": ""}
+				if decision == "" {
+					with["decisionType"] = "STOP"
+				}
+				w.on(collector, w.says(collector, "collectorResult", "consolidatedOutput", "all of it", "collectorDecision", with))
+				if to != "end" {
+					w.on(to, w.stops(to))
+				}
+				w.open()
+				th := w.start(w.program.Tables.Requests[w.node(collector).Request-1].Name, "goal", "old")
+				if to == "end" {
+					require.Equal(w, runtime.StatusDone, th.Status(), "%s %s", collector, decision)
+					require.Contains(w, string(th.Result), "all of it")
+					require.NotContains(w, string(th.Result), `"decisionType":""}`)
+					result, err := runtime.DecodeTagged(th.Result, w.program.Result)
+					require.NoError(w, err)
+					require.Equal(w, "OrchestratorCollectorResult", result.Shape().Name)
+					continue
+				}
+				require.Equal(w, []string{collector, to}, w.runs, "%s %q %+v", collector, decision, th.Open)
+				data, err := runtime.Encode(w.took[to][0])
+				require.NoError(w, err)
+				require.Contains(w, string(data), `"goal":"all of it"`)
+			}
+		}
+	})
+}
+
+// undecided makes the handlers return results without a decision, as Go code may.
+func (w *world) undecided(yes bool) {
+	if !yes {
+		return
+	}
+	w.program.Invoke = func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
+		routing, err := w.invoke(ctx, call, request)
+		switch r := routing.(type) {
+		case *routes.DiscoveryCollectorRouting:
+			r.CollectorResult.CollectorDecision.DecisionType = ""
+		case *routes.PlanningCollectorRouting:
+			r.CollectorResult.CollectorDecision.DecisionType = ""
+		case *routes.TicketCollectorRouting:
+			r.CollectorResult.CollectorDecision.DecisionType = ""
+		case *routes.OrchestratorCollectorRouting:
+			r.CollectorResult.CollectorDecision.DecisionType = ""
+		}
+		return routing, err
+	}
+}
+
+// TestU17_WhatTheNextRequestHas: an arm goes on with the last request its node had, hidden fields included.
+func TestU17_WhatTheNextRequestHas(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.on("orchestrator", w.says("orchestrator", "discoveryOrchestratorRequest"), w.stops("orchestrator"))
+		w.on("discoveryOrchestrator", w.says("discoveryOrchestrator", "collectorRequest"))
+		w.on("discoveryCollector", w.says("discoveryCollector", "collectorResult", "consolidatedOutput", "new goal",
+			"collectorDecision", map[string]string{"decisionType": "STOP", "rationale": "", "requestedPhase": ""}))
+		w.open()
+		w.start("OrchestratorRequest", "phase", "DISCOVERY", "contextId", rootKey)
+		got, ok := w.took["orchestrator"][1].(*routes.OrchestratorRequest)
+		require.True(w, ok)
+		require.Equal(w, "new goal", got.Goal)
+		require.Equal(w, "DISCOVERY", got.Phase)
+		require.Equal(w, rootKey, string(got.ContextID))
+	})
+}
+
+const rootKey = "ak:01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+func TestU18_PromptsMarkTheNode(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for i := range w.program.Tables.Nodes {
+			n := w.program.Tables.Nodes[i]
+			if n.Routing == 0 {
+				continue
+			}
+			w := w.again()
+			row := w.program.Tables.Routings[n.Routing-1]
+			allowed := []string{row.Branches[1].Name, row.Branches[2].Name}
+			w.model.says = []string{w.routing(n.Key, "interruptRequest", "type", "HUMAN_REVIEW"), w.routing(n.Key, row.Branches[1].Name)}
+			play := func(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
+				if call.Answer != nil {
+					call.Allowed = allowed
+				}
+				out, err := w.choose(ctx, call, request)
+				if call.Answer != nil && err == nil {
+					out = w.routing(n.Key, "interruptRequest", "type", "STOP")
+				}
+				return out, err
+			}
+			w.on(n.Key, play, play)
+			w.cfg.Model = w.model
+			w.node(n.Key).Reuse = false
+			if n.Escalates != 0 {
+				w.program.Tables.Nodes[n.Escalates-1].Reuse = false
+			}
+			w.open()
+			th := w.start(w.program.Tables.Requests[n.Request-1].Name)
+			mark := ">>> [" + n.DisplayName + "] <<< YOU ARE HERE"
+			first := w.model.asked[0]
+			require.Equal(w, 1, strings.Count(first.Prompt, mark), n.Key)
+			require.Equal(w, 1, strings.Count(first.Prompt, "YOU ARE HERE"))
+			require.Equal(w, names(row.Branches), offered(first.Prompt), n.Key)
+			if n.Route == 0 {
+				continue // outside of a fan-out it cannot go on
+			}
+			w.model.says = append([]string{""}, w.model.says...)
+			w.answer(th.ID, "go")
+			handler := w.model.asked[1]
+			require.Equal(w, 1, strings.Count(handler.Prompt, "YOU ARE HERE"))
+			require.Equal(w, 1, strings.Count(handler.Prompt, ">>> ["+w.program.Tables.Handler.DisplayName+"] <<< YOU ARE HERE"))
+			require.Equal(w, []string{w.program.Tables.Routes[n.Route-1].Field}, offered(handler.Prompt))
+			require.Equal(w, allowed, offered(w.model.asked[2].Prompt), n.Key)
+		}
+	})
+}
+
+// choose lets the model choose for any node.
+func (w *world) choose(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
+	for _, try := range []turn{
+		chooses[routes.OrchestratorRouting], chooses[routes.DiscoveryOrchestratorRouting], chooses[routes.PlanningOrchestratorRouting],
+		chooses[routes.TicketOrchestratorRouting], chooses[routes.ReviewRouting], chooses[routes.MergerRouting],
+		chooses[routes.ContextManagerResultRouting], chooses[routes.OrchestratorCollectorRouting], chooses[routes.DiscoveryCollectorRouting],
+		chooses[routes.PlanningCollectorRouting], chooses[routes.TicketCollectorRouting], chooses[routes.DiscoveryAgentDispatchRouting],
+		chooses[routes.PlanningAgentDispatchRouting], chooses[routes.TicketAgentDispatchRouting], chooses[routes.DiscoveryAgentRouting],
+		chooses[routes.PlanningAgentRouting], chooses[routes.TicketAgentRouting],
+	}[w.row(call.Node)-1:] {
+		return try(ctx, call, request)
+	}
+	return "", nil
+}
+
+func names(branches []runtime.BranchRow) []string {
+	var out []string
+	for _, b := range branches {
+		out = append(out, b.Name)
+	}
+	return out
+}
+
+// offered lists the branches under the routing options of a prompt.
+func offered(text string) []string {
+	_, text, _ = strings.Cut(text, "### Available routing options")
+	var out []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			break
+		}
+		if rest, ok := strings.CutPrefix(line, "- **"); ok {
+			name, _, _ := strings.Cut(rest, "**")
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// TestStuck: a node that fails again and again ends with a question that can send the work elsewhere.
+func TestStuck(t *testing.T) {
+	onBoth(t, func(w *world) {
+		c := &clock{now: time.Date(2026, 2, 15, 12, 0, 0, 0, time.UTC)}
+		w.clock = c
+		w.on("orchestrator", w.says("orchestrator", "discoveryOrchestratorRequest"), w.stops("orchestrator"))
+		w.always["discoveryOrchestrator"] = fails("no tokens left")
+		w.open()
+		th := w.start("OrchestratorRequest", "goal", "kept")
+		for range 2 {
+			require.Empty(w, th.Open)
+			c.add(time.Hour)
+			require.NoError(w, w.e.RunDue(w.ctx))
+			th = w.wait(th.ID)
+		}
+		i := w.asked(th, runtime.KindSystemError)
+		require.Len(w, w.calls["discoveryOrchestrator"], 3)
+		require.Equal(w, []string{"retry", "edit", "skip", "reroute", "abort"}, choices(i))
+		require.Equal(w, []string{"ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR"}, i.Targets)
+		_, err := w.e.Answer(w.ctx, th.ID, runtime.Answer{Value: json.RawMessage(`{"choice":"reroute","target":"MERGER_AGENT"}`)})
+		require.Equal(w, runtime.CodeNoRoute, runtime.CodeOf(err))
+		th = w.order(th.ID, `{"choice":"reroute","target":"ORCHESTRATOR"}`)
+		require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
+		got, ok := w.took["orchestrator"][1].(*routes.OrchestratorRequest)
+		require.True(w, ok)
+		require.Equal(w, "kept", got.Goal)
+	})
+}
+
+// TestStuck_Choices: edit, skip and wrong input.
+func TestStuck_Choices(t *testing.T) {
+	onBoth(t, func(w *world) {
+		broken := func(context.Context, runtime.Call, runtime.Record) (string, error) { return `{}`, nil }
+		wrong := func(context.Context, runtime.Call, runtime.Record) (string, error) {
+			return "", runtime.Permanent(fmt.Errorf("cannot"))
+		}
+		w.on("orchestrator", wrong, broken, w.says("orchestrator", "discoveryOrchestratorRequest"))
+		w.on("discoveryOrchestrator", wrong)
+		w.open()
+		th := w.start("OrchestratorRequest", "goal", "old", "contextId", rootKey)
+		require.NotContains(w, choices(w.asked(th, runtime.KindSystemError)), "retry")
+		th = w.order(th.ID, `{"choice":"edit","input":{"goal":7}}`)
+		require.Contains(w, w.asked(th, runtime.KindSystemError).Text, "/goal")
+		th = w.order(th.ID, `{"choice":"edit","input": {"goal": "new", "phase": "p"}}`)
+		for th.Status() == runtime.StatusWaiting && len(th.Open) == 0 { // no branch was set: it is tried again
+			require.NoError(w, w.next(th))
+			th = w.wait(th.ID)
+		}
+		w.asked(th, runtime.KindSystemError)
+		for _, request := range w.took["orchestrator"][1:] {
+			got, ok := request.(*routes.OrchestratorRequest)
+			require.True(w, ok)
+			require.Equal(w, "new", got.Goal)
+			require.Equal(w, rootKey, string(got.ContextID), "what is hidden stays")
+		}
+		th = w.order(th.ID, `{"choice":"skip","value":{"done":true}}`)
+		require.Equal(w, runtime.StatusIdle, th.Status())
+		require.JSONEq(w, `{"done":true}`, string(th.Result))
+	})
+}
+
+// clock is a clock that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now returns the time.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func TestU20_SubscribersMissNothing(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.on("orchestrator", w.publishes(w.asks("orchestrator", "HUMAN_REVIEW", "?"), event("e1", "", "ORCHESTRATOR", "MERGER_AGENT")))
+		w.on("merger", w.asks("merger", "PAUSE", "?"), w.stops("merger"))
+		w.open()
+		var early []int64
+		follow := func(into *[]int64, id string, wait <-chan struct{}) {
+			for row, err := range w.e.Subscribe(w.ctx, thread.Filter{Thread: id}, 0) {
+				if !assert.NoError(w, err) {
+					return
+				}
+				*into = append(*into, row.Seq)
+				if wait != nil {
+					<-wait // slow: nothing is read while the work goes on
+				}
+				if row.Type == runtime.EntryOver {
+					return
+				}
+			}
+		}
+		th := w.start("OrchestratorRequest")
+		slow := make(chan struct{})
+		var readers sync.WaitGroup
+		readers.Go(func() { follow(&early, th.ID, slow) })
+		th = w.answer(th.ID, "go")
+		th = w.answer(th.ID, "go")
+		close(slow)
+		readers.Wait()
+		var late []int64
+		follow(&late, th.ID, nil)
+		want := make([]int64, th.Seq)
+		for i := range want {
+			want[i] = int64(i) + 1
+		}
+		require.Equal(w, want, early)
+		require.Equal(w, want, late)
+
+		var stored workflow.Event
+		for _, row := range w.log(th.ID) {
+			if row.Type == runtime.EntryReroute && row.State == runtime.ReroutePending {
+				require.Equal(w, "orchestrator", row.By)
+				require.NoError(w, json.Unmarshal(row.Value, &stored))
+			}
+		}
+		require.Equal(w, "orchestrator", stored.RequestedBy)
+		require.False(w, stored.Timestamp.IsZero())
+		require.True(w, slices.Contains(w.runs, "merger"))
+	})
+}
