@@ -31,6 +31,7 @@ type faulty struct {
 	runtime.Store
 	kind fault
 	at   int        // the call that goes wrong; counts from 1
+	died func()     // is called when the process dies
 	dice *rand.Rand // in a storm: which calls do, and how
 
 	mu    sync.Mutex
@@ -65,9 +66,11 @@ func (s *faulty) before() (do bool, after error) {
 		return false, gone
 	case kind == diesBefore:
 		s.dead = true
+		s.died()
 		return false, gone
 	case kind == diesAfter:
 		s.dead = true
+		s.died()
 	}
 	return true, gone
 }

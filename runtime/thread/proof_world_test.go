@@ -62,6 +62,7 @@ type process struct {
 	*faulty
 	world  *world
 	engine *thread.Engine
+	life   context.Context //nolint:containedctx // who waits for a process hears of its death
 }
 
 func newWorld(t *testing.T, base runtime.Store, kind fault, at int, machines func(p *process) []thread.Machine) *world {
@@ -94,6 +95,7 @@ func (w *world) up() *process {
 				f.dice = rand.New(rand.NewPCG(seed, seed))
 			}
 			w.now = &process{faulty: f, world: w}
+			w.now.life, f.died = context.WithCancel(w.ctx)
 		}
 		p := w.now
 		if p.alive(func() {}) && p.engine == nil {
@@ -170,7 +172,7 @@ func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Th
 	for pause := time.Second; ; pause *= 2 {
 		var now *runtime.Thread
 		w.try(func(e *thread.Engine) (err error) {
-			now, err = e.Wait(w.ctx, id)
+			now, err = e.Wait(w.now.life, id)
 			return err
 		})
 		if w.settleDoubts(now) {

@@ -289,7 +289,7 @@ type model struct {
 
 // question is what a model was asked.
 type question struct {
-	Name, Prompt, Schema string
+	Name, Prompt, Schema, Key string
 }
 
 // Generate notes the request and replies.
@@ -297,7 +297,7 @@ func (m *model) Generate(_ context.Context, r llm.Request) (llm.Response, error)
 	if err := r.Check(); err != nil {
 		return llm.Response{}, err
 	}
-	q := question{Name: r.Name(), Prompt: r.Prompt, Schema: r.Schema(runtime.Plain)}
+	q := question{Name: r.Name(), Prompt: r.Prompt, Schema: r.Schema(runtime.Plain), Key: r.Key}
 	m.mu.Lock()
 	m.asked = append(m.asked, q)
 	var reply string

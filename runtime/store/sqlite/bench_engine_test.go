@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,5 +46,33 @@ func BenchmarkEngineProfile(b *testing.B) {
 	e := openEngine(b, openBench(b))
 	for b.Loop() {
 		require.NoError(b, engineCycle(e))
+	}
+}
+
+// BenchmarkEngine compares the cycle through the engine with the floor, in short turns: what else the machine does falls on both.
+func BenchmarkEngine(b *testing.B) {
+	for _, workers := range []int{1, 8, 64} {
+		b.Run(fmt.Sprintf("ratio/workers=%d", workers), func(b *testing.B) {
+			f, e := openFloor(b, workers > 1), openEngine(b, openBench(b))
+			var rate [2]float64
+			b.ResetTimer()
+			for range b.N {
+				for n, cycle := range []func(){f.cycle, func() { must(b, engineCycle(e)) }} {
+					begin := time.Now()
+					did := together(workers, func(int64) bool { return time.Since(begin) > 100*time.Millisecond }, cycle)
+					rate[n] += float64(did) / time.Since(begin).Seconds()
+				}
+			}
+			b.ReportMetric(rate[0]/float64(b.N), "floor/s")
+			b.ReportMetric(rate[1]/float64(b.N), "engine/s")
+			b.ReportMetric(rate[1]/rate[0], "ratio")
+		})
+	}
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Error(err)
 	}
 }
