@@ -106,7 +106,7 @@ func TestEveryRuleCanFail(t *testing.T) {
 		"long file":                    {"runtime/x.go", "package runtime\n" + strings.Repeat("\n", maxLines), "runtime/x.go", "has 501 lines, more than 500"},
 		"long test":                    {"runtime/x_test.go", "package runtime\n" + strings.Repeat("\n", maxLines), "runtime/x_test.go", "has 501 lines, more than 500"},
 		"long generated file":          {"generated/routes/x_gen.go", header + "\npackage routes\n" + strings.Repeat("\n", maxLines), "", ""},
-		"too many exported types":      {"runtime/thread/x.go", "package thread\n\n" + types("T", 16), "runtime/thread", "has 16 exported types, its limit is 15"},
+		"too many exported types":      {"runtime/prompt/x.go", "// Package prompt is here.\npackage prompt\n\n" + types("T", 16), "runtime/prompt", "has 16 exported types, its limit is 15"},
 		"more types where it is told":  {"runtime/x.go", "package runtime\n\n" + types("T", 45), "", ""},
 		"too many types even there":    {"runtime/x.go", "package runtime\n\n" + types("T", 81), "runtime", "has 81 exported types, its limit is 80"},
 		"private types do not count":   {"runtime/thread/x.go", "package thread\n\n" + types("t", 16), "", ""},

@@ -197,9 +197,8 @@ func (d *driver) again(err error) {
 func (d *driver) refuse(err error) {
 	const first, most = 50 * time.Millisecond, 5 * time.Second
 	d.again(err)
-	if d.engine.stopped() { // the next engine runs the steps again
-		d.fence = 0
-		d.pending = nil
+	if d.engine.stopped() { // this one tries nothing any more: the next engine runs the steps again
+		d.stuck, d.fence, d.pending = true, 0, nil
 	}
 	if len(d.pending) == 0 {
 		d.work, d.flushAt = nil, time.Time{}

@@ -58,10 +58,10 @@ type Engine struct {
 	machines map[string]Machine
 	shapes   *shapeTable
 
-	stepContext context.Context // ends when steps are to end
+	stepContext context.Context //nolint:containedctx // ends when steps are to end: they belong to no call
 	stopSteps   context.CancelCauseFunc
 	closing     atomic.Bool
-	ctx         context.Context // ends when nothing may be written any more
+	ctx         context.Context //nolint:containedctx // ends when nothing may be written any more
 	stop        context.CancelFunc
 
 	mu      sync.Mutex

@@ -15,10 +15,10 @@ import (
 )
 
 // another opens a second engine on the same store, as another process would.
-func (r *rig) another(owner string, machines ...thread.Machine) *thread.Engine {
+func (r *rig) another(machines ...thread.Machine) *thread.Engine {
 	r.Helper()
 	cfg := r.cfg
-	cfg.Owner = owner
+	cfg.Owner = "other"
 	return r.engine(r.store, cfg, machines...)
 }
 
@@ -33,7 +33,7 @@ func TestOtherEngineAnswersWhileThisOneDrives(t *testing.T) {
 			<-free
 			return "worked", nil
 		}))
-		other := r.another("other", r.machines...)
+		other := r.another(r.machines...)
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 		require.NoError(r, err)
 		<-running
@@ -57,7 +57,7 @@ func TestLeaseIsKeptAsLongAsAStepRuns(t *testing.T) {
 			<-free
 			return "done", nil
 		}))
-		r.another("other", r.machines...)
+		r.another(r.machines...)
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
 		require.NoError(r, err)
 		r.pass(4 * time.Minute)
@@ -84,7 +84,7 @@ func TestLeaseMovesAndTheFenceGoesUp(t *testing.T) {
 		<-running
 		r.pass(time.Second)   // what was done once is stored soon, though the step goes on
 		r.way.cut.Store(true) // it hangs
-		other := r.another("other", r.machines...)
+		other := r.another(r.machines...)
 		r.pass(40 * time.Second)
 		<-running
 		lease := r.load(th.ID).Lease
@@ -112,7 +112,7 @@ func TestEngineWithoutTheMachineLeavesTheThreadToOthers(t *testing.T) {
 		require.NoError(r, err, "an answer needs no code of the thread's")
 		r.pass(time.Minute)
 		assert.Equal(r, runtime.StatusRunning, r.load(th.ID).Status())
-		other := r.another("other", r.asker(runtime.Question{}))
+		other := r.another(r.asker(runtime.Question{}))
 		r.pass(2 * time.Second)
 		end, err := other.Wait(r.ctx, th.ID)
 		require.NoError(r, err)
@@ -164,6 +164,7 @@ func TestCloseLetsStepsEnd(t *testing.T) {
 }
 
 func TestCloseCutsAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	for _, heeds := range []bool{true, false} {
 		handler := "a handler that ignores it"
 		if heeds {
@@ -245,6 +246,7 @@ func TestStoreThatIsUnavailableForATime(t *testing.T) {
 }
 
 func TestEagerOrNot(t *testing.T) {
+	t.Parallel()
 	for _, eager := range []time.Duration{-1, time.Millisecond, time.Hour} {
 		t.Run(eager.String(), func(t *testing.T) {
 			scene(t, func(r *rig) {
@@ -306,7 +308,7 @@ func TestThreadOfAnotherProgram(t *testing.T) {
 func TestStartIsDoneOnce(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.with(r.asker(runtime.Question{}))
-		other := r.another("other", r.machines...)
+		other := r.another(r.machines...)
 		var all sync.WaitGroup
 		errs := make([]error, 10)
 		for n := range errs {

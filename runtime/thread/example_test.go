@@ -34,7 +34,6 @@ func ExampleFunc() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = engine.Close(ctx) }()
 
 	t, err := engine.Start(ctx, thread.Begin{Machine: "order", Input: "shirt", User: "ann"})
 	if err != nil {
@@ -52,6 +51,9 @@ func ExampleFunc() {
 		log.Fatal(err)
 	}
 	fmt.Println(t.Status(), string(t.Result))
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// reserving a shirt
 	// waiting Which size?
@@ -90,7 +92,6 @@ func ExampleEngine_Answer_afterRestart() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = second.Close(ctx) }()
 	inbox, err := second.Inbox(ctx, runtime.InterruptQuery{})
 	if err != nil {
 		log.Fatal(err)
@@ -105,6 +106,9 @@ func ExampleEngine_Answer_afterRestart() {
 		log.Fatal(err)
 	}
 	fmt.Println(string(t.Result))
+	if err = second.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// delete it?
 	// "delete it: done"
@@ -123,7 +127,6 @@ func ExampleOnce() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = engine.Close(ctx) }()
 	t, err := engine.Start(ctx, thread.Begin{Machine: "pay", Input: 50})
 	if err != nil {
 		log.Fatal(err)
@@ -141,6 +144,9 @@ func ExampleOnce() {
 		log.Fatal(err)
 	}
 	fmt.Println(t.Status(), string(t.Result))
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// transferring 50
 	// Nobody knows whether transfer happened. Look, and say.
@@ -154,7 +160,6 @@ func ExampleEngine_AnswerAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = engine.Close(ctx) }()
 	var answers []runtime.Answer
 	var ids []string
 	for _, what := range []string{"paint", "sand"} {
@@ -182,6 +187,9 @@ func ExampleEngine_AnswerAll() {
 		}
 		fmt.Println(string(t.Result))
 	}
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// invalid
 	// "paint: done"
@@ -201,7 +209,6 @@ func ExampleEngine_Escape() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = engine.Close(ctx) }()
 	t, err := engine.Start(ctx, thread.Begin{Machine: "report"})
 	if err != nil {
 		log.Fatal(err)
@@ -223,6 +230,9 @@ func ExampleEngine_Escape() {
 		log.Fatal(err)
 	}
 	fmt.Println(string(t.Result))
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// requested
 	// user_escape
@@ -242,7 +252,6 @@ func ExampleEngine_RunDue() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = engine.Close(ctx) }()
 	t, err := engine.Start(ctx, thread.Begin{Machine: "lunch"})
 	if err != nil {
 		log.Fatal(err)
@@ -259,6 +268,9 @@ func ExampleEngine_RunDue() {
 		log.Fatal(err)
 	}
 	fmt.Println(string(t.Result))
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
 	// Output:
 	// until 11:00AM
 	// "soup"

@@ -2,7 +2,6 @@ package thread_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,7 +19,7 @@ import (
 type stepFunc = func(context.Context, thread.Activation) (thread.Transition, error)
 
 // family is a parent that calls children and returns what each of them came to, in the order they were called in.
-func family(machine string, inputs ...any) thread.Machine {
+func family(machine string, inputs ...any) *staged {
 	return &staged{name: "family", steps: map[string]stepFunc{
 		"": func(context.Context, thread.Activation) (thread.Transition, error) {
 			children := make([]thread.Spawned, len(inputs))
@@ -47,6 +46,7 @@ func family(machine string, inputs ...any) thread.Machine {
 }
 
 func TestChildrenRunAtTheSameTimeAndTheirOrderNeverCounts(t *testing.T) {
+	t.Parallel()
 	for _, order := range []string{"012", "021", "102", "120", "201", "210"} {
 		t.Run(order, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
@@ -124,7 +124,7 @@ func TestJumpPutsAnotherFrameInItsPlace(t *testing.T) {
 			},
 		}}, &staged{name: "second", steps: map[string]stepFunc{
 			"in the middle": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
-				return thread.Return(json.RawMessage(a.Frame.Input)), nil
+				return thread.Return(a.Frame.Input), nil
 			},
 		}})
 		th := r.start("family2", nil)
@@ -139,7 +139,7 @@ func TestJumpPutsAnotherFrameInItsPlace(t *testing.T) {
 
 // family2 is a family of one child.
 func family2(machine string) thread.Machine {
-	one := family(machine, nil).(*staged) //nolint:forcetypeassert // it is one
+	one := family(machine, nil)
 	one.name = "family2"
 	return one
 }
@@ -177,6 +177,7 @@ func TestEachRoundOfALoopHasItsOwnEffectsAndQuestions(t *testing.T) {
 }
 
 func TestWaysToEndAThread(t *testing.T) {
+	t.Parallel()
 	ends := map[string]struct {
 		end    thread.Transition
 		err    error

@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -57,7 +58,7 @@ type Transition struct {
 
 // Also adds what happens in the same commit, after the transition itself. decide may run several times, and does nothing but change.
 func (t Transition) Also(decide func(c *runtime.Change)) Transition {
-	t.also = append(t.also[:len(t.also):len(t.also)], decide)
+	t.also = append(slices.Clip(t.also), decide)
 	return t
 }
 

@@ -176,6 +176,7 @@ func TestModificationIsDeliveredExactlyOnce(t *testing.T) {
 }
 
 func TestCancelWhileAStepRuns(t *testing.T) {
+	t.Parallel()
 	for _, heeds := range []bool{true, false} {
 		onCancel := "a handler that ignores it"
 		if heeds {

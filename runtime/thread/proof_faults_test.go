@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	goruntime "runtime"
 	"sync"
 
 	"github.com/routegen/routegen/runtime"
@@ -37,17 +38,22 @@ type faulty struct {
 	mu    sync.Mutex
 	calls int
 	dead  bool
+	spun  bool // the engine called without a pause and without an end
 }
 
 var errFault = errors.New("made to fail")
 
 // before reports whether the next call is to be done, and what it returns then.
 func (s *faulty) before() (do bool, after error) {
-	const outage = 10
+	const outage, tooMany = 10, 20_000
 	gone := &runtime.Error{Code: runtime.CodeUnavailable, Op: "faulty store", Err: errFault}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
+	if s.calls > tooMany { // time stands still in a bubble where a goroutine never rests: end that goroutine, so that the test can say so
+		s.spun = true
+		goruntime.Goexit()
+	}
 	if s.dead {
 		return false, gone
 	}

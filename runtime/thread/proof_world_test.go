@@ -74,10 +74,27 @@ func newWorld(t *testing.T, base runtime.Store, kind fault, at int, machines fun
 		for _, p := range append(w.gone, w.now) {
 			if p != nil && p.engine != nil {
 				assert.NoError(t, p.engine.Close(ctx)) // ctx is over: what still runs is cut
+				assert.False(t, p.spun, "the engine calls the store without a pause")
 			}
 		}
 	})
 	return w
+}
+
+// boot makes the next process, whose engine is still to be opened.
+func (w *world) boot() *process {
+	const storms = 10
+	f := &faulty{Store: w.base, kind: w.kind, at: w.at}
+	if len(w.gone) > 0 {
+		f.kind = noFault
+	}
+	if w.storm > 0 && len(w.gone) < storms {
+		seed := w.storm*storms + uint64(len(w.gone))
+		f.dice = rand.New(rand.NewPCG(seed, seed))
+	}
+	p := &process{faulty: f, world: w}
+	p.life, f.died = context.WithCancel(w.ctx)
+	return p
 }
 
 // up returns a living process, after as many tries to start one as it takes.
@@ -85,17 +102,7 @@ func (w *world) up() *process {
 	w.t.Helper()
 	for {
 		if w.now == nil {
-			const storms = 10
-			f := &faulty{Store: w.base, kind: w.kind, at: w.at}
-			if len(w.gone) > 0 {
-				f.kind = noFault
-			}
-			if w.storm > 0 && len(w.gone) < storms {
-				seed := w.storm*storms + uint64(len(w.gone))
-				f.dice = rand.New(rand.NewPCG(seed, seed))
-			}
-			w.now = &process{faulty: f, world: w}
-			w.now.life, f.died = context.WithCancel(w.ctx)
+			w.now = w.boot()
 		}
 		p := w.now
 		if p.alive(func() {}) && p.engine == nil {

@@ -99,6 +99,10 @@ type Filter struct {
 	Types  []runtime.EntryType
 }
 
+func (f *Filter) selects(e *runtime.Entry) bool {
+	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) && !strings.HasPrefix(e.Thread, shapePrefix)
+}
+
 // Subscribe yields the entries after a cursor, in the order they were committed, and goes on with new ones until ctx ends, which is not yielded as an
 // error. Everything comes from the store: a reader that is slow, or comes late, or comes back with the cursor of the last entry it has
 // seen, misses nothing and sees nothing twice. An entry is yielded after its commit, never before.
@@ -115,10 +119,7 @@ func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2
 			}
 			for _, row := range rows {
 				after = row.Cursor
-				if len(f.Types) > 0 && !slices.Contains(f.Types, row.Type) || strings.HasPrefix(row.Thread, shapePrefix) {
-					continue
-				}
-				if !yield(row, nil) {
+				if f.selects(&row) && !yield(row, nil) {
 					return
 				}
 			}

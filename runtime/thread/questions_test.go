@@ -139,6 +139,7 @@ func TestSameQuestionInTheSameStepIsRefused(t *testing.T) {
 }
 
 func TestDeadlinePolicies(t *testing.T) {
+	t.Parallel()
 	const limit = time.Hour
 	cases := map[string]struct {
 		policy runtime.Deadline
@@ -276,6 +277,7 @@ func TestClaim(t *testing.T) {
 }
 
 func TestQuorum(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		votes  []string
 		status runtime.Status

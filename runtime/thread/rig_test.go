@@ -61,7 +61,7 @@ func onBoth(t *testing.T, play func(r *rig)) {
 // rig is a store with an engine over it, and what tests say to them.
 type rig struct {
 	*testing.T
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // that of the test
 	mode     string
 	store    runtime.Store
 	cfg      thread.Config
@@ -287,8 +287,3 @@ func (r *rig) pass(d time.Duration) {
 }
 
 func value(text string) json.RawMessage { return json.RawMessage(text) }
-
-// plain is a question that is answered in plain words.
-func plain(text string) runtime.Question {
-	return runtime.Question{Text: text, Plain: runtime.PlainText}
-}

@@ -2,7 +2,6 @@ package thread_test
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"testing"
 
@@ -35,6 +34,7 @@ func (r *rig) three() thread.Machine {
 }
 
 func TestRow01_ParallelInterruptsHaveTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
 	for _, order := range []string{"abc", "acb", "bac", "bca", "cab", "cba"} {
 		t.Run(order, func(t *testing.T) {
 			scene(t, func(r *rig) {
@@ -48,7 +48,7 @@ func TestRow01_ParallelInterruptsHaveTheirOwnAnswers(t *testing.T) {
 				assert.Len(r, ids, 3, "each has an id of its own")
 				for _, name := range order {
 					r.next()
-					th = r.reply(th.ID, string(name), fmt.Sprintf("%d", name-'a'+1))
+					th = r.reply(th.ID, string(name), strconv.Itoa(int(name-'a')+1))
 				}
 				r.done(th, `["a1","b2","c3"]`)
 				assert.Equal(r, 1, r.did.of("resumed"))

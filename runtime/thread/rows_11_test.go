@@ -115,6 +115,7 @@ func TestRow20_WhoHearsOfAQuestionFindsItStored(t *testing.T) {
 }
 
 func TestRow21_EveryWayOutLeavesAThreadThatGoesOn(t *testing.T) {
+	t.Parallel()
 	ways := map[string]struct {
 		leave func(r *rig, id string) // makes the running step end
 		back  func(r *rig, id string) // what brings it back
@@ -202,6 +203,7 @@ func TestRow22_ParentAndChildrenAreStoredTogether(t *testing.T) {
 }
 
 func TestRow23_NoLayerTakesAQuestionForAnError(t *testing.T) {
+	t.Parallel()
 	layers := map[string]func(ask func() (string, error)) (string, error){
 		"swallows it": func(ask func() (string, error)) (string, error) {
 			got, err := ask()

@@ -14,6 +14,7 @@ import (
 )
 
 func TestRow26_DeadlineAndAnswerAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	for _, early := range []time.Duration{0, time.Millisecond} {
 		t.Run("answer "+early.String()+" before", func(t *testing.T) {
 			onBoth(t, func(r *rig) {

@@ -281,6 +281,7 @@ func TestP14_Expiry(t *testing.T) {
 }
 
 func TestP16_SystemErrorOffersItsChoices(t *testing.T) {
+	t.Parallel()
 	choices := map[string]struct {
 		order string
 		check func(r *rig, t *runtime.Thread)

@@ -59,6 +59,7 @@ func (r *rig) boss(th *runtime.Thread, answer string) *runtime.Thread {
 }
 
 func TestS10_ApprovalComesBeforeTheEffect(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		answer, result string
 		sent           int
@@ -106,6 +107,7 @@ func TestS11_RestartWithAnApprovalOpen(t *testing.T) {
 }
 
 func TestS12_NewMessageWhileAnApprovalIsOpen(t *testing.T) {
+	t.Parallel()
 	for _, plainText := range []string{"answer", "strict"} {
 		t.Run(plainText, func(t *testing.T) {
 			scene(t, func(r *rig) {

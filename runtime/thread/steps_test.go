@@ -24,6 +24,7 @@ type slow struct {
 func (s slow) Timeout(*runtime.Frame) time.Duration { return s.limit }
 
 func TestStepTimeLimit(t *testing.T) {
+	t.Parallel()
 	for _, heeds := range []bool{true, false} {
 		t.Run(fmt.Sprintf("a handler that heeds its context: %t", heeds), func(t *testing.T) {
 			onBoth(t, func(r *rig) {
@@ -86,6 +87,7 @@ func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 }
 
 func TestWhatNoOtherTryMends(t *testing.T) {
+	t.Parallel()
 	permanent := map[string]error{
 		"marked":       runtime.Permanent(errors.New("no such account")),
 		"invalid":      &runtime.Error{Code: runtime.CodeInvalid},
@@ -108,6 +110,7 @@ func TestWhatNoOtherTryMends(t *testing.T) {
 }
 
 func TestOnceIsInDoubtWhenItsProcessDied(t *testing.T) {
+	t.Parallel()
 	orders := map[string]struct {
 		order, result string
 		happened      int

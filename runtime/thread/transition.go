@@ -8,7 +8,7 @@ import (
 )
 
 // apply adds to a change what the transition says of its frame. An error means that nothing was added: the step has failed.
-func (t *Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error {
+func (t Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error {
 	if t.err != nil {
 		return t.err
 	}
@@ -53,7 +53,7 @@ func (t *Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error
 	return nil
 }
 
-func (t *Transition) spawn(e *Engine, c *runtime.Change, id string) error {
+func (t Transition) spawn(e *Engine, c *runtime.Change, id string) error {
 	frames := make([]runtime.Frame, len(t.children))
 	for i, child := range t.children {
 		if err := e.knows(&child); err != nil {

@@ -37,6 +37,7 @@ func TestP1_ThreeStepsWithoutAnInterrupt(t *testing.T) {
 }
 
 func TestP2_EscapeDuringStep2(t *testing.T) {
+	t.Parallel()
 	const context1, context2 = `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`, `{"current_plan":["a","b","c"],"completed_steps":2,"total_steps":3}`
 	for name, c := range map[string]struct {
 		after bool // the step is held after its effect: it ends
@@ -62,10 +63,10 @@ func TestP2_EscapeDuringStep2(t *testing.T) {
 				}
 				id := p.start("a,b,c")
 				<-h.reached
-				ack, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "wait")
+				ack, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "wait")
 				require.NoError(s, err)
 				assert.Equal(s, runtime.AckRequested, ack, "requested, not yet paused")
-				running, err := s.e.Thread(s.ctx, id)
+				running, err := s.e.Thread(s.Context(), id)
 				require.NoError(s, err)
 				assert.Equal(s, runtime.StatusRunning, running.Status())
 				close(h.release)
@@ -74,7 +75,7 @@ func TestP2_EscapeDuringStep2(t *testing.T) {
 				p.shows(i, c.shows)
 				assert.Equal(s, c.did, s.done("b"))
 				assert.Zero(s, s.done("c"))
-				ack, err = s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "again")
+				ack, err = s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "again")
 				require.NoError(s, err)
 				assert.Equal(s, runtime.AckPending, ack)
 				s.answer(i, `"continue"`)
@@ -101,7 +102,7 @@ func TestP3_ResumeWithAChange(t *testing.T) {
 		}
 		id := p.start("a,b,c")
 		<-h.reached
-		_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+		_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 		require.NoError(s, err)
 		close(h.release)
 		i := s.asks(id, runtime.KindUserEscape)
@@ -147,7 +148,7 @@ func TestP3_ChangeWhileThePlanIsMade(t *testing.T) {
 		p := &plans{stage: s}
 		id := p.start("goal")
 		<-h.reached
-		_, err = s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+		_, err = s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 		require.NoError(s, err)
 		close(h.release)
 		i := s.asks(id, runtime.KindUserEscape)
@@ -160,6 +161,7 @@ func TestP3_ChangeWhileThePlanIsMade(t *testing.T) {
 }
 
 func TestP4_CancelledOrEmptyChange(t *testing.T) {
+	t.Parallel()
 	for _, answer := range []string{`"continue"`, `{"choice":"continue"}`, `{"choice":"modify"}`, `{"choice":"modify","text":"  "}`} {
 		t.Run(answer, func(t *testing.T) {
 			playAll(t, func(s *stage) {
@@ -172,7 +174,7 @@ func TestP4_CancelledOrEmptyChange(t *testing.T) {
 				}
 				id := p.start("a,b,c")
 				<-h.reached
-				_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+				_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 				require.NoError(s, err)
 				close(h.release)
 				i := s.asks(id, runtime.KindUserEscape)
@@ -196,7 +198,7 @@ func TestP5_EscapeWhenNothingRuns(t *testing.T) {
 		p.answered(id, "a done 1")
 		s.next()
 		before := s.rest(id)
-		_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+		_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 		s.code(runtime.CodeNotWaiting, err)
 		require.ErrorContains(s, err, "not_running")
 		assert.Equal(s, before, s.rest(id), "nothing has changed")
@@ -258,12 +260,12 @@ func TestP7_EscapeWhileAQuestionIsOpen(t *testing.T) {
 		id := p.start("a,b,c")
 		old := s.asks(id, runtime.KindAgentQuestion)
 		s.next()
-		_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+		_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 		require.NoError(s, err)
 		escape := s.asks(id, runtime.KindUserEscape)
 		p.shows(escape, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
 		assert.Equal(s, escape.ID, s.interrupt(old.ID).SupersededBy)
-		_, err = s.e.Answer(s.ctx, id, runtime.Answer{Interrupt: old.ID, Value: json.RawMessage(`"left"`), By: "ann"})
+		_, err = s.e.Answer(s.Context(), id, runtime.Answer{Interrupt: old.ID, Value: json.RawMessage(`"left"`), By: "ann"})
 		s.code(runtime.CodeSuperseded, err)
 		s.next()
 		s.answer(escape, `{"choice":"modify","text":"x first"}`)
@@ -293,7 +295,7 @@ func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
 		}
 		id := p.start("a,b,c")
 		<-h.reached
-		_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+		_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 		require.NoError(s, err)
 		close(h.release)
 		escape := s.asks(id, runtime.KindUserEscape)
@@ -319,12 +321,12 @@ func TestP10_TwoTabsResume(t *testing.T) {
 		id := p.start("a,b,c")
 		i := s.asks(id, runtime.KindAgentQuestion)
 		s.next()
-		_, err := s.e.Answer(s.ctx, id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "mallory"})
+		_, err := s.e.Answer(s.Context(), id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "mallory"})
 		s.code(runtime.CodeForbidden, err)
 		errs := make(chan error, 2)
 		for _, value := range []string{`"left"`, `"right"`} {
 			go func() {
-				_, err := s.e.Answer(s.ctx, id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
+				_, err := s.e.Answer(s.Context(), id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
 				errs <- err
 			}()
 		}
@@ -346,7 +348,7 @@ func TestP11_ReaderComesBack(t *testing.T) {
 		id, other := p.start("a,b,c"), p.start("x,y")
 		i := s.asks(id, runtime.KindAgentQuestion)
 		var seen []runtime.Entry
-		for row, err := range s.e.Subscribe(s.ctx, thread.Filter{Thread: id}, 0) {
+		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id}, 0) {
 			require.NoError(s, err)
 			if seen = append(seen, row); len(seen) == 3 {
 				break // the socket drops
@@ -355,7 +357,7 @@ func TestP11_ReaderComesBack(t *testing.T) {
 		s.answer(i, `"left"`)
 		s.next()
 		p.answered(other, "x done 1, y done 1")
-		for row, err := range s.e.Subscribe(s.ctx, thread.Filter{Thread: id}, seen[2].Cursor) {
+		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id}, seen[2].Cursor) {
 			require.NoError(s, err)
 			if seen = append(seen, row); row.Type == runtime.EntryOver {
 				break
@@ -378,7 +380,7 @@ func TestP12_RestartWhileWaiting(t *testing.T) {
 		id := p.start("a,b,c")
 		s.asks(id, runtime.KindAgentQuestion)
 		s.restart()
-		inbox, err := s.e.Inbox(s.ctx, runtime.InterruptQuery{})
+		inbox, err := s.e.Inbox(s.Context(), runtime.InterruptQuery{})
 		require.NoError(s, err)
 		require.Len(s, inbox, 1)
 		assert.JSONEq(s, `{"about":"b"}`, string(inbox[0].Payload))
@@ -390,6 +392,7 @@ func TestP12_RestartWhileWaiting(t *testing.T) {
 }
 
 func TestP14_QuestionExpires(t *testing.T) {
+	t.Parallel()
 	const limit = 300 * time.Second
 	t.Run("default", func(t *testing.T) {
 		playAll(t, func(s *stage) {
@@ -420,7 +423,7 @@ func TestP14_QuestionExpires(t *testing.T) {
 			assert.Equal(s, runtime.StatusFailed, end.Status())
 			require.NotNil(s, end.Failure)
 			assert.Equal(s, runtime.CodeExpired, end.Failure.Code)
-			_, err := s.e.Answer(s.ctx, id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "ann"})
+			_, err := s.e.Answer(s.Context(), id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "ann"})
 			s.code(runtime.CodeExpired, err)
 			assert.Zero(s, s.done("b")+s.done("c"), "nothing builds on a step that was not done")
 		})

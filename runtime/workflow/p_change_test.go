@@ -25,7 +25,7 @@ func TestPlanPreview(t *testing.T) {
 		p, id := pausedAt2(s)
 		p.replan = changing
 		before := s.rest(id)
-		proposal, err := workflow.PreviewPlan(s.ctx, s.e, id, "also d and e", "ann")
+		proposal, err := workflow.PreviewPlan(s.Context(), s.e, id, "also d and e", "ann")
 		require.NoError(s, err)
 		assert.Equal(s, before, s.rest(id), "nothing is committed")
 		assert.Equal(s, []string{"c"}, proposal.Before, "the step that has ended is done, though nobody has looked at it")
@@ -33,14 +33,14 @@ func TestPlanPreview(t *testing.T) {
 		assert.Equal(s, []string{"d", "e"}, proposal.Added)
 		assert.Empty(s, proposal.Removed)
 		s.next()
-		require.NoError(s, workflow.ApplyPlan(s.ctx, s.e, proposal, "ann"))
+		require.NoError(s, workflow.ApplyPlan(s.Context(), s.e, proposal, "ann"))
 		s.next()
 		p.answered(id, "a done 1, b done 1, c done 1, d done 1, e done 1")
 		assert.Equal(s, []string{"also d and e"}, p.asked(), "the replanner is not asked again")
 		modified := p.events(id)[6]
 		assert.Equal(s, "plan_modified", modified.Name)
 		assert.Equal(s, "add", modified.Modified)
-		s.code(runtime.CodeNotWaiting, workflow.ApplyPlan(s.ctx, s.e, proposal, "ann"))
+		s.code(runtime.CodeNotWaiting, workflow.ApplyPlan(s.Context(), s.e, proposal, "ann"))
 	})
 }
 
@@ -48,7 +48,7 @@ func TestPlanPreviewIsDiscarded(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		_, err := workflow.PreviewPlan(s.ctx, s.e, id, "also d and e", "ann")
+		_, err := workflow.PreviewPlan(s.Context(), s.e, id, "also d and e", "ann")
 		require.NoError(s, err)
 		s.answer(s.asks(id, runtime.KindUserEscape), `"continue"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
@@ -59,13 +59,13 @@ func TestPlanApplyOnAChangedThread(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		proposal, err := workflow.PreviewPlan(s.ctx, s.e, id, "also d and e", "ann")
+		proposal, err := workflow.PreviewPlan(s.Context(), s.e, id, "also d and e", "ann")
 		require.NoError(s, err)
 		s.answer(s.asks(id, runtime.KindUserEscape), `"status"`)
 		s.next()
-		s.code(runtime.CodeConflict, workflow.ApplyPlan(s.ctx, s.e, proposal, "ann"))
+		s.code(runtime.CodeConflict, workflow.ApplyPlan(s.Context(), s.e, proposal, "ann"))
 		assert.NotContains(s, p.names(id), "plan_modified")
-		s.code(runtime.CodeInvalid, workflow.ApplyPlan(s.ctx, s.e, &workflow.Proposal{Thread: id}, "ann"))
+		s.code(runtime.CodeInvalid, workflow.ApplyPlan(s.Context(), s.e, &workflow.Proposal{Thread: id}, "ann"))
 	})
 }
 
@@ -74,10 +74,10 @@ func TestPlanPreviewOfWhatIsNotPaused(t *testing.T) {
 		p := planning(s, "")
 		id := p.start("a")
 		p.answered(id, "a done 1")
-		_, err := workflow.PreviewPlan(s.ctx, s.e, id, "x", "ann")
+		_, err := workflow.PreviewPlan(s.Context(), s.e, id, "x", "ann")
 		s.code(runtime.CodeNotWaiting, err)
-		s.code(runtime.CodeNotWaiting, workflow.UndoPlan(s.ctx, s.e, id, "ann"))
-		_, err = workflow.PreviewPlan(s.ctx, s.e, "nobody", "x", "ann")
+		s.code(runtime.CodeNotWaiting, workflow.UndoPlan(s.Context(), s.e, id, "ann"))
+		_, err = workflow.PreviewPlan(s.Context(), s.e, "nobody", "x", "ann")
 		s.code(runtime.CodeNotFound, err)
 	})
 }
@@ -87,11 +87,11 @@ func TestPlanPreviewThatFails(t *testing.T) {
 		p, id := pausedAt2(s)
 		p.broken.Store(true)
 		before := s.rest(id)
-		_, err := workflow.PreviewPlan(s.ctx, s.e, id, "x", "ann")
+		_, err := workflow.PreviewPlan(s.Context(), s.e, id, "x", "ann")
 		s.code(runtime.CodeUnavailable, err)
 		require.ErrorContains(s, err, errBroken.Error())
 		assert.Equal(s, before, s.rest(id))
-		inbox, err := s.e.Inbox(s.ctx, runtime.InterruptQuery{})
+		inbox, err := s.e.Inbox(s.Context(), runtime.InterruptQuery{})
 		require.NoError(s, err)
 		assert.Len(s, inbox, 1, "nothing is left over but the pause")
 		p.broken.Store(false)
@@ -119,7 +119,7 @@ func TestPlanUndo(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		s.code(runtime.CodeConflict, workflow.UndoPlan(s.ctx, s.e, id, "ann"))
+		s.code(runtime.CodeConflict, workflow.UndoPlan(s.Context(), s.e, id, "ann"))
 		pauseAt := func(step string) *held {
 			h := hold()
 			p.finish = func(ctx context.Context, at string) error {
@@ -132,7 +132,7 @@ func TestPlanUndo(t *testing.T) {
 		}
 		pause := func(h *held) {
 			<-h.reached
-			_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+			_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 			require.NoError(s, err)
 			close(h.release)
 			s.asks(id, runtime.KindUserEscape)
@@ -141,7 +141,7 @@ func TestPlanUndo(t *testing.T) {
 		h := pauseAt("c")
 		s.answer(s.asks(id, runtime.KindUserEscape), `{"choice":"modify","text":"also d and e"}`)
 		pause(h)
-		require.NoError(s, workflow.UndoPlan(s.ctx, s.e, id, "ann"))
+		require.NoError(s, workflow.UndoPlan(s.Context(), s.e, id, "ann"))
 		p.answered(id, "a done 1, b done 1, c done 1")
 		assert.Zero(s, s.done("d"), "undone")
 		assert.Equal(s, 1, s.done("c"), "what was executed stays executed")
@@ -161,7 +161,7 @@ func TestPlanRedo(t *testing.T) {
 		id := p.start("a,b,c")
 		pause := func() {
 			s.asks(id, runtime.KindAgentQuestion)
-			_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+			_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 			require.NoError(s, err)
 			s.asks(id, runtime.KindUserEscape)
 			s.next()
@@ -174,14 +174,14 @@ func TestPlanRedo(t *testing.T) {
 			return out.Plan
 		}
 		pause()
-		s.code(runtime.CodeConflict, workflow.RedoPlan(s.ctx, s.e, id, "ann"))
+		s.code(runtime.CodeConflict, workflow.RedoPlan(s.Context(), s.e, id, "ann"))
 		s.answer(s.asks(id, runtime.KindUserEscape), `{"choice":"modify","text":"d for c"}`)
 		pause()
 		assert.Equal(s, []string{"a", "b", "d"}, plan())
-		require.NoError(s, workflow.UndoPlan(s.ctx, s.e, id, "ann"))
+		require.NoError(s, workflow.UndoPlan(s.Context(), s.e, id, "ann"))
 		pause()
 		assert.Equal(s, []string{"a", "b", "c"}, plan())
-		require.NoError(s, workflow.RedoPlan(s.ctx, s.e, id, "ann"))
+		require.NoError(s, workflow.RedoPlan(s.Context(), s.e, id, "ann"))
 		i := s.asks(id, runtime.KindAgentQuestion)
 		p.shows(i, `{"current_plan":["a","b","d"],"completed_steps":1,"total_steps":3}`)
 		s.answer(i, `1`)

@@ -16,11 +16,12 @@ import (
 
 // says answers in plain words.
 func (s *stage) says(i *runtime.Interrupt, text string) error {
-	_, err := s.e.Answer(s.ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Text: text, By: "ann"})
+	_, err := s.e.Answer(s.Context(), i.Thread, runtime.Answer{Interrupt: i.ID, Text: text, By: "ann"})
 	return err
 }
 
 func TestP15_TypedAnswers(t *testing.T) {
+	t.Parallel()
 	t.Run("yes or no", func(t *testing.T) {
 		for text, want := range map[string]string{"no way": "false", "not really": "false", "deny": "false", "Yes.": "true"} {
 			t.Run(text, func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestP15_TypedAnswers(t *testing.T) {
 			i := s.asks(id, runtime.KindAgentQuestion)
 			for _, value := range []string{`"approve"`, `"yes"`, `true`, `{"answer":"APPROVE"}`} {
 				s.next()
-				_, err := s.e.Answer(s.ctx, id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
+				_, err := s.e.Answer(s.Context(), id, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
 				s.code(runtime.CodeInvalid, err)
 			}
 			s.code(runtime.CodeInvalid, s.says(i, "APPROVE"))
@@ -89,6 +90,7 @@ func TestP15_TypedAnswers(t *testing.T) {
 }
 
 func TestP16_FailedStep(t *testing.T) {
+	t.Parallel()
 	for answer, want := range map[string]string{
 		`"retry"`:                             "a done 1, b done 1, c done 1",
 		`{"choice":"edit","input":"B"}`:       "a done 1, B done 1, c done 1",
@@ -112,8 +114,8 @@ func TestP16_FailedStep(t *testing.T) {
 				i := s.asks(id, runtime.KindSystemError)
 				p.shows(i, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
 				var payload struct {
-					Recoverable bool
-					Attempts    []runtime.Attempt
+					Recoverable bool              `json:"recoverable"`
+					Attempts    []runtime.Attempt `json:"attempts"`
 				}
 				require.NoError(s, json.Unmarshal(i.Payload, &payload))
 				assert.True(s, payload.Recoverable)
@@ -160,8 +162,7 @@ func TestP16_RetryIsAnotherAttemptOfTheStep(t *testing.T) {
 			s.pass(time.Minute)
 			i := s.asks(id, runtime.KindSystemError)
 			var payload struct {
-				Attempts []runtime.Attempt
-				Step     string
+				Attempts []runtime.Attempt `json:"attempts"`
 			}
 			require.NoError(s, json.Unmarshal(i.Payload, &payload))
 			assert.Len(s, payload.Attempts, attempts)
@@ -185,16 +186,16 @@ func TestP17_BadInputs(t *testing.T) {
 			runtime.CodeNotFound: {Interrupt: "nobody knows it", Value: json.RawMessage(`1`), By: "ann"},
 			runtime.CodeNoRoute:  {Interrupt: i.ID, RouteTo: "NOWHERE", By: "ann"},
 		} {
-			_, err := s.e.Answer(s.ctx, id, a)
+			_, err := s.e.Answer(s.Context(), id, a)
 			s.code(want, err)
 		}
-		_, err := s.e.Escape(s.ctx, id, "later", "ann", "")
+		_, err := s.e.Escape(s.Context(), id, "later", "ann", "")
 		s.code(runtime.CodeInvalid, err)
-		_, err = s.e.Escape(s.ctx, "orchestrator-1", runtime.EscapeSafe, "ann", "")
+		_, err = s.e.Escape(s.Context(), "orchestrator-1", runtime.EscapeSafe, "ann", "")
 		s.code(runtime.CodeNotFound, err)
-		_, err = s.e.Start(s.ctx, thread.Begin{ID: "bad/id", Machine: workflow.PlanName, Input: "a"})
+		_, err = s.e.Start(s.Context(), thread.Begin{ID: "bad/id", Machine: workflow.PlanName, Input: "a"})
 		s.code(runtime.CodeInvalid, err)
-		_, err = s.e.Start(s.ctx, thread.Begin{Machine: "unknown", Input: "a"})
+		_, err = s.e.Start(s.Context(), thread.Begin{Machine: "unknown", Input: "a"})
 		s.code(runtime.CodeInvalid, err)
 		assert.Equal(s, before, s.rest(id), "nothing has changed")
 		s.answer(i, `"left"`)
@@ -205,7 +206,7 @@ func TestP17_BadInputs(t *testing.T) {
 func TestP17_GoalThatIsNone(t *testing.T) {
 	playAll(t, func(s *stage) {
 		planning(s, "")
-		th, err := s.e.Start(s.ctx, thread.Begin{Machine: workflow.PlanName, Input: 7})
+		th, err := s.e.Start(s.Context(), thread.Begin{Machine: workflow.PlanName, Input: 7})
 		require.NoError(s, err)
 		s.next()
 		i := s.asks(th.ID, runtime.KindSystemError)
@@ -215,6 +216,7 @@ func TestP17_GoalThatIsNone(t *testing.T) {
 }
 
 func TestP18_PrematureCompletion(t *testing.T) {
+	t.Parallel()
 	early := func(p *workflow.Plan, _ string) workflow.Replanned {
 		if len(p.Done) == 2 || len(p.Steps) == 0 {
 			return workflow.Replanned{Done: true, Answer: "enough"}
@@ -279,7 +281,7 @@ func pausedAt2(s *stage) (*plans, string) {
 	}
 	id := p.start("a,b,c")
 	<-h.reached
-	_, err := s.e.Escape(s.ctx, id, runtime.EscapeSafe, "ann", "")
+	_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
 	require.NoError(s, err)
 	close(h.release)
 	s.asks(id, runtime.KindUserEscape)

@@ -96,14 +96,14 @@ func (p *plans) asked() []string {
 
 func (p *plans) start(goal string) string {
 	p.Helper()
-	t, err := p.e.Start(p.ctx, thread.Begin{Machine: workflow.PlanName, Input: goal, User: "ann"})
+	t, err := p.e.Start(p.Context(), thread.Begin{Machine: workflow.PlanName, Input: goal, User: "ann"})
 	require.NoError(p, err)
 	return t.ID
 }
 
 // planRow is a plan event of the outbox.
 type planRow struct {
-	Name      string
+	Name      string   `json:"-"`
 	Plan      []string `json:"plan_steps"`
 	Completed int      `json:"completed_count"`
 	Total     int      `json:"total_steps"`

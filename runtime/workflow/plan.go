@@ -192,23 +192,33 @@ func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 	if err := json.Unmarshal(f.Locals, t.Plan); err != nil {
 		return thread.Transition{}, err
 	}
-	if json.Unmarshal(f.Input, &t.Step) != nil { // a person may give the bare text, or the object
-		edited := task{}
-		if err := json.Unmarshal(f.Input, &edited); err != nil || edited.Step == "" {
-			return thread.Transition{}, invalid("execute step", `the input is no step: give its text, or {"step": "..."}`)
-		}
-		t.Step = edited.Step
+	if t.Step = stepIn(f.Input); t.Step == "" {
+		return thread.Transition{}, invalid("execute step", `the input is no step: give its text, or {"step": "..."}`)
 	}
 	result, err := s.Execute(ctx, t.Plan, t.Step)
 	if err != nil {
 		return thread.Transition{}, err
 	}
 	next := t.Plan.after(PastStep{Step: t.Step, Result: result})
-	s.say(next, next.completed())
 	shows, err := runtime.Encode(next.current())
+	if err != nil {
+		return thread.Transition{}, err
+	}
+	s.say(next, next.completed())
 	return thread.Return(next.last()).Also(func(c *runtime.Change) { // also to an interrupt that opens before anybody looks at the result
 		c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: c.Thread.Root().ID, Value: shows})
-	}), err
+	}), nil
+}
+
+// stepIn reads the step out of the input of its frame: a person who edits it may give the bare text too.
+func stepIn(input json.RawMessage) string {
+	var bare string
+	var t task
+	if json.Unmarshal(input, &bare) == nil {
+		return bare
+	}
+	_ = json.Unmarshal(input, &t) // without a step it is refused
+	return t.Step
 }
 
 // look takes what a step came to, and replans.

@@ -33,9 +33,7 @@ func (p *Plan) take(child *runtime.Child) (*Plan, error) {
 	past := PastStep{Step: p.Steps[0], Skipped: child.Skipped}
 	switch {
 	case child.Skipped:
-		if json.Unmarshal(child.Value, &past.Result) != nil {
-			past.Result = string(child.Value)
-		}
+		past.Result = llm.ToolResult{Value: child.Value}.Text()
 	case child.Value == nil || child.Failure != nil:
 		return p, nil
 	default:

@@ -18,7 +18,7 @@ import (
 type Event struct {
 	EventID            string         `json:"eventId"`
 	Timestamp          time.Time      `json:"timestamp"` // zero: when it came
-	NodeID             string         `json:"nodeId"` // the frame that runs, see [runtime.Call.Frame]
+	NodeID             string         `json:"nodeId"`    // the frame that runs, see [runtime.Call.Frame]
 	SourceAgentType    string         `json:"sourceAgentType"`
 	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"` // "": back to where the interrupt came from
 	InterruptType      string         `json:"interruptType"`
@@ -174,8 +174,7 @@ func (m *Machine) checkType(op string, source int, interruptType string) error {
 	if err != nil {
 		return err
 	}
-	var wrong *runtime.InvalidError
-	if errors.As(runtime.DecodeReply(probe, m.program.Interrupt(row.Name), nil), &wrong) {
+	if wrong, ok := errors.AsType[*runtime.InvalidError](runtime.DecodeReply(probe, m.program.Interrupt(row.Name), nil)); ok {
 		at := slices.IndexFunc(wrong.Problems, func(p runtime.Problem) bool { return p.Pointer == "/type" })
 		if at >= 0 {
 			return invalid(op, "interruptType: %s", wrong.Problems[at].Reason)

@@ -78,13 +78,14 @@ func agentTables() *runtime.Tables {
 // chat is a stage with a conversation of the four agents. Their model follows a script, their servers are in memory.
 type chat struct {
 	*stage
-	c       *workflow.Conversation
-	tables  *runtime.Tables
-	cfg     workflow.Config
-	model   *llmtest.Model
-	servers map[string]*server
-	timeout time.Duration // of a tool
-	seen    []string      // metadata "who" of each run of an agent
+	c         *workflow.Conversation
+	tables    *runtime.Tables
+	cfg       workflow.Config
+	model     *llmtest.Model
+	servers   map[string]*server
+	timeout   time.Duration // of a tool
+	approvers []string
+	seen      []string // metadata "who" of each run of an agent
 }
 
 // server is an MCP server's stand-in.
@@ -157,7 +158,7 @@ func (c *chat) agent(ctx context.Context, call runtime.Call, request runtime.Rec
 		c.mu.Unlock()
 	}
 	text := request.(*note).Text
-	said, err := workflow.Talk{Model: c.model, System: "You are " + call.Node + "-agent.", Text: text, Timeout: c.timeout}.Run(ctx)
+	said, err := workflow.Talk{Model: c.model, System: "You are " + call.Node + "-agent.", Text: text, Timeout: c.timeout, Approvers: c.approvers}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func reporting(rest ...llmtest.Reply) []llmtest.Reply {
 func (c *chat) say(id, text string) *workflow.Turn {
 	c.Helper()
 	c.next()
-	turn, err := c.c.Deliver(c.ctx, workflow.Message{Thread: "room", ID: id, User: "ann", Text: text, Metadata: map[string]string{"who": id}})
+	turn, err := c.c.Deliver(c.Context(), workflow.Message{Thread: "room", ID: id, User: "ann", Text: text, Metadata: map[string]string{"who": id}})
 	require.NoError(c, err)
 	return turn
 }
@@ -220,7 +221,10 @@ func (c *chat) question(turn *workflow.Turn) *runtime.Interrupt {
 // free expects a thread that takes the next message as a new turn.
 func (c *chat) free(turn *workflow.Turn) {
 	c.Helper()
-	require.Equal(c, runtime.StatusIdle, turn.Thread.Status(), "%+v", turn.Questions)
+	for _, i := range turn.Questions {
+		c.Logf("open: %s %s", i.Text, i.Payload)
+	}
+	require.Equal(c, runtime.StatusIdle, turn.Thread.Status())
 	require.Empty(c, turn.Questions)
 }
 

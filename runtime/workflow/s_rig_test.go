@@ -43,7 +43,6 @@ func playAll(t *testing.T, play func(s *stage)) {
 // stage is a store with an engine over it.
 type stage struct {
 	*testing.T
-	ctx      context.Context
 	restarts bool
 	store    runtime.Store
 	counted  *countedStore // in front of store
@@ -57,12 +56,12 @@ type stage struct {
 
 func newStage(t *testing.T, store string, restarts bool) *stage {
 	t.Helper()
-	s := &stage{T: t, ctx: t.Context(), restarts: restarts, did: map[string]int{}}
+	s := &stage{T: t, restarts: restarts, did: map[string]int{}}
 	if store == "mem" {
 		s.store = mem.Open()
 		return s
 	}
-	disk, err := sqlite.Open(s.ctx, filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+	disk, err := sqlite.Open(s.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, disk.Close()) })
 	s.store = disk
@@ -79,7 +78,7 @@ func (s *stage) with(machines ...thread.Machine) {
 func (s *stage) open() {
 	s.Helper()
 	s.counted = &countedStore{Store: s.store}
-	e, err := thread.Open(s.ctx, s.counted, thread.Config{Owner: "stage"}, s.machines...)
+	e, err := thread.Open(s.Context(), s.counted, thread.Config{Owner: "stage"}, s.machines...)
 	require.NoError(s, err)
 	s.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -123,7 +122,7 @@ func (s *stage) done(what string) int {
 
 func (s *stage) rest(id string) *runtime.Thread {
 	s.Helper()
-	t, err := s.e.Wait(s.ctx, id)
+	t, err := s.e.Wait(s.Context(), id)
 	require.NoError(s, err)
 	return t
 }
@@ -145,7 +144,7 @@ func (s *stage) asks(id, kind string) *runtime.Interrupt {
 
 func (s *stage) interrupt(id string) *runtime.Interrupt {
 	s.Helper()
-	i, err := s.e.Interrupt(s.ctx, id)
+	i, err := s.e.Interrupt(s.Context(), id)
 	require.NoError(s, err)
 	return i
 }
@@ -153,14 +152,14 @@ func (s *stage) interrupt(id string) *runtime.Interrupt {
 // answer answers an interrupt by its id.
 func (s *stage) answer(i *runtime.Interrupt, value string) {
 	s.Helper()
-	_, err := s.e.Answer(s.ctx, "", runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
+	_, err := s.e.Answer(s.Context(), "", runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
 	require.NoError(s, err)
 }
 
 // log returns the entries of some types.
 func (s *stage) log(id string, types ...runtime.EntryType) []runtime.Entry {
 	s.Helper()
-	entries, err := s.e.History(s.ctx, id, 0, 10_000)
+	entries, err := s.e.History(s.Context(), id, 0, 10_000)
 	require.NoError(s, err)
 	return slices.DeleteFunc(entries, func(e runtime.Entry) bool { return len(types) > 0 && !slices.Contains(types, e.Type) })
 }

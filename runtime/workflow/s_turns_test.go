@@ -26,7 +26,9 @@ func TestS1_Clarification(t *testing.T) {
 		assert.JSONEq(s, `{"node":"reporting","agentType":"REPORTING","tool":"request_clarification","toolCallId":"q1",`+twoQuestions[1:], string(i.Payload))
 		var texts int
 		for _, e := range s.log("room", runtime.EntryMessage) {
-			var said struct{ Text string }
+			var said struct {
+				Text string `json:"text"`
+			}
 			require.NoError(s, json.Unmarshal(e.Value, &said))
 			if said.Text == asText {
 				texts++
@@ -47,6 +49,7 @@ func TestS2_Answer(t *testing.T) {
 		c.free(turn)
 		assert.Equal(s, []string{"Uw rapport is klaar."}, turn.Reply)
 		assert.Equal(s, 1, c.asked("general"), "no call of the general agent")
+		assert.Equal(s, 4, c.asked("reporting"))
 		assert.Equal(s, 1, s.done("extract_inspection_data"))
 		assert.Equal(s, 1, s.done("submit_verification_answers"))
 		assert.JSONEq(s, `"Acme, high"`, string(c.told("q1").Value), "the result is that of the original call")
@@ -102,6 +105,7 @@ func TestS4_AfterTheReport(t *testing.T) {
 }
 
 func TestS4_ATurnStartsAtTheEntryNode(t *testing.T) {
+	t.Parallel()
 	for _, start := range []string{"entry", "last"} {
 		t.Run(start, func(t *testing.T) {
 			playAll(t, func(s *stage) {
@@ -112,7 +116,7 @@ func TestS4_ATurnStartsAtTheEntryNode(t *testing.T) {
 					n.Text = m.Text
 					return n, nil
 				}
-				turn, err := c.run().c.Deliver(s.ctx, workflow.Message{Thread: "room", User: "ann", Text: "hoe vaak?"})
+				turn, err := c.run().c.Deliver(s.Context(), workflow.Message{Thread: "room", User: "ann", Text: "hoe vaak?"})
 				if start == "entry" {
 					s.code(runtime.CodeInvalid, err)
 					return
@@ -162,6 +166,7 @@ func TestS7_Digression(t *testing.T) {
 }
 
 func TestS7_Strict(t *testing.T) {
+	t.Parallel()
 	for _, bySpec := range []bool{false, true} {
 		t.Run(map[bool]string{false: "by the conversation", true: "by the spec"}[bySpec], func(t *testing.T) {
 			playAll(t, func(s *stage) {
@@ -172,10 +177,10 @@ func TestS7_Strict(t *testing.T) {
 				c.run()
 				i := c.question(c.say("m1", "maak rapport"))
 				s.next()
-				_, err := c.c.Deliver(s.ctx, workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "wat is de regel voor vis?"})
+				_, err := c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "wat is de regel voor vis?"})
 				c.pending(err, i.ID)
 				s.next()
-				turn, err := c.c.Deliver(s.ctx, workflow.Message{
+				turn, err := c.c.Deliver(s.Context(), workflow.Message{
 					Thread: "room", ID: "m3", User: "ann", Answers: []runtime.Answer{{Interrupt: i.ID, Value: json.RawMessage(`{"company_name":"Acme"}`)}},
 				})
 				require.NoError(s, err, "an explicit answer is one")
@@ -187,6 +192,7 @@ func TestS7_Strict(t *testing.T) {
 }
 
 func TestS8_Cancel(t *testing.T) {
+	t.Parallel()
 	for name, m := range map[string]workflow.Message{"by a word": {Text: " Annuleer! "}, "by status": {Cancel: true}} {
 		t.Run(name, func(t *testing.T) {
 			playAll(t, func(s *stage) {
@@ -195,7 +201,7 @@ func TestS8_Cancel(t *testing.T) {
 				s.next()
 				m.Thread, m.ID, m.User = "room", "m2", "ann"
 				for range 2 { // and the same again
-					turn, err := c.c.Deliver(s.ctx, m)
+					turn, err := c.c.Deliver(s.Context(), m)
 					require.NoError(s, err)
 					c.free(turn)
 					assert.Equal(s, []string{"Cancelled."}, turn.Reply)
@@ -220,13 +226,14 @@ func TestS8_CancelWhereNothingWaits(t *testing.T) {
 		c.free(turn)
 		assert.Equal(s, []string{"Er is niets."}, turn.Reply, "a message like any other")
 		s.next()
-		_, err := c.c.Deliver(s.ctx, workflow.Message{Thread: "room", ID: "m2", User: "ann", Cancel: true})
+		_, err := c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m2", User: "ann", Cancel: true})
 		s.code(runtime.CodeNotWaiting, err)
 		assert.Equal(s, []string{"Hallo."}, c.say("m3", "hallo").Reply, "the next message works")
 	})
 }
 
 func TestS9_SkipWord(t *testing.T) {
+	t.Parallel()
 	for _, word := range []string{"sla over", "Skip.", "geen vragen"} {
 		t.Run(word, func(t *testing.T) {
 			playAll(t, func(s *stage) {

@@ -65,7 +65,7 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 	if user := p.step.a.User; len(t.Approvers) == 0 && user != "" {
 		t.Approvers = []string{user}
 	}
-	l := &talk{Talk: t, user: p.step.a.User, node: p.step.node(p.node), messages: slices.Clone(t.Messages)}
+	l := &talk{Talk: t, thread: p.step.a.Thread, user: p.step.a.User, node: p.step.node(p.node), messages: slices.Clone(t.Messages)}
 	if t.Text != "" {
 		l.messages = append(l.messages, llm.Message{Role: llm.RoleUser, Text: t.Text})
 	}
@@ -79,6 +79,7 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 // talk is one that goes on.
 type talk struct {
 	Talk
+	thread   string
 	user     string
 	node     *runtime.Node
 	tools    []llm.Tool
@@ -148,21 +149,16 @@ func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
 		}
 		return c.keep(ctx, result)
 	case slices.Contains(l.node.Approval, c.Name):
-		denied, err := l.approve(ctx, c, &l.tools[at])
-		if err != nil {
-			return llm.ToolResult{}, err
-		}
-		if denied != nil {
-			return c.keep(ctx, *denied)
-		}
+		return l.approved(ctx, c, &l.tools[at])
 	}
 	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
-		return l.execute(context.WithValue(ctx, toolKey{}, key), c, &l.tools[at])
+		return l.execute(ctx, key, c, &l.tools[at])
 	})
 }
 
 // execute runs a tool within its time.
-func (l *talk) execute(ctx context.Context, c *call, tool *llm.Tool) (llm.ToolResult, error) {
+func (l *talk) execute(ctx context.Context, key string, c *call, tool *llm.Tool) (llm.ToolResult, error) {
+	ctx = context.WithValue(ctx, toolKey{}, key)
 	value, err := within(ctx, l.Timeout, func(ctx context.Context) (json.RawMessage, error) { return tool.Call(ctx, c.Args) })
 	switch {
 	case err == nil && value == nil:

@@ -86,6 +86,28 @@ func (l *talk) clarify(ctx context.Context, c *call) (llm.ToolResult, error) {
 	return llm.ToolResult{ID: c.ID, Value: value}, nil
 }
 
+// approved carries out a tool call that a person must allow.
+func (l *talk) approved(ctx context.Context, c *call, tool *llm.Tool) (llm.ToolResult, error) {
+	denied, err := l.approve(ctx, c, tool)
+	if err != nil {
+		return llm.ToolResult{}, err
+	}
+	if denied != nil {
+		return c.keep(ctx, *denied)
+	}
+	engine, err := thread.EngineOf(ctx)
+	if err != nil {
+		return llm.ToolResult{}, err
+	}
+	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
+		// A step may run on an answer before that is stored. Here it must be: nobody may deny afterwards what has happened.
+		if _, err := engine.Change(ctx, l.thread, func(*runtime.Change) error { return nil }); err != nil {
+			return llm.ToolResult{}, err
+		}
+		return l.execute(ctx, key, c, tool)
+	})
+}
+
 // approve waits for a person before a tool runs. It puts edited arguments into the call, and returns what the model is told when the tool may
 // not run.
 func (l *talk) approve(ctx context.Context, c *call, tool *llm.Tool) (denied *llm.ToolResult, err error) {

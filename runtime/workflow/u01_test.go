@@ -99,10 +99,11 @@ func (w *world) routeTo(node string, with ...any) string {
 	return `{"` + route.Field + `":` + w.sample(w.program.Tables.Requests[route.Request-1].Name, with...) + `}`
 }
 
-// raises returns a turn that raises an interrupt no routing carries.
-func (w *world) raises(typeName string, with ...any) turn {
+// raises returns a turn that raises the interrupt which no routing carries.
+func (w *world) raises() turn {
+	const typeName = "QuestionAnswerInterruptRequest"
 	return func(context.Context, runtime.Call, runtime.Record) (string, error) {
-		request, err := w.program.DecodeInterrupt(typeName, []byte(w.sample(typeName, with...)))
+		request, err := w.program.DecodeInterrupt(typeName, []byte(w.sample(typeName)))
 		if err != nil {
 			return "", err
 		}
@@ -112,9 +113,8 @@ func (w *world) raises(typeName string, with ...any) turn {
 
 // TestU2_QuestionAnswer: a type of no node goes back to the node that ran last, or else to its declared fallback.
 func TestU2_QuestionAnswer(t *testing.T) {
-	const question = "QuestionAnswerInterruptRequest"
 	onBoth(t, func(w *world) {
-		w.on("discoveryOrchestrator", w.raises(question), w.stops("discoveryOrchestrator"))
+		w.on("discoveryOrchestrator", w.raises(), w.stops("discoveryOrchestrator"))
 		w.open()
 		th := w.answer(w.start("DiscoveryOrchestratorRequest").ID, "yes")
 		require.Equal(w, runtime.StatusCancelled, th.Status())
@@ -123,7 +123,7 @@ func TestU2_QuestionAnswer(t *testing.T) {
 		w = w.again() // a leaf outside of a fan-out has no route
 		w.on("orchestrator", w.says("orchestrator", "contextManagerRequest"), w.stops("orchestrator"))
 		w.on("contextManager", w.says("contextManager", "discoveryAgentRequest"))
-		w.on("discoveryAgent", w.raises(question))
+		w.on("discoveryAgent", w.raises())
 		w.open()
 		th = w.answer(w.start("OrchestratorRequest").ID, "yes")
 		require.Equal(w, runtime.StatusCancelled, th.Status())
@@ -131,13 +131,13 @@ func TestU2_QuestionAnswer(t *testing.T) {
 
 		w = w.again() // a helper asks for the node that it works for
 		w.on("orchestrator", w.says("orchestrator", "contextManagerRequest"), w.stops("orchestrator"))
-		w.on("contextManager", w.raises(question))
+		w.on("contextManager", w.raises())
 		w.open()
 		w.answer(w.start("OrchestratorRequest").ID, "yes")
 		w.narrowed(w.model.last().Schema, "orchestratorRequest")
 
 		w = w.again() // in a fan-out the leaf itself goes on
-		w.on("discoveryAgent", w.raises(question), w.says("discoveryAgent", "agentResult"))
+		w.on("discoveryAgent", w.raises(), w.says("discoveryAgent", "agentResult"))
 		w.on("discoveryDispatch", w.stops("discoveryDispatch"))
 		w.open()
 		th = w.start("DiscoveryAgentRequests", "requests", []json.RawMessage{json.RawMessage(w.sample("DiscoveryAgentRequest"))})
@@ -158,8 +158,8 @@ func TestU3_EventReroutes(t *testing.T) {
 		w.on("discoveryOrchestrator", w.says("discoveryOrchestrator", "collectorRequest"))
 		w.on("discoveryCollector", w.says("discoveryCollector", "orchestratorRequest"))
 		var sent []string
-		w.cfg.Send = func(_ context.Context, id, frame, message string) {
-			th, err := w.store.Load(w.ctx, id)
+		w.cfg.Send = func(ctx context.Context, id, frame, message string) {
+			th, err := w.store.Load(ctx, id)
 			assert.NoError(w, err)
 			assert.NotNil(w, th.PendingReroute(frame), "it must be stored before anybody hears of it")
 			sent = append(sent, message)
@@ -170,14 +170,14 @@ func TestU3_EventReroutes(t *testing.T) {
 		begin, err := workflow.Begin(request)
 		require.NoError(w, err)
 		begin.ID = "u3"
-		_, err = w.e.Start(w.ctx, begin)
+		_, err = w.e.Start(w.Context(), begin)
 		require.NoError(w, err)
 		e := event("e1", <-running, "ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR")
 		e.RequestedBy = "carl"
-		status, err := w.m.Reroute(w.ctx, w.e, "u3", e)
+		status, err := w.m.Reroute(w.Context(), w.e, "u3", e)
 		require.NoError(w, err)
 		require.Equal(w, workflow.Requested, status)
-		status, err = w.m.Reroute(w.ctx, w.e, "u3", e)
+		status, err = w.m.Reroute(w.Context(), w.e, "u3", e)
 		require.NoError(w, err)
 		require.Equal(w, workflow.Requested, status, "the same event is the same event")
 		require.Len(w, sent, 1)
@@ -250,7 +250,7 @@ func TestU4_AllPairs(t *testing.T) {
 				if !target.Reuse {
 					w.narrowed(w.model.last().Schema, to.Field)
 				}
-				require.NoError(w, w.e.Close(w.ctx))
+				require.NoError(w, w.e.Close(w.Context()))
 			}
 		}
 		require.Equal(w, 182, pairs)
@@ -283,7 +283,7 @@ func TestU5_WhatAnEventMayNotBe(t *testing.T) {
 			if name == "no thread" {
 				id = "nobody"
 			}
-			_, err := w.m.Reroute(w.ctx, w.e, id, c.e)
+			_, err := w.m.Reroute(w.Context(), w.e, id, c.e)
 			assert.Equal(w, c.code, runtime.CodeOf(err), "%s: %v", name, err)
 		}
 		require.Len(w, w.log(th.ID), before, "nothing is stored and nobody is told")
@@ -291,7 +291,7 @@ func TestU5_WhatAnEventMayNotBe(t *testing.T) {
 		for name, e := range map[string]workflow.Event{
 			"it ran before": event("e1", frame, "ORCHESTRATOR", "PLANNING_ORCHESTRATOR"), "no such frame": event("e2", "f99", "DISCOVERY_ORCHESTRATOR", ""),
 		} {
-			status, err := w.m.Reroute(w.ctx, w.e, th.ID, e)
+			status, err := w.m.Reroute(w.Context(), w.e, th.ID, e)
 			require.NoError(w, err, name)
 			require.Equal(w, workflow.IgnoredTargetNotActive, status, name)
 		}
@@ -304,14 +304,14 @@ func TestU5_WhatAnEventMayNotBe(t *testing.T) {
 			require.Equal(w, workflow.IgnoredTargetNotActive, row.State)
 		}
 
-		status, err := w.m.Reroute(w.ctx, w.e, th.ID, event("e3", frame, "DISCOVERY_ORCHESTRATOR", "")) // without a target
+		status, err := w.m.Reroute(w.Context(), w.e, th.ID, event("e3", frame, "DISCOVERY_ORCHESTRATOR", "")) // without a target
 		require.NoError(w, err)
 		require.Equal(w, workflow.Requested, status)
 		th = w.answer(th.ID, "go")
 		w.narrowed(w.model.last().Schema, "discoveryOrchestratorRequest")
 		require.Equal(w, runtime.StatusCancelled, th.Status())
 		w.inOrder(th.ID, "e3")
-		status, err = w.m.Reroute(w.ctx, w.e, th.ID, event("e4", frame, "DISCOVERY_ORCHESTRATOR", ""))
+		status, err = w.m.Reroute(w.Context(), w.e, th.ID, event("e4", frame, "DISCOVERY_ORCHESTRATOR", ""))
 		require.NoError(w, err)
 		require.Equal(w, workflow.IgnoredTargetNotActive, status, "the thread is over")
 	})
@@ -338,7 +338,7 @@ func TestU6_TwoEventsForOneNode(t *testing.T) {
 			}
 		}
 		require.Equal(w, []string{"e1 " + workflow.Requested, "e2 " + workflow.Queued}, told)
-		status, err := w.m.Reroute(w.ctx, w.e, th.ID, event("e2", th.Root().ID, "PLANNING_ORCHESTRATOR", "MERGER_AGENT"))
+		status, err := w.m.Reroute(w.Context(), w.e, th.ID, event("e2", th.Root().ID, "PLANNING_ORCHESTRATOR", "MERGER_AGENT"))
 		require.NoError(w, err)
 		require.Equal(w, workflow.Queued, status, "the same event again")
 		th = w.answer(th.ID, "go")
@@ -370,14 +370,14 @@ func TestU6_EventOfAnotherFrame(t *testing.T) {
 		th := w.start("DiscoveryAgentRequests", "requests", []json.RawMessage{one, one})
 		require.Len(w, th.Open, 2)
 		sibling, other := th.Open[0], th.Open[1]
-		status, err := w.m.Reroute(w.ctx, w.e, th.ID, event("e1", other.Frame, "DISCOVERY_AGENT", "DISCOVERY_DISPATCH"))
+		status, err := w.m.Reroute(w.Context(), w.e, th.ID, event("e1", other.Frame, "DISCOVERY_AGENT", "DISCOVERY_DISPATCH"))
 		require.NoError(w, err)
 		require.Equal(w, workflow.Requested, status)
-		_, err = w.e.Answer(w.ctx, th.ID, runtime.Answer{Interrupt: sibling.ID, Text: "go"})
+		_, err = w.e.Answer(w.Context(), th.ID, runtime.Answer{Interrupt: sibling.ID, Text: "go"})
 		require.NoError(w, err)
 		th = w.wait(th.ID)
 		require.NotNil(w, th.PendingReroute(other.Frame))
-		_, err = w.e.Answer(w.ctx, th.ID, runtime.Answer{Interrupt: other.ID, Text: "go"})
+		_, err = w.e.Answer(w.Context(), th.ID, runtime.Answer{Interrupt: other.ID, Text: "go"})
 		require.NoError(w, err)
 		th = w.wait(th.ID)
 		require.Empty(w, th.Reroutes)

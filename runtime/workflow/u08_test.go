@@ -43,7 +43,7 @@ func TestU8_OneRepairRound(t *testing.T) {
 			th := w.interrupted(func(th *runtime.Thread) {
 				w.model.says = []string{reply[0], w.routeTo("discoveryOrchestrator", "goal", "mended")}
 				w.model.while = func(question) error {
-					now, err := w.store.Load(w.ctx, th.ID)
+					now, err := w.store.Load(w.Context(), th.ID)
 					assert.NoError(w, err)
 					assert.NotNil(w, now.PendingReroute(th.Root().ID), "%s: the event is pending until the commit", name)
 					return nil
@@ -134,7 +134,7 @@ func TestU8_ModelUnavailable(t *testing.T) {
 
 // next waits for the next commit of a thread.
 func (w *world) next(th *runtime.Thread) error {
-	for _, err := range w.e.Subscribe(w.ctx, thread.Filter{Thread: th.ID}, w.cursor(th)) {
+	for _, err := range w.e.Subscribe(w.Context(), thread.Filter{Thread: th.ID}, w.cursor(th)) {
 		return err
 	}
 	return nil
@@ -143,7 +143,7 @@ func (w *world) next(th *runtime.Thread) error {
 // cursor is the place of the last entry of a thread.
 func (w *world) cursor(th *runtime.Thread) int64 {
 	w.Helper()
-	rows, err := w.store.Log(w.ctx, runtime.LogQuery{Thread: th.ID, AfterSeq: th.Seq - 1})
+	rows, err := w.store.Log(w.Context(), runtime.LogQuery{Thread: th.ID, AfterSeq: th.Seq - 1})
 	require.NoError(w, err)
 	return rows[0].Cursor
 }
@@ -154,10 +154,10 @@ func TestU9_AgentReviewLeavesTheEvent(t *testing.T) {
 		w.on("planningOrchestrator", w.stops("planningOrchestrator"))
 		w.model.says = []string{`{"approved":true}`, `{"approved":true,"feedback":"take the short way"}`}
 		w.model.while = func(q question) error {
-			rows, err := w.store.Threads(w.ctx, runtime.ThreadQuery{Statuses: []runtime.Status{runtime.StatusRunning}})
+			rows, err := w.store.Threads(w.Context(), runtime.ThreadQuery{Statuses: []runtime.Status{runtime.StatusRunning}})
 			assert.NoError(w, err)
 			for _, row := range rows {
-				th, err := w.store.Load(w.ctx, row.ID)
+				th, err := w.store.Load(w.Context(), row.ID)
 				assert.NoError(w, err)
 				assert.NotNil(w, th.PendingReroute("f1"), q.Name)
 			}
@@ -213,9 +213,9 @@ func TestU10_HumanReview(t *testing.T) {
 		th := w.start("OrchestratorRequest")
 		w.asked(th, runtime.KindAgentQuestion)
 		require.Equal(w, 1, w.model.count(), "one call before the answer")
-		require.NoError(w, w.e.RunDue(w.ctx))
+		require.NoError(w, w.e.RunDue(w.Context()))
 		require.Equal(w, 1, w.model.count(), "none while it waits")
-		_, err := w.e.Answer(w.ctx, th.ID, runtime.Answer{RouteTo: "DISCOVERY_AGENT"})
+		_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{RouteTo: "DISCOVERY_AGENT"})
 		require.Equal(w, runtime.CodeNoRoute, runtime.CodeOf(err), "a leaf is no legal target")
 		w.answer(th.ID, "only the three of the goal")
 		require.Equal(w, 2, w.model.count())
@@ -271,7 +271,7 @@ func TestU10_RouteTo(t *testing.T) {
 		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "?"))
 		w.open()
 		th = w.start("OrchestratorRequest")
-		_, err := w.e.Answer(w.ctx, th.ID, runtime.Answer{RouteTo: "MERGER_AGENT"})
+		_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{RouteTo: "MERGER_AGENT"})
 		require.Equal(w, runtime.CodeNoRoute, runtime.CodeOf(err))
 	})
 }
@@ -353,7 +353,7 @@ func TestU11_BranchIntoTwoThreads(t *testing.T) {
 		w.always["planningCollector"] = w.stops("planningCollector")
 		w.open()
 		th := w.start("OrchestratorRequest")
-		rows, err := w.e.Threads(w.ctx, runtime.ThreadQuery{})
+		rows, err := w.e.Threads(w.Context(), runtime.ThreadQuery{})
 		require.NoError(w, err)
 		require.Len(w, rows, 2)
 		for _, row := range rows {
@@ -383,9 +383,9 @@ func TestU12_MissingHistory(t *testing.T) {
 		w.on("discoveryAgent", w.asks("discoveryAgent", "HUMAN_REVIEW", "?"))
 		seen := &listening{}
 		w.open()
-		require.NoError(w, w.e.Close(w.ctx))
+		require.NoError(w, w.e.Close(w.Context()))
 		seen.Machine = w.m
-		e, err := thread.Open(w.ctx, w.store, thread.Config{Kinds: w.program.Tables.Kinds}, seen)
+		e, err := thread.Open(w.Context(), w.store, thread.Config{Kinds: w.program.Tables.Kinds}, seen)
 		require.NoError(w, err)
 		w.e = e
 		th := w.start("DiscoveryAgentRequest")
@@ -398,7 +398,7 @@ func TestU12_MissingHistory(t *testing.T) {
 		require.ErrorAs(w, seen.err, &missing)
 		require.Equal(w, "discoveryDispatch", missing.Node)
 		require.Equal(w, "DiscoveryAgentRequests", missing.Request)
-		require.NoError(w, e.Close(w.ctx))
+		require.NoError(w, e.Close(w.Context()))
 	})
 }
 

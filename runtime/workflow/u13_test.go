@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func TestU16_HappyPathWithFourteenInterrupts(t *testing.T) {
 		for _, leaf := range []string{"discoveryAgent", "planningAgent", "ticketAgent"} {
 			require.Len(w, w.calls[leaf], 2, "no sub-agent runs twice")
 		}
-		asked, err := w.e.Inbox(w.ctx, runtime.InterruptQuery{Thread: th.ID})
+		asked, err := w.e.Inbox(w.Context(), runtime.InterruptQuery{Thread: th.ID})
 		require.NoError(w, err)
 		require.Len(w, asked, 14)
 		nodes := map[string]bool{}
@@ -369,14 +370,14 @@ func TestStuck(t *testing.T) {
 		for range 2 {
 			require.Empty(w, th.Open)
 			c.add(time.Hour)
-			require.NoError(w, w.e.RunDue(w.ctx))
+			require.NoError(w, w.e.RunDue(w.Context()))
 			th = w.wait(th.ID)
 		}
 		i := w.asked(th, runtime.KindSystemError)
 		require.Len(w, w.calls["discoveryOrchestrator"], 3)
 		require.Equal(w, []string{"retry", "edit", "skip", "reroute", "abort"}, choices(i))
 		require.Equal(w, []string{"ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR"}, i.Targets)
-		_, err := w.e.Answer(w.ctx, th.ID, runtime.Answer{Value: json.RawMessage(`{"choice":"reroute","target":"MERGER_AGENT"}`)})
+		_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{Value: json.RawMessage(`{"choice":"reroute","target":"MERGER_AGENT"}`)})
 		require.Equal(w, runtime.CodeNoRoute, runtime.CodeOf(err))
 		th = w.order(th.ID, `{"choice":"reroute","target":"ORCHESTRATOR"}`)
 		require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
@@ -391,7 +392,7 @@ func TestStuck_Choices(t *testing.T) {
 	onBoth(t, func(w *world) {
 		broken := func(context.Context, runtime.Call, runtime.Record) (string, error) { return `{}`, nil }
 		wrong := func(context.Context, runtime.Call, runtime.Record) (string, error) {
-			return "", runtime.Permanent(fmt.Errorf("cannot"))
+			return "", runtime.Permanent(errors.New("cannot"))
 		}
 		w.on("orchestrator", wrong, broken, w.says("orchestrator", "discoveryOrchestratorRequest"))
 		w.on("discoveryOrchestrator", wrong)
@@ -444,7 +445,7 @@ func TestU20_SubscribersMissNothing(t *testing.T) {
 		w.open()
 		var early []int64
 		follow := func(into *[]int64, id string, wait <-chan struct{}) {
-			for row, err := range w.e.Subscribe(w.ctx, thread.Filter{Thread: id}, 0) {
+			for row, err := range w.e.Subscribe(w.Context(), thread.Filter{Thread: id}, 0) {
 				if !assert.NoError(w, err) {
 					return
 				}

@@ -76,8 +76,7 @@ func child(t *testing.T, name, folder string, kill int) bool {
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestU15_Child$", "-test.timeout=60s")
 	cmd.Env = append(os.Environ(), envScenario+"="+name, envFolder+"="+folder, envKill+"="+strconv.Itoa(kill))
 	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status, ok := exit.Sys().(syscall.WaitStatus)
 		require.True(t, ok)
 		require.Equal(t, syscall.SIGKILL, status.Signal(), "%s", out)
@@ -234,7 +233,7 @@ func (a *actor) play(scenario func(a *actor) runtime.Record) string {
 		for {
 			select {
 			case frame := <-a.running:
-				_, _ = a.m.Reroute(a.ctx, a.e, "t", event("e1", frame, "ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR"))
+				_, _ = a.m.Reroute(a.Context(), a.e, "t", event("e1", frame, "ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR"))
 				a.goOn <- struct{}{}
 			case <-stop:
 				return
@@ -246,12 +245,12 @@ func (a *actor) play(scenario func(a *actor) runtime.Record) string {
 	begin, err := workflow.Begin(request)
 	require.NoError(a, err)
 	begin.ID, begin.Request = "t", "start"
-	if _, err = a.e.Start(a.ctx, begin); runtime.CodeOf(err) == runtime.CodeUnavailable {
+	if _, err = a.e.Start(a.Context(), begin); runtime.CodeOf(err) == runtime.CodeUnavailable {
 		return err.Error()
 	}
 	require.NoError(a, err)
 	for {
-		th, err := a.e.Wait(a.ctx, "t")
+		th, err := a.e.Wait(a.Context(), "t")
 		if runtime.CodeOf(err) == runtime.CodeUnavailable {
 			return err.Error()
 		}
@@ -272,7 +271,7 @@ func (a *actor) play(scenario func(a *actor) runtime.Record) string {
 					answer = json.RawMessage(`{"choice":"done","value":true}`)
 				}
 			}
-			_, err := a.e.Answer(a.ctx, "t", runtime.Answer{Interrupt: i.ID, Value: answer, Request: "to " + i.ID})
+			_, err := a.e.Answer(a.Context(), "t", runtime.Answer{Interrupt: i.ID, Value: answer, Request: "to " + i.ID})
 			if code := runtime.CodeOf(err); code != runtime.CodeUnavailable && code != runtime.CodeConflict { // queued behind another
 				require.NoError(a, err)
 			}

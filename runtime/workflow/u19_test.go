@@ -37,7 +37,7 @@ func (w *world) begin(request runtime.Record) *runtime.Thread {
 	w.Helper()
 	b, err := workflow.Begin(request)
 	require.NoError(w, err)
-	th, err := w.e.Start(w.ctx, b)
+	th, err := w.e.Start(w.Context(), b)
 	require.NoError(w, err)
 	return w.wait(th.ID)
 }
@@ -179,8 +179,8 @@ func TestContextManagerReturn(t *testing.T) {
 		require.Equal(w, "what did we decide?", got.Reason)
 		require.Equal(w, "visible goal", got.ReturnToOrchestrator.Goal)
 		require.Equal(w, rootKey, string(got.ReturnToOrchestrator.ContextID))
-		require.Nil(w, workflow.Before(w.ctx))
-		require.Nil(w, workflow.Lost(w.ctx))
+		require.Nil(w, workflow.Before(w.Context()))
+		require.Nil(w, workflow.Lost(w.Context()))
 	})
 }
 

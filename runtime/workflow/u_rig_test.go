@@ -45,7 +45,6 @@ type turn func(ctx context.Context, call runtime.Call, request runtime.Record) (
 // world is a store with an engine that runs the shipped system, its nodes played by turns and its model by a stand-in.
 type world struct {
 	*testing.T
-	ctx     context.Context
 	store   runtime.Store
 	program runtime.Program
 	model   *model
@@ -69,7 +68,7 @@ func newWorld(t *testing.T, store string) *world {
 		w.store = mem.Open()
 		return w
 	}
-	disk, err := sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+	disk, err := sqlite.Open(w.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, disk.Close()) })
 	w.store = disk
@@ -79,7 +78,7 @@ func newWorld(t *testing.T, store string) *world {
 func bareWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		T: t, ctx: t.Context(), turns: map[string][]turn{}, always: map[string]turn{}, calls: map[string][]runtime.Call{},
+		T: t, turns: map[string][]turn{}, always: map[string]turn{}, calls: map[string][]runtime.Call{},
 		took: map[string][]runtime.Record{}, program: routes.New(routes.UnimplementedHandlers{}),
 	}
 	tables := *w.program.Tables
@@ -102,7 +101,7 @@ func (w *world) open() {
 	var err error
 	w.m, err = workflow.New(w.program, w.cfg)
 	require.NoError(w, err)
-	w.e, err = thread.Open(w.ctx, w.store, thread.Config{Kinds: w.program.Tables.Kinds, Owner: "u", Clock: w.clock}, w.m)
+	w.e, err = thread.Open(w.Context(), w.store, thread.Config{Kinds: w.program.Tables.Kinds, Owner: "u", Clock: w.clock}, w.m)
 	require.NoError(w, err)
 	e := w.e
 	w.Cleanup(func() {
@@ -147,7 +146,9 @@ func (w *world) node(key string) *runtime.Node { return &w.program.Tables.Nodes[
 
 // says returns a turn that sets a branch to the smallest legal value, with some of its fields changed: name, value, name, value.
 func (w *world) says(node, branch string, with ...any) turn {
-	return func(context.Context, runtime.Call, runtime.Record) (string, error) { return w.routing(node, branch, with...), nil }
+	return func(context.Context, runtime.Call, runtime.Record) (string, error) {
+		return w.routing(node, branch, with...), nil
+	}
 }
 
 func (w *world) routing(node, branch string, with ...any) string {
@@ -229,7 +230,7 @@ func (w *world) start(typeName string, with ...any) *runtime.Thread {
 	begin, err := workflow.Begin(request)
 	require.NoError(w, err)
 	begin.User = "ann"
-	t, err := w.e.Start(w.ctx, begin)
+	t, err := w.e.Start(w.Context(), begin)
 	require.NoError(w, err)
 	return w.wait(t.ID)
 }
@@ -237,7 +238,7 @@ func (w *world) start(typeName string, with ...any) *runtime.Thread {
 // wait returns the thread when it does not run any more.
 func (w *world) wait(id string) *runtime.Thread {
 	w.Helper()
-	t, err := w.e.Wait(w.ctx, id)
+	t, err := w.e.Wait(w.Context(), id)
 	require.NoError(w, err)
 	return t
 }
@@ -249,7 +250,7 @@ func (w *world) answer(id, text string) *runtime.Thread {
 	if target, ok := strings.CutPrefix(text, "-> "); ok {
 		a.Text, a.RouteTo = "", target
 	}
-	_, err := w.e.Answer(w.ctx, id, a)
+	_, err := w.e.Answer(w.Context(), id, a)
 	require.NoError(w, err)
 	return w.wait(id)
 }
@@ -257,7 +258,7 @@ func (w *world) answer(id, text string) *runtime.Thread {
 // order answers a question of the engine.
 func (w *world) order(id, choice string) *runtime.Thread {
 	w.Helper()
-	_, err := w.e.Answer(w.ctx, id, runtime.Answer{Value: json.RawMessage(choice), By: "bob"})
+	_, err := w.e.Answer(w.Context(), id, runtime.Answer{Value: json.RawMessage(choice), By: "bob"})
 	require.NoError(w, err)
 	return w.wait(id)
 }
@@ -273,7 +274,7 @@ func (w *world) asked(t *runtime.Thread, kind string) *runtime.Interrupt {
 // log returns the whole history of a thread.
 func (w *world) log(id string) []runtime.Entry {
 	w.Helper()
-	rows, err := w.e.History(w.ctx, id, 0, 10_000)
+	rows, err := w.e.History(w.Context(), id, 0, 10_000)
 	require.NoError(w, err)
 	return rows
 }

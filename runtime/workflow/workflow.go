@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -176,13 +177,8 @@ func (m *Machine) taker(request string) int {
 func (m *Machine) byAgentType(agentType string) int {
 	for i := range m.tables.Nodes {
 		n := &m.tables.Nodes[i]
-		if n.AgentType == agentType {
+		if n.AgentType == agentType || slices.Contains(n.Aliases, agentType) {
 			return i + 1
-		}
-		for _, alias := range n.Aliases {
-			if alias == agentType {
-				return i + 1
-			}
 		}
 	}
 	return 0

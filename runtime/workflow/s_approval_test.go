@@ -1,0 +1,299 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// finalReport is a talk that comes to the final report and says something after it.
+func finalReport(last string) []llmtest.Reply {
+	return []llmtest.Reply{
+		hands("reporting"), calls("reporting", "x1", "extract_inspection_data", `{}`),
+		calls("reporting", "g1", "generate_final_report", `{"send_email":true,"copies":2}`), tells("reporting", last),
+	}
+}
+
+// decide answers an approval through the conversation.
+func (c *chat) decide(id, by string, i *runtime.Interrupt, value string) (*workflow.Turn, error) {
+	c.Helper()
+	c.next()
+	return c.c.Deliver(c.Context(), workflow.Message{
+		Thread: "room", ID: id, User: by, Answers: []runtime.Answer{{Interrupt: i.ID, Value: json.RawMessage(value)}}, Metadata: map[string]string{"who": id},
+	})
+}
+
+func TestS10_Approval(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`{"decision":"approve"}`:                            `{"send_email":true,"copies":2}`,
+		`{"decision":"edit","args":{"send_email":false}}`:   `{"send_email":false}`,
+		`{"decision":"deny","reason":"not by mail"}`:        "",
+		`{"decision":"deny"}`:                               "",
+		`{"decision":"approve","reason":"as the law says"}`: `{"send_email":true,"copies":2}`,
+	} {
+		t.Run(value, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, finalReport("Zo is het gegaan.")...).run()
+				i := c.question(c.say("m1", "maak rapport"))
+				assert.Equal(s, "approval", i.Type)
+				assert.JSONEq(s, `{"node":"reporting","agentType":"REPORTING","tool":"generate_final_report","toolCallId":"g1","args":{"send_email":true,"copies":2}}`,
+					string(i.Payload))
+				assert.Zero(s, s.done("generate_final_report"), "asked before any effect")
+				assert.Equal(s, 1, s.done("extract_inspection_data"), "what needs no approval was done")
+				turn, err := c.decide("m2", "ann", i, value)
+				require.NoError(s, err)
+				c.free(turn)
+				assert.Equal(s, []string{"Zo is het gegaan."}, turn.Reply, "the agent tells so")
+				assert.Contains(s, c.seen, "m2", "what came with the answer")
+				if want == "" {
+					assert.Zero(s, s.done("generate_final_report"))
+					assert.True(s, c.told("g1").Failed)
+					assert.Contains(s, c.told("g1").Text(), "denied")
+					return
+				}
+				assert.Equal(s, 1, s.done("generate_final_report"))
+				assert.Equal(s, 1, s.done("generate_final_report "+want), "with these arguments, in full")
+				assert.False(s, c.told("g1").Failed)
+			})
+		})
+	}
+}
+
+func TestS10_EditedArgumentsFitTheTool(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, finalReport("Klaar.")...)
+		for n := range c.servers["reporting"].tools {
+			c.servers["reporting"].tools[n].Schema = json.RawMessage(`{"type":"object","properties":{"send_email":{"type":"boolean"},"copies":{"type":"integer"}},"additionalProperties":false}`)
+		}
+		c.run()
+		i := c.question(c.say("m1", "maak rapport"))
+		_, err := c.decide("m2", "ann", i, `{"decision":"edit","args":{"send_email":"maybe"}}`)
+		s.code(runtime.CodeInvalid, err)
+		require.ErrorContains(s, err, "/args/send_email")
+		_, err = c.decide("m3", "ann", i, `{"decision":"edit","args":{"copies":1}}`)
+		require.NoError(s, err)
+		assert.Equal(s, 1, s.done(`generate_final_report {"copies":1}`))
+	})
+}
+
+func TestS11_RestartWithAnApprovalOpen(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, finalReport("Klaar.")...).run()
+		i := c.question(c.say("m1", "maak rapport"))
+		s.restart()
+		inbox, err := s.e.Inbox(s.Context(), runtime.InterruptQuery{Thread: "room", States: []runtime.InterruptState{runtime.InterruptOpen}})
+		require.NoError(s, err)
+		require.Len(s, inbox, 1, "it is listed")
+		assert.Equal(s, i.ID, inbox[0].ID)
+
+		_, err = c.decide("m2", "mallory", i, `{"decision":"approve"}`)
+		s.code(runtime.CodeForbidden, err)
+		_, err = c.decide("m3", "ann", &runtime.Interrupt{ID: "unknown"}, `{"decision":"approve"}`)
+		s.code(runtime.CodeNotFound, err)
+		for _, bad := range []string{`{"decision":"approve","args":{}}`, `{"decision":"edit"}`, `{"decision":"maybe"}`, `true`, `{"decision":"deny","decision":"approve"}`} {
+			_, err = c.decide("m4", "ann", i, bad)
+			s.code(runtime.CodeInvalid, err)
+		}
+		assert.Zero(s, s.done("generate_final_report"), "no effect")
+
+		turn, err := c.decide("m5", "ann", i, `{"decision":"approve"}`)
+		require.NoError(s, err)
+		c.free(turn)
+		_, err = c.decide("m6", "ann", i, `{"decision":"deny"}`)
+		s.code(runtime.CodeAlreadyAnswered, err)
+		_, err = c.decide("m7", "ann", i, `{"decision":"approve"}`)
+		require.NoError(s, err, "the same answer again gets the same result")
+		turn, err = c.decide("m5", "ann", i, `{"decision":"approve"}`)
+		require.NoError(s, err, "and so does the same message")
+		assert.Equal(s, []string{"Klaar."}, turn.Reply)
+		assert.Equal(s, 1, s.done("generate_final_report"))
+	})
+}
+
+func TestS11_SomebodyElseApproves(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, finalReport("Klaar.")...)
+		c.approvers = []string{"boss"}
+		c.run()
+		i := c.question(c.say("m1", "maak rapport"))
+		_, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
+		s.code(runtime.CodeForbidden, err)
+		turn, err := c.decide("m3", "boss", i, `{"decision":"approve"}`)
+		require.NoError(s, err)
+		c.free(turn)
+		s.next()
+		_, err = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", User: "boss", Text: "en nu?"})
+		s.code(runtime.CodeForbidden, err)
+	})
+}
+
+func TestS12_NewMessageWithAnApprovalOpen(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, finalReport("Klaar.")...)
+		c.c.Digress = func(context.Context, workflow.Message, *runtime.Interrupt) (bool, error) { return true, nil }
+		c.run()
+		i := c.question(c.say("m1", "maak rapport"))
+		for _, text := range []string{"wat is de regel voor vis?", "approve", "ja", "skip"} {
+			s.next()
+			_, err := c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: text, User: "ann", Text: text})
+			c.pending(err, i.ID)
+		}
+		assert.Equal(s, runtime.InterruptOpen, s.interrupt(i.ID).State, "the run is not cancelled")
+		turn, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
+		require.NoError(s, err)
+		c.free(turn)
+	})
+}
+
+func TestS13_TwoInputsAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]bool{"on a new thread": true, "between two turns": false} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				h := hold()
+				script := []llmtest.Reply{tells("general", "Dag.")}
+				if first {
+					script = nil
+				}
+				slow := hands("history")
+				give := slow.Give
+				slow.Give = func(ctx context.Context, r llm.Request) (llm.Response, error) {
+					if err := h.here(ctx); err != nil {
+						return llm.Response{}, err
+					}
+					return give(ctx, r)
+				}
+				c := chatting(s, append(script, slow, calls("history", "h1", "get_inspection_history", `{}`), tells("history", "Twee."))...).run()
+				if !first {
+					c.free(c.say("m0", "hallo"))
+				}
+				s.next()
+				var both sync.WaitGroup
+				errs := make([]error, 2)
+				turns := make([]*workflow.Turn, 2)
+				refused := make(chan struct{}, 2)
+				for n, id := range []string{"m1", "m2"} {
+					both.Go(func() {
+						turns[n], errs[n] = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: id, User: "ann", Text: id})
+						refused <- struct{}{}
+					})
+				}
+				<-h.reached
+				<-refused
+				close(h.release)
+				both.Wait()
+				won := 0
+				if errs[0] != nil {
+					won = 1
+				}
+				require.NoError(s, errs[won])
+				s.code(runtime.CodeConflict, errs[1-won])
+				assert.Equal(s, []string{"Twee."}, turns[won].Reply)
+				assert.Equal(s, 1, s.done("get_inspection_history"), "never two runs")
+			})
+		})
+	}
+}
+
+func TestS13_TheSameMessageTwiceAtOnce(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`), tells("history", "Twee."), tells("general", "Later.")).run()
+		s.next()
+		var both sync.WaitGroup
+		turns := make([]*workflow.Turn, 2)
+		for n := range turns {
+			both.Go(func() {
+				var err error
+				turns[n], err = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "hoe vaak?"})
+				assert.NoError(s, err)
+			})
+		}
+		both.Wait()
+		for _, turn := range turns {
+			assert.Equal(s, []string{"Twee."}, turn.Reply)
+		}
+		assert.Equal(s, 1, s.done("get_inspection_history"))
+		c.free(c.say("m2", "en nu?"))
+		again := c.say("m1", "hoe vaak?")
+		assert.Equal(s, []string{"Twee."}, again.Reply, "its own turn, not the later one")
+	})
+}
+
+func TestS14_CrashAfterTheMail(t *testing.T) {
+	t.Parallel()
+	for name, approval := range map[string]bool{"a tool that needs an approval": true, "another": false} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, hands("reporting"), calls("reporting", "g1", "generate_final_report", `{}`), tells("reporting", "Klaar."))
+				mails := map[string]int{} // by key: the mail service sends one for each
+				var mu sync.Mutex
+				c.servers["reporting"].tools[2].Call = func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+					<-time.After(time.Second) // meanwhile is stored what was done before
+					mu.Lock()
+					mails[workflow.ToolKey(ctx)]++
+					first := mails[workflow.ToolKey(ctx)] == 1
+					mu.Unlock()
+					if first {
+						s.counted.cut.Store(true) // the process dies: nothing of it is stored any more
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					return json.RawMessage(`"sent"`), nil
+				}
+				if !approval {
+					c.tables.Nodes[3].Approval = nil
+				}
+				c.run()
+				m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "maak rapport"}
+				if approval {
+					i := c.question(c.say("m1", "maak rapport"))
+					m = workflow.Message{Thread: "room", ID: "m2", User: "ann", Answers: []runtime.Answer{{Interrupt: i.ID, Value: json.RawMessage(`{"decision":"approve"}`)}}}
+				}
+				_, err := c.c.Deliver(s.Context(), m)
+				s.code(runtime.CodeUnavailable, err)
+				s.restart()
+				turn, err := c.c.Deliver(s.Context(), m)
+				require.NoError(s, err)
+				c.free(turn)
+				assert.Equal(s, []string{"Klaar."}, turn.Reply)
+				assert.Len(s, mails, 1, "one mail")
+				for key, n := range mails {
+					assert.Equal(s, 2, n, "sent for twice, under one key")
+					assert.Contains(s, key, "generate_final_report")
+				}
+				assert.Equal(s, 1, c.asked("general"))
+				assert.Empty(s, workflow.ToolKey(s.Context()))
+			})
+		})
+	}
+}
+
+func TestS14_TheApprovalIsStoredBeforeTheEffect(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, finalReport("Klaar.")...)
+		var i *runtime.Interrupt
+		tool := &c.servers["reporting"].tools[2]
+		inner := tool.Call
+		tool.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			assert.Equal(s, runtime.InterruptAnswered, s.interrupt(i.ID).State)
+			return inner(ctx, args)
+		}
+		c.run()
+		i = c.question(c.say("m1", "maak rapport"))
+		turn, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
+		require.NoError(s, err)
+		c.free(turn)
+		assert.Equal(s, 1, s.done("generate_final_report"))
+	})
+}

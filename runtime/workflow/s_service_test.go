@@ -1,0 +1,276 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+func TestS15_OfflineBatch(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, reporting(tells("general", "A1"), tells("general", "B1"), tells("general", "B2"), tells("reporting", "Klaar."))...).run()
+		i := c.question(c.say("m1", "maak rapport"))
+		in := func(thread, id, text string) workflow.Message {
+			return workflow.Message{Thread: thread, ID: id, User: "ann", Text: text}
+		}
+		batch := []workflow.Message{in("a", "1", "een"), in("b", "1", "twee"), in("room", "2", "annuleer"), in("room", "3", "Acme"), in("b", "2", "drie")}
+		for range 2 { // the connection broke: all of it again
+			s.next()
+			out := c.c.DeliverAll(s.Context(), batch...)
+			require.Len(s, out, 5)
+			for n, want := range map[int]string{0: "A1", 1: "B1", 4: "B2"} {
+				require.NoError(s, out[n].Err)
+				assert.Equal(s, []string{want}, out[n].Turn.Reply, "each on its own thread, in order, once")
+			}
+			c.pending(out[2].Err, i.ID)
+			c.pending(out[3].Err, i.ID)
+		}
+		assert.Equal(s, 4, c.asked("general"))
+		out := c.c.DeliverAll(s.Context(), workflow.Message{
+			Thread: "room", ID: "4", User: "ann", Answers: []runtime.Answer{{Interrupt: i.ID, Text: "Acme"}},
+		})
+		require.NoError(s, out[0].Err, "an explicit answer answers")
+		assert.Equal(s, []string{"Klaar."}, out[0].Turn.Reply)
+	})
+}
+
+func TestS17_HangingTool(t *testing.T) {
+	t.Parallel()
+	for name, heeds := range map[string]bool{"that heeds its context": true, "that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`), tells("history", "Dat lukt nu niet."), tells("general", "Dag."))
+				release := make(chan struct{})
+				s.Cleanup(func() { close(release) })
+				c.servers["history"].tools[0].Call = func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+					if heeds {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					<-release
+					return nil, nil
+				}
+				c.timeout = 7 * time.Second
+				c.run()
+				before := time.Now()
+				turn := c.say("m1", "hoe vaak?")
+				assert.InDelta(s, 7, time.Since(before).Seconds(), 0.1)
+				c.free(turn)
+				assert.Equal(s, []string{"Dat lukt nu niet."}, turn.Reply)
+				assert.True(s, c.told("h1").Failed)
+				assert.Contains(s, c.told("h1").Text(), "within 7s")
+				assert.Equal(s, []string{"Dag."}, c.say("m2", "dag").Reply, "the thread is usable")
+			})
+		})
+	}
+}
+
+func TestS17_ToolThatFails(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]func() (json.RawMessage, error){
+		"with an error": func() (json.RawMessage, error) { return nil, errors.New("disk full") },
+		"with a panic":  func() (json.RawMessage, error) { panic("disk full") },
+		"with no JSON":  func() (json.RawMessage, error) { return json.RawMessage("disk full"), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`), tells("history", "Dat lukt nu niet."))
+				c.servers["history"].tools[0].Call = func(context.Context, json.RawMessage) (json.RawMessage, error) { return fails() }
+				c.run()
+				c.free(c.say("m1", "hoe vaak?"))
+				assert.True(s, c.told("h1").Failed)
+			})
+		})
+	}
+}
+
+func TestS17_DeadServer(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]server{"refuses": {dead: true}, "hangs": {hangs: true}} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, hands("history"),
+					calls("history", "h1", "get_inspection_history", `{}`), tells("history", "De historie is niet bereikbaar."), tells("general", "Dag."))
+				*c.servers["history"] = server
+				c.run()
+				turn := c.say("m1", "hoe vaak?")
+				c.free(turn)
+				assert.Equal(s, []string{"De historie is niet bereikbaar."}, turn.Reply)
+				var offered []string
+				for _, r := range c.model.Asked() {
+					if is("history")(r) {
+						offered = append(offered, r.Tools[0].Name+": "+r.Tools[0].Description)
+					}
+				}
+				assert.Contains(s, offered[0], "not available")
+				assert.True(s, c.told("h1").Failed)
+				assert.Equal(s, []string{"Dag."}, c.say("m2", "dag").Reply)
+			})
+		})
+	}
+}
+
+func TestTalkWithoutAnEnd(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`).Always()).run()
+		turn := c.say("m1", "hoe vaak?")
+		i := c.question(turn)
+		assert.Equal(s, runtime.KindSystemError, i.Kind)
+		assert.Contains(s, i.Text, "16 times")
+		s.next()
+		_, err := c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "hallo?"})
+		c.pending(err, i.ID)
+	})
+}
+
+func TestModelIsTriedAgainAndTheTurnIsWaitedFor(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, llmtest.Fails(&runtime.Error{Code: runtime.CodeUnavailable}), tells("general", "Dag.")).run()
+		turn := c.say("m1", "dag")
+		c.free(turn)
+		assert.Equal(s, []string{"Dag."}, turn.Reply)
+	})
+}
+
+func TestUnreadableThread(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, tells("general", "Dag."), tells("general", "Hallo.")).run()
+		c.free(c.say("m1", "dag"))
+		s.next()
+		before := s.log("room")
+		s.counted.damaged.Store("room")
+		m := workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "ben je daar?"}
+		turn, err := c.c.Deliver(s.Context(), m)
+		s.code(runtime.CodeInternal, err) // it is reported
+		require.NotNil(s, turn)
+		assert.Nil(s, turn.Thread)
+		require.Len(s, turn.Reply, 1, "and the user has a reply")
+		assert.Contains(s, turn.Reply[0], "cannot read")
+		c.c.Unreadable = "Ik kan het niet lezen."
+		for row, err := range c.c.DeliverStream(s.Context(), m) {
+			s.code(runtime.CodeInternal, err)
+			assert.JSONEq(s, `{"text":"Ik kan het niet lezen."}`, string(row.Value))
+		}
+		assert.Equal(s, before, s.log("room"), "it is kept as it was")
+		s.counted.damaged.Store("")
+		assert.Equal(s, []string{"Hallo."}, c.say("m2", "ben je daar?").Reply)
+	})
+}
+
+func TestDeliverStream(t *testing.T) {
+	playAll(t, func(s *stage) {
+		h := hold()
+		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`), tells("history", "Twee."), tells("general", "Dag."))
+		inner := c.servers["history"].tools[0].Call
+		c.servers["history"].tools[0].Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			if err := h.here(ctx); err != nil {
+				return nil, err
+			}
+			return inner(ctx, args)
+		}
+		c.timeout = time.Hour
+		c.run()
+		s.next()
+		var whileRunning, all []runtime.Entry
+		m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "hoe vaak?"}
+		held := true
+		for row, err := range c.c.DeliverStream(s.Context(), m) {
+			require.NoError(s, err)
+			all = append(all, row)
+			if held && row.PC == "history" { // the general agent is done, the history agent at work
+				held = false
+				whileRunning = all
+				<-h.reached
+				close(h.release)
+			}
+		}
+		assert.Less(s, len(whileRunning), len(all), "rows come while the turn runs")
+		assert.Equal(s, s.log("room"), all, "all rows, each once, in order")
+		last := all[len(all)-1]
+		assert.Equal(s, runtime.EntryReturned, last.Type)
+		c.free(c.say("m2", "dag"))
+		var again []runtime.Entry
+		for row, err := range c.c.DeliverStream(s.Context(), m) {
+			require.NoError(s, err)
+			again = append(again, row)
+		}
+		assert.Equal(s, last, again[len(again)-1], "the same message again has the rows of its turn, and no others")
+	})
+}
+
+func TestDeliverStreamEndsWithItsReader(t *testing.T) {
+	playAll(t, func(s *stage) {
+		h := hold()
+		slow := tells("general", "Dag.")
+		give := slow.Give
+		slow.Give = func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			if err := h.here(ctx); err != nil {
+				return llm.Response{}, err
+			}
+			return give(ctx, r)
+		}
+		c := chatting(s, slow).run()
+		ctx, cancel := context.WithCancel(s.Context())
+		go func() {
+			<-h.reached
+			cancel()
+		}()
+		m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "dag"}
+		var last error
+		for _, err := range c.c.DeliverStream(ctx, m) {
+			last = err
+		}
+		s.code(runtime.CodeUnavailable, last)
+		close(h.release)
+		turn, err := c.c.Deliver(s.Context(), m)
+		require.NoError(s, err)
+		assert.Equal(s, []string{"Dag."}, turn.Reply, "the run went on, and the same message finds what it did")
+		assert.Equal(s, 1, c.asked("general"))
+	})
+}
+
+// calls of a store by the conversation and the engine, for one message.
+func (c *chat) cost(id, text string) [3]int64 {
+	c.Helper()
+	synctest.Wait() // nothing of the message before is at work
+	n := c.counted
+	n.loads.Store(0)
+	n.commits.Store(0)
+	n.logs.Store(0)
+	turn, err := c.c.Deliver(c.Context(), workflow.Message{Thread: "room", ID: id, User: "ann", Text: text})
+	require.NoError(c, err)
+	require.NotEmpty(c, turn.Reply)
+	return [3]int64{n.loads.Load(), n.commits.Load(), n.logs.Load()}
+}
+
+func TestStoreCalls(t *testing.T) {
+	playAll(t, func(s *stage) {
+		talk := func() []llmtest.Reply {
+			return []llmtest.Reply{tells("general", "Dag."), hands("reporting"), calls("reporting", "x1", "extract_inspection_data", `{}`), tells("reporting", "Klaar.")}
+		}
+		with := chatting(s, append(talk(), hands("reporting"), calls("reporting", "q1", "request_clarification", twoQuestions), tells("reporting", "Goed."))...).run()
+		first, turn := with.cost("m1", "dag"), with.cost("m2", "rapport")
+		with.cost("m3", "rapport")
+		resume := with.cost("m4", "Acme")
+
+		other := newStage(s.T, "mem", false)
+		without := chatting(other, talk()...)
+		without.tables.Nodes[3].Tools = without.tables.Nodes[3].Tools[1:]
+		without.run()
+		assert.Equal(s, without.cost("m1", "dag"), first, "the tool costs nothing where nobody asks")
+		assert.Equal(s, without.cost("m2", "rapport"), turn)
+		assert.Equal(s, [3]int64{1, 1, 2}, resume, "one load, one commit; the request's id is looked up, and the rows are read")
+		assert.Equal(s, [3]int64{1, 1, 2}, turn)
+	})
+}
