@@ -94,7 +94,9 @@ func rooms() []room {
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/aymanbagabas/go-udiff", "golang.org/x/mod",
 		}, tests: yaml},
 		{path: "cmd/routegen/internal/tui", floor: open},
-		{path: "examples", floor: open, deep: true},
+		{path: "examples/multiagent/routes", floor: beside, sees: []string{"runtime"}},
+		{path: "examples/inspection/routes", floor: beside, sees: []string{"runtime"}},
+		{path: "examples", floor: open, deep: true, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 
 		// The two rooms below are data languages: one struct per block of the spec, and of the plan. Their size follows
 		// the language, so 15 types cannot hold it.
@@ -132,7 +134,7 @@ func rooms() []room {
 		{path: "runtime/dialogue", floor: 2},
 		// Adapters: each gets its one outside module on the day it is built.
 		{path: "runtime/store/mem", floor: 3},
-		{path: "runtime/store/sqlite", floor: 3, outside: []string{"modernc.org/sqlite"}},
+		{path: "runtime/store/sqlite", floor: 3, outside: []string{"modernc.org/sqlite"}, tests: []string{"golang.org/x/mod"}},
 		{path: "runtime/store/storetest", floor: 3, outside: []string{
 			"github.com/stretchr/testify", "github.com/anishathalye/porcupine", "pgregory.net/rapid",
 		}},

@@ -23,7 +23,7 @@ type Begin struct {
 	Name    string // what the machine shall run
 	Input   any    // encoded as JSON
 	User    string // who starts it
-	Request string // id of this request: the same one again gets the same thread
+	Request string // id of this request: with an ID the same one again gets the same thread
 
 	Metadata json.RawMessage // for the machine, see [Activation.Metadata]
 }

@@ -38,7 +38,8 @@ type Config struct {
 
 	// Eager is how long an acknowledgement may wait to share its commit with the step that it leads to; default 5 milliseconds. Below zero
 	// every command is committed before its step runs: then of two processes that answer at once only one runs the step, where otherwise
-	// both may run the effects of [Do], under the same keys.
+	// both may run the effects of [Do], under the same keys; and so may a step that begins on an answer which the store then refuses.
+	// [Once] begins no effect before the answer is stored, whatever Eager says.
 	Eager time.Duration
 
 	HoldEarly bool   // keep an answer that comes before its question; default: it is refused with CodeNotFound

@@ -297,6 +297,12 @@ func TestThreadOfAnotherProgram(t *testing.T) {
 		rows, err := r.e.Threads(r.ctx, runtime.ThreadQuery{})
 		require.NoError(r, err)
 		assert.Len(r, rows, 1, "the tables of shapes are no threads")
+		rows, err = r.e.Threads(r.ctx, runtime.ThreadQuery{Limit: 1})
+		require.NoError(r, err)
+		require.Len(r, rows, 1, "nor do they take their places on a page")
+		rows, err = r.e.Threads(r.ctx, runtime.ThreadQuery{Limit: 1, AfterID: rows[0].ID})
+		require.NoError(r, err)
+		assert.Empty(r, rows)
 		r.close()
 		r.cfg.Shapes = old
 		r.open()

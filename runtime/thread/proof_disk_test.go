@@ -78,6 +78,7 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	ctx := t.Context()
 	store, err := sqlite.Open(ctx, filepath.Join(dir, "threads.db"), sqlite.Config{})
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() }) // or the disk is busy, where the test fails
 	p := &diskProgram{begun: make(chan struct{}), end: make(chan struct{})}
 	e, err := thread.Open(ctx, store, thread.Config{Poll: 20 * time.Millisecond, Eager: -1}, p.machines()...)
 	require.NoError(t, err)

@@ -173,7 +173,7 @@ func (w *world) start(id, machine string, input any) {
 	})
 }
 
-// until waits for a state of a thread, and meanwhile says of effects in doubt what is true outside.
+// until waits for a state of a thread. Meanwhile it says of effects in doubt what is true outside, and lets steps that failed be tried again.
 func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Thread {
 	w.t.Helper()
 	for pause := time.Second; ; pause *= 2 {
@@ -182,7 +182,7 @@ func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Th
 			now, err = e.Wait(w.now.life, id)
 			return err
 		})
-		if w.settleDoubts(now) {
+		if w.settleErrors(now) {
 			continue
 		}
 		if there(now) {
@@ -199,7 +199,7 @@ func (w *world) meanwhile(id string, there func() bool) {
 		w.try(func(e *thread.Engine) error {
 			now, err := e.Thread(w.ctx, id)
 			if err == nil {
-				w.settleDoubts(now)
+				w.settleErrors(now)
 			}
 			return err
 		})
@@ -207,14 +207,18 @@ func (w *world) meanwhile(id string, there func() bool) {
 	}
 }
 
-func (w *world) settleDoubts(t *runtime.Thread) bool {
+func (w *world) settleErrors(t *runtime.Thread) bool {
 	w.t.Helper()
 	for _, i := range t.Open {
-		if i.State != runtime.InterruptOpen || !strings.HasPrefix(i.Name, "in_doubt/") {
+		if i.State != runtime.InterruptOpen || i.Kind != runtime.KindSystemError {
 			continue
 		}
+		value := json.RawMessage(`"retry"`) // a step that failed three times since the store was not there
+		if strings.HasPrefix(i.Name, "in_doubt/") {
+			value = verdict(w.t, i, w.happened)
+		}
 		w.try(func(e *thread.Engine) error {
-			_, err := e.Answer(w.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: verdict(w.t, i, w.happened), By: "operator"})
+			_, err := e.Answer(w.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: value, By: "operator"})
 			return err
 		})
 		return true

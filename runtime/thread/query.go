@@ -39,10 +39,24 @@ func (e *Engine) Inbox(ctx context.Context, q runtime.InterruptQuery) ([]*runtim
 	return e.store.Interrupts(ctx, q)
 }
 
-// Threads lists threads.
+// Threads lists threads. A page that is shorter than the limit is the last one.
 func (e *Engine) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
-	rows, err := e.store.Threads(ctx, q)
-	return slices.DeleteFunc(rows, func(r runtime.ThreadRow) bool { return strings.HasPrefix(r.ID, shapePrefix) }), err
+	limit := cmp.Or(q.Limit, runtime.DefaultLimit)
+	var found []runtime.ThreadRow
+	for {
+		rows, err := e.store.Threads(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if q.AfterID = row.ID; !strings.HasPrefix(row.ID, shapePrefix) && len(found) < limit {
+				found = append(found, row)
+			}
+		}
+		if len(rows) < limit || len(found) == limit || !q.WakeBefore.IsZero() { // tables of shapes are never woken
+			return found, nil
+		}
+	}
 }
 
 // History lists what happened to a thread after entry seq, in order; at most limit entries, 0 means [runtime.DefaultLimit]. What the entries

@@ -259,3 +259,26 @@ func TestEffectsOfOneStepAtTheSameTime(t *testing.T) {
 		assert.Equal(r, 20, r.did.of("once"))
 	})
 }
+
+// switching is a machine whose failed steps can be sent elsewhere.
+type switching struct{ *staged }
+
+func (switching) Targets(*runtime.Frame) []string { return []string{"by hand", "later"} }
+
+func TestFailedStepIsSentElsewhere(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(switching{&staged{name: "switching", steps: map[string]stepFunc{
+			"": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+				if a.Frame.RouteTo != "" {
+					return thread.Done(a.Frame.RouteTo), nil
+				}
+				return thread.Transition{}, runtime.Permanent(errors.New("no line"))
+			},
+		}}})
+		i := r.asked(r.start("switching", nil), runtime.KindSystemError)
+		assert.Equal(r, []string{"by hand", "later"}, i.Targets)
+		r.refused(runtime.CodeNoRoute, runtime.Answer{Interrupt: i.ID, Value: value(`{"choice":"reroute","target":"nowhere"}`)})
+		r.next()
+		r.done(r.say(i, `{"choice":"reroute","target":"by hand"}`), `"by hand"`)
+	})
+}

@@ -148,6 +148,45 @@ func TestPlanUndo(t *testing.T) {
 	})
 }
 
+func TestPlanUndoKeepsAStepThatWasExecutedBefore(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p, h := planning(s, ""), hold()
+		p.replan = func(plan *workflow.Plan, modification string) workflow.Replanned {
+			if modification != "" {
+				return workflow.Replanned{Steps: []string{"d", "c"}}
+			}
+			return goOn(plan)
+		}
+		p.finish = func(ctx context.Context, step string) error {
+			if step == "b" {
+				return h.here(ctx)
+			}
+			return nil
+		}
+		pause := func(id string) {
+			<-h.reached
+			_, err := s.e.Escape(s.Context(), id, runtime.EscapeSafe, "ann", "")
+			require.NoError(s, err)
+			close(h.release)
+			s.asks(id, runtime.KindUserEscape)
+			s.next()
+		}
+		id := p.start("c,b,c")
+		pause(id)
+		h = hold()
+		p.finish = func(ctx context.Context, step string) error {
+			if step == "d" {
+				return h.here(ctx)
+			}
+			return nil
+		}
+		s.answer(s.asks(id, runtime.KindUserEscape), `{"choice":"modify","text":"d first"}`)
+		pause(id)
+		require.NoError(s, workflow.UndoPlan(s.Context(), s.e, id, "ann"))
+		p.answered(id, "c done 1, b done 1, d done 1, c done 2")
+	})
+}
+
 func TestPlanRedo(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")

@@ -42,8 +42,14 @@ type Plan struct {
 	Goal  string     `json:"goal"`
 	Done  []PastStep `json:"done,omitempty"`
 	Steps []string   `json:"steps"` // left to do
-	Undo  [][]string `json:"undo,omitempty"`
-	Redo  [][]string `json:"redo,omitempty"`
+	Undo  []Version  `json:"undo,omitempty"`
+	Redo  []Version  `json:"redo,omitempty"`
+}
+
+// Version is what was left of a plan before a person changed it.
+type Version struct {
+	Steps []string `json:"steps"`
+	Done  int      `json:"done"` // how many steps were executed by then
 }
 
 // PastStep is an executed step.
@@ -225,6 +231,7 @@ func stepIn(input json.RawMessage) string {
 func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error) {
 	child := &s.a.Frame.Children[0]
 	if child.Failure != nil { // nobody answered it, say: it is not done, and what is left may build on it
+		//nolint:nilerr // it ends this frame too
 		return thread.Fail(&runtime.Error{Code: child.Failure.Code, Op: "execute step " + p.Steps[0], Err: errors.New(child.Failure.Text)}), nil
 	}
 	next, err := p.take(child)
@@ -260,7 +267,7 @@ func (s *planStep) replan(ctx context.Context, p *Plan) (thread.Transition, erro
 	next, e := *p, planEvent{name: "plan_updated"}
 	next.Steps = decided.Steps
 	if ordered {
-		next.Undo, next.Redo = append(slices.Clip(p.Undo), p.Steps), nil
+		next.Undo, next.Redo = append(slices.Clip(p.Undo), p.version()), nil
 		e = planEvent{name: "plan_modified", Modified: changeOf(p.Steps, next.Steps), Details: modification}
 	}
 	s.say(&next, e)

@@ -96,7 +96,7 @@ func ApplyPlan(ctx context.Context, e *thread.Engine, p *Proposal, by string) er
 			return nil, refuse(runtime.CodeConflict, "apply to plan of "+p.Thread, "the thread has changed since: make a new proposal")
 		}
 		kind := changeOf(plan.Steps, p.After)
-		plan.Undo, plan.Redo = append(plan.Undo, plan.Steps), nil
+		plan.Undo, plan.Redo = append(slices.Clip(plan.Undo), plan.version()), nil
 		plan.Steps = p.After
 		return &planEvent{Modified: kind}, nil
 	})
@@ -117,13 +117,14 @@ func RedoPlan(ctx context.Context, e *thread.Engine, threadID, by string) error 
 	})
 }
 
-func (p *Plan) turnBack(from, to *[][]string) error {
-	if len(*from) == 0 {
+func (p *Plan) turnBack(from, to *[]Version) error {
+	last := len(*from) - 1
+	if last < 0 {
 		return refuse(runtime.CodeConflict, "change plan", "there is no other version of it")
 	}
-	last := len(*from) - 1
-	*to = append(*to, p.Steps)
-	p.Steps, *from = difference((*from)[last], p.past(false)), (*from)[:last]
+	v := (*from)[last]
+	*from, *to = (*from)[:last], append(slices.Clip(*to), p.version())
+	p.Steps = difference(v.Steps, p.past(false)[v.Done:])
 	return nil
 }
 

@@ -26,6 +26,8 @@ func (p *Plan) after(past PastStep) *Plan {
 	return &next
 }
 
+func (p *Plan) version() Version { return Version{Steps: p.Steps, Done: len(p.Done)} }
+
 func (p *Plan) last() *PastStep { return &p.Done[len(p.Done)-1] }
 
 // take is the plan with what its next step came to: the same plan when that was stopped.
@@ -33,8 +35,8 @@ func (p *Plan) take(child *runtime.Child) (*Plan, error) {
 	past := PastStep{Step: p.Steps[0], Skipped: child.Skipped}
 	switch {
 	case child.Skipped:
-		past.Result = llm.ToolResult{Value: child.Value}.Text()
-	case child.Value == nil || child.Failure != nil:
+		past.Result = textOf(child.Value)
+	case child.Value == nil:
 		return p, nil
 	default:
 		if err := json.Unmarshal(child.Value, &past); err != nil {
@@ -42,6 +44,15 @@ func (p *Plan) take(child *runtime.Child) (*Plan, error) {
 		}
 	}
 	return p.after(past), nil
+}
+
+// textOf returns a JSON text without its quotes, and any other value as it stands.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
 }
 
 // past lists the steps that are over, or those of them that a person skipped.

@@ -85,7 +85,8 @@ type chat struct {
 	servers   map[string]*server
 	timeout   time.Duration // of a tool
 	approvers []string
-	seen      []string // metadata "who" of each run of an agent
+	before    func(ctx context.Context) error // what an agent does first
+	seen      []string                        // metadata "who" of each run of an agent
 }
 
 // server is an MCP server's stand-in.
@@ -156,6 +157,11 @@ func (c *chat) agent(ctx context.Context, call runtime.Call, request runtime.Rec
 		c.mu.Lock()
 		c.seen = append(c.seen, workflow.Metadata(ctx)["who"])
 		c.mu.Unlock()
+	}
+	if c.before != nil {
+		if err := c.before(ctx); err != nil {
+			return nil, err
+		}
 	}
 	text := request.(*note).Text
 	said, err := workflow.Talk{Model: c.model, System: "You are " + call.Node + "-agent.", Text: text, Timeout: c.timeout, Approvers: c.approvers}.Run(ctx)

@@ -286,7 +286,9 @@ func TestS14_TheApprovalIsStoredBeforeTheEffect(t *testing.T) {
 		tool := &c.servers["reporting"].tools[2]
 		inner := tool.Call
 		tool.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-			assert.Equal(s, runtime.InterruptAnswered, s.interrupt(i.ID).State)
+			stored, err := s.store.Interrupts(ctx, runtime.InterruptQuery{ID: i.ID})
+			require.NoError(s, err)
+			assert.Equal(s, runtime.InterruptAnswered, stored[0].State)
 			return inner(ctx, args)
 		}
 		c.run()

@@ -14,6 +14,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -21,8 +22,8 @@ func TestS15_OfflineBatch(t *testing.T) {
 	playAll(t, func(s *stage) {
 		c := chatting(s, reporting(tells("general", "A1"), tells("general", "B1"), tells("general", "B2"), tells("reporting", "Klaar."))...).run()
 		i := c.question(c.say("m1", "maak rapport"))
-		in := func(thread, id, text string) workflow.Message {
-			return workflow.Message{Thread: thread, ID: id, User: "ann", Text: text}
+		in := func(room, id, text string) workflow.Message {
+			return workflow.Message{Thread: room, ID: id, User: "ann", Text: text}
 		}
 		batch := []workflow.Message{in("a", "1", "een"), in("b", "1", "twee"), in("room", "2", "annuleer"), in("room", "3", "Acme"), in("b", "2", "drie")}
 		for range 2 { // the connection broke: all of it again
@@ -140,6 +141,71 @@ func TestModelIsTriedAgainAndTheTurnIsWaitedFor(t *testing.T) {
 		turn := c.say("m1", "dag")
 		c.free(turn)
 		assert.Equal(s, []string{"Dag."}, turn.Reply)
+	})
+}
+
+func TestUnclearAnswer(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, tells("general", "Dag."))
+		c.before = func(ctx context.Context) error {
+			_, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Zeker?", Plain: runtime.PlainYesNo, Language: "nl"})
+			return err
+		}
+		c.run()
+		i := c.question(c.say("m1", "doe het"))
+		turn := c.say("m2", "misschien")
+		assert.Equal(s, i.ID, c.question(turn).ID, "it is asked again")
+		require.Len(s, turn.Reply, 1)
+		assert.Contains(s, turn.Reply[0], "misschien", "with the reason")
+		turn = c.say("m3", "ja")
+		c.free(turn)
+		assert.Equal(s, []string{"Dag."}, turn.Reply)
+	})
+}
+
+func TestSeveralOpenQuestions(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, tells("general", "Dag."))
+		c.before = func(ctx context.Context) error {
+			_, err := thread.AskAll(ctx, runtime.Question{Name: "one", Plain: runtime.PlainText}, runtime.Question{Name: "two", Plain: runtime.PlainText})
+			return err
+		}
+		c.run()
+		turn := c.say("m1", "doe het")
+		require.Len(s, turn.Questions, 2)
+		s.next()
+		m := workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "ja"}
+		_, err := c.c.Deliver(s.Context(), m)
+		s.code(runtime.CodeAmbiguous, err)
+		m.Text, m.Answers = "", []runtime.Answer{{Interrupt: turn.Questions[0].ID, Text: "ja"}, {Interrupt: "unknown", Text: "nee"}}
+		_, err = c.c.Deliver(s.Context(), m)
+		s.code(runtime.CodeNotFound, err)
+		assert.Equal(s, runtime.InterruptOpen, s.interrupt(turn.Questions[0].ID).State, "all of them or none")
+		m.Answers = []runtime.Answer{{Text: "ja"}}
+		_, err = c.c.Deliver(s.Context(), m)
+		s.code(runtime.CodeInvalid, err)
+		m.Answers = []runtime.Answer{{Interrupt: turn.Questions[0].ID, Text: "ja"}, {Interrupt: turn.Questions[1].ID, Text: "nee"}}
+		for range 2 {
+			s.next()
+			turn, err = c.c.Deliver(s.Context(), m)
+			require.NoError(s, err)
+			c.free(turn)
+			assert.Equal(s, []string{"Dag."}, turn.Reply)
+		}
+	})
+}
+
+func TestThreadThatIsOver(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, reporting()...).run()
+		c.question(c.say("m1", "maak rapport"))
+		_, err := s.e.Cancel(s.Context(), "room", "ann", "")
+		require.NoError(s, err)
+		s.next()
+		_, err = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "hallo"})
+		s.code(runtime.CodeNotWaiting, err)
+		_, err = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m3", User: "eve", Text: "hallo"})
+		s.code(runtime.CodeForbidden, err)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -53,7 +54,9 @@ func (l *talk) clarify(ctx context.Context, c *call) (llm.ToolResult, error) {
 	var asked struct {
 		Questions []clarification `json:"questions"`
 	}
-	if err := json.Unmarshal(c.Args, &asked); err != nil || len(asked.Questions) == 0 {
+	empty := func(q clarification) bool { return q.Question == "" }
+	if json.Unmarshal(c.Args, &asked) != nil || len(asked.Questions) == 0 || slices.ContainsFunc(asked.Questions, empty) {
+		//nolint:nilerr // the model wrote it, and is told
 		return c.failed(`say what to ask: {"questions": [{"question": "..."}]}`), nil
 	}
 	lines := make([]string, len(asked.Questions))

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+)
+
+// draft is how far a report has come.
+type draft struct {
+	Report       map[string]string `json:"report"`
+	Completeness float64           `json:"completeness"` // per cent
+	Confidence   float64           `json:"overall_confidence"`
+	Questions    []string          `json:"verification_questions"`
+}
+
+type words struct {
+	Report map[string]string `json:"report,omitempty"` // the draft; none: a new one
+	Text   string            `json:"text"`
+}
+
+// fill puts values, "Jansen; 20 november", where the draft has none or a doubtful one: "misschien hoog". It asks for what is left, three at most.
+func fill(w words) draft {
+	d := draft{Report: map[string]string{}, Confidence: 1, Questions: []string{}}
+	maps.Copy(d.Report, w.Report)
+	doubtful := func(field string) bool { return strings.Contains(d.Report[field], "misschien") }
+	values := strings.Split(w.Text, ";")
+	for _, field := range []string{"bedrijf", "datum", "bevinding", "ernst", "maatregel"} {
+		if value := strings.TrimSpace(values[0]); value != "" && (d.Report[field] == "" || doubtful(field)) {
+			d.Report[field], values = value, append(values[1:], "")
+		}
+		if d.Report[field] != "" {
+			d.Completeness += 20
+		}
+		if doubtful(field) {
+			d.Confidence -= 0.2
+		}
+		if (d.Report[field] == "" || doubtful(field)) && len(d.Questions) < 3 {
+			d.Questions = append(d.Questions, "Kunt u '"+field+"' aanvullen?")
+		}
+	}
+	return d
+}
+
+type final struct {
+	Report    map[string]string `json:"report"`
+	SendEmail bool              `json:"send_email"`
+}
+
+// standIns are servers in memory. mail is told of the reports that go out; the same call again writes the same report.
+func standIns(mail func(id string, report map[string]string)) map[string]*mcp.Server {
+	servers := map[string]*mcp.Server{}
+	for _, name := range []string{"regulation", "history", "reporting"} {
+		servers[name] = mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
+	}
+	serve(servers["regulation"], "search_regulations", "Finds rules.", func(words, string) map[string]string {
+		return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden (artikel 4)."}
+	})
+	serve(servers["history"], "get_inspection_history", "Finds earlier inspections.", func(words, string) map[string]string {
+		return map[string]string{"found": "Twee bezoeken: 12 maart akkoord, 3 juni een waarschuwing."}
+	})
+	serve(servers["reporting"], "extract_inspection_data", "Makes a draft of what the inspector said.", func(w words, _ string) draft {
+		_, w.Text, _ = strings.Cut(w.Text, ":")
+		return fill(w)
+	})
+	serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w words, _ string) draft { return fill(w) })
+	serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f final, key string) map[string]string {
+		id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
+		if f.SendEmail {
+			mail(id, f.Report)
+		}
+		return map[string]string{"report_id": id}
+	})
+	return servers
+}
+
+func serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key string) Out) {
+	mcp.AddTool(s, &mcp.Tool{Name: name, Description: doc}, func(_ context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		key, _ := r.Params.Meta["idempotencyKey"].(string)
+		return nil, run(in, key), nil
+	})
+}
+
+// connected reaches servers in memory.
+func connected(servers map[string]*mcp.Server) map[string]llm.Tools {
+	out := map[string]llm.Tools{}
+	for name, s := range servers {
+		out[name] = &remote{name: name, dial: func(ctx context.Context) (mcp.Transport, error) {
+			here, there := mcp.NewInMemoryTransports()
+			_, err := s.Connect(ctx, there, nil)
+			return here, err
+		}}
+	}
+	out["reporting"] = verified{out["reporting"]}
+	return out
+}
+
+// script is the model where there is no real one: a few words of Dutch, and which tool comes after which.
+func script(_ context.Context, r llm.Request) (llm.Response, error) {
+	turns := r.Turns()
+	last := turns[len(turns)-1]
+	has := func(tool string) bool {
+		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool { return strings.HasPrefix(t.Name, tool) })
+	}
+	switch {
+	case has("transfer_to_"):
+		for _, topic := range [][2]string{{"rapport", "reporting"}, {"regel", "regulation"}, {"eerder", "history"}} {
+			if strings.Contains(last.Text, topic[0]) {
+				return calls("transfer_to_"+topic[1], map[string]string{"reason": "het gaat over " + topic[0]})
+			}
+		}
+		return llm.Response{Text: "Vraag mij om een rapport, een regel of een eerder bezoek."}, nil
+	case has("unavailable_"):
+		return llm.Response{Text: "Dit is nu niet beschikbaar. Probeer het later opnieuw."}, nil
+	case len(last.Results) == 0 && has("extract_"):
+		return calls("extract_inspection_data", words{Text: last.Text})
+	case len(last.Results) == 0:
+		return calls(r.Tools[0].Name, words{Text: last.Text})
+	}
+	var known struct { // by the results so far
+		draft
+		Verify bool
+		Found  string
+		Report string `json:"report_id"`
+	}
+	for _, turn := range turns {
+		for _, result := range turn.Results {
+			_ = json.Unmarshal(result.Value, &known) // an answer is a text
+		}
+	}
+	result, clarified := last.Results[0], turns[len(turns)-2].Calls[0].Name == "request_clarification"
+	switch {
+	case result.Failed:
+		return llm.Response{Text: "Dat is niet gebeurd: " + result.Text()}, nil
+	case known.Report != "":
+		return llm.Response{Text: "Rapport " + known.Report + " is klaar."}, nil
+	case known.Found != "":
+		return llm.Response{Text: known.Found}, nil
+	case clarified && !strings.Contains(result.Text(), "skips"):
+		return calls("submit_verification_answers", words{known.draft.Report, result.Text()})
+	case known.Verify && !clarified && has("request_clarification"):
+		return calls("request_clarification", map[string][]string{"questions": known.Questions})
+	case known.Verify && !clarified:
+		return llm.Response{Text: strings.Join(known.Questions, " ")}, nil
+	}
+	return calls("generate_final_report", final{known.draft.Report, true})
+}
+
+func calls(tool string, args any) (llm.Response, error) {
+	data, err := runtime.Encode(args)
+	return llm.Response{Calls: []llm.ToolCall{{ID: rand.Text(), Name: tool, Args: data}}}, err
+}

@@ -1,0 +1,145 @@
+package thread_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+func TestStepOnAnAnswerThatWasRefusedDoesNotCount(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
+			return thread.Ask[string](ctx, "which", runtime.Question{})
+		}))
+		th := r.start("asker", nil)
+		i := r.asked(th, "which")
+		r.way.fails.Store(1)
+		r.refused(runtime.CodeUnavailable, runtime.Answer{Interrupt: i.ID, Value: value(`"lost"`)})
+		r.pass(time.Minute)
+		require.Equal(r, runtime.InterruptOpen, r.interrupt(i.ID).State)
+		require.Equal(r, runtime.StatusWaiting, r.load(th.ID).Status(), "the step had begun on it; what it came to is dropped")
+		r.done(r.say(i, `"kept"`), `"kept"`)
+	})
+}
+
+func TestStepOnAnAnswerThatLostDoesNotCount(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		free := map[string]chan struct{}{"mine": make(chan struct{}), "theirs": make(chan struct{})}
+		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
+			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			if err != nil {
+				return "", err
+			}
+			<-free[got]
+			return got, nil
+		}))
+		th := r.start("asker", nil)
+		i := r.asked(th, "which")
+		r.cfg.Eager = time.Hour // its step has begun, and ended, when the answer is committed
+		slow := r.another(r.machines...)
+		lost := make(chan error)
+		go func() {
+			_, err := slow.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"theirs"`), By: "eve"})
+			lost <- err
+		}()
+		synctest.Wait()
+		_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"mine"`), By: "bob"})
+		require.NoError(r, err)
+		close(free["theirs"])
+		assert.Equal(r, runtime.CodeAlreadyAnswered, runtime.CodeOf(<-lost))
+		synctest.Wait()
+		require.Equal(r, runtime.StatusRunning, r.load(th.ID).Status(), "and its step changes nothing")
+		close(free["mine"])
+		r.done(r.rest(th.ID), `"mine"`)
+	})
+}
+
+func TestRefusalWaitsForWhatItRestsOn(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, free := make(chan struct{}), make(chan struct{})
+		r.cfg.Eager = time.Minute
+		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
+			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			if err == nil && got == "first" {
+				close(running)
+				<-free
+			}
+			return got, err
+		}))
+		th := r.start("asker", nil)
+		i := r.asked(th, "which")
+		errs := make(chan error, 2)
+		say := func(what string) {
+			_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"` + what + `"`), By: what})
+			errs <- err
+		}
+		go say("first")
+		<-running
+		go say("second")
+		synctest.Wait()
+		assert.Empty(r, errs, "nobody is told anything before the first answer is stored")
+		r.way.fails.Store(1)
+		close(free)
+		for range 2 {
+			assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(<-errs), "it was not stored: the second one did not lose to it")
+		}
+		r.done(r.say(i, `"third"`), `"third"`)
+	})
+}
+
+func TestRequestIDStandsForOneThing(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(r.three())
+		th := r.start("three", nil)
+		a, b := r.asked(th, "a"), r.asked(th, "b")
+		answer := func(i *runtime.Interrupt, said string) (*runtime.Interrupt, error) {
+			return r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(said), By: "bob", Request: "r1"})
+		}
+		_, err := answer(a, `1`)
+		require.NoError(r, err)
+		r.next()
+		same, err := answer(a, `2`)
+		require.NoError(r, err, "the same request again")
+		assert.JSONEq(r, `1`, string(same.Answer), "gets what it got")
+		_, err = answer(b, `1`)
+		assert.Equal(r, runtime.CodeConflict, runtime.CodeOf(err))
+		assert.Equal(r, runtime.InterruptOpen, r.interrupt(b.ID).State)
+		named, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "a", Value: value(`3`), Request: "r1"})
+		require.NoError(r, err)
+		assert.Equal(r, a.ID, named.ID)
+	})
+}
+
+func TestCloseWhileTheStoreIsGone(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, free := make(chan struct{}), make(chan struct{})
+		r.with(thread.Func("worker", func(ctx context.Context, _ any) (string, error) {
+			if r.did.add("run", ""); r.did.of("run") == 1 {
+				close(running)
+				<-free
+			}
+			return thread.Do(ctx, "work", r.did.effect("work"))
+		}))
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
+		require.NoError(r, err)
+		<-running
+		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		require.NoError(r, err)
+		r.way.cut.Store(true)
+		close(free)
+		r.pass(10 * time.Second)
+		require.NoError(r, r.e.Close(r.ctx), "it ends, though nothing can be stored")
+		r.open()
+		th = r.rest(th.ID)
+		assert.True(r, th.Paused(), "the next engine goes on where the store is")
+		r.say(r.asked(th, runtime.KindUserEscape), `"continue"`)
+		assert.Equal(r, 1, r.did.of("work"))
+	})
+}
