@@ -141,7 +141,7 @@ func rooms() []room {
 		{path: "runtime/llm/openai", floor: 3, outside: []string{"github.com/openai/openai-go/v3"}},
 		{path: "runtime/llm/anthropic", floor: 3, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{path: "runtime/llm/llmtest", floor: 3},
-		{path: "runtime/web", floor: 3},
+		{path: "runtime/web", floor: 3, outside: []string{"github.com/coder/websocket"}},
 		{path: "runtime/web/inspector", floor: 3},
 		{path: "runtime/otel", floor: 3, outside: []string{"go.opentelemetry.io/otel"}, tests: []string{"go.opentelemetry.io/otel"}},
 	}

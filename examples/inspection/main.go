@@ -1,22 +1,23 @@
 // Command inspection is a chat of an inspector with four agents: general hands every message to regulation, history or reporting, which have
 // their tools from MCP servers. Reporting asks what it does not know, and its final report goes out when the inspector has approved it.
 //
-//	go run ./examples/inspection -db inspection.db
+//	go run ./examples/inspection
 //
-// It needs no key: a script stands in for the model (-provider takes a real one), and servers in memory for real ones. Stopped at any moment,
-// it goes on where it was when it is started with the same file again.
+// It needs no key: a script stands in for the model (-provider takes a real one), and servers in memory for real ones. Stop it at any moment
+// and start it again: it goes on where it was (-db names the file).
 package main
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/examples/inspection/routes"
@@ -25,7 +26,6 @@ import (
 	"github.com/routegen/routegen/runtime/llm/anthropic"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/llm/openai"
-	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
@@ -34,16 +34,14 @@ import (
 //go:generate go run ../../cmd/routegen generate
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "inspection:", err)
+	if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("inspection", flag.ContinueOnError)
-	db := flags.String("db", "", "file that keeps the conversation; none: memory")
+	db := flags.String("db", filepath.Join(os.TempDir(), "inspection.db"), "file that keeps the conversation")
 	provider := flags.String("provider", "script", "openai or anthropic, with the key in the environment; script: no key is needed")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -55,22 +53,18 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if models[*provider] == nil {
 		return fmt.Errorf("there is no -provider %s", *provider)
 	}
-	store := runtime.Store(mem.Open())
-	if *db != "" {
-		disk, err := sqlite.Open(ctx, *db, sqlite.Config{})
-		if err != nil {
-			return err
-		}
-		defer disk.Close() //nolint:errcheck // what is acknowledged is on the disk
-		store = disk
+	store, err := sqlite.Open(ctx, *db, sqlite.Config{})
+	if err != nil {
+		return err
 	}
-	servers := connected(standIns(func(id string, report map[string]string) { fmt.Fprintln(out, "[mail]", id, report) }))
-	c, err := open(ctx, store, routes.New(agents{models[*provider]}), servers)
+	defer store.Close()               //nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
+	say := log.New(out, "", 0).Printf // the chat and the servers, in turn
+	c, err := open(ctx, store, routes.New(agents{models[*provider]}), connected(standIns(say)))
 	if err != nil {
 		return err
 	}
 	defer c.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
-	return chat(ctx, c, in, out)
+	return chat(ctx, c, in, say)
 }
 
 // open makes the conversation over a store.
@@ -83,11 +77,9 @@ func open(ctx context.Context, store runtime.Store, p runtime.Program, servers m
 	return &workflow.Conversation{
 		Engine: e, Machine: m, Cancel: []string{"annuleer"}, Skip: []string{"sla over", "skip", "geen vragen"}, Cancelled: "Geannuleerd.",
 		Begin: func(m workflow.Message, last json.RawMessage) (runtime.Record, error) {
-			var turn struct{ Reply routes.Reply }
-			if len(last) > 0 && json.Unmarshal(last, &turn) != nil {
-				return nil, errors.New("the last turn cannot be read")
-			}
-			return &routes.GeneralRequest{Text: m.Text, Said: turn.Reply.Said}, nil
+			var turn map[string]routes.Reply
+			_ = json.Unmarshal(last, &turn) // before the first turn there is nothing
+			return &routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said}, nil
 		},
 		Digress: func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) {
 			return strings.HasSuffix(m.Text, "?"), nil // nobody answers with a question
@@ -96,67 +88,109 @@ func open(ctx context.Context, store runtime.Store, p runtime.Program, servers m
 }
 
 // chat takes the inspector's lines until there are no more.
-func chat(ctx context.Context, c *workflow.Conversation, in io.Reader, out io.Writer) error {
+func chat(ctx context.Context, c *workflow.Conversation, in io.Reader, say func(format string, args ...any)) error {
 	m := workflow.Message{Thread: "room", User: "inspector"}
 	shown := "" // since the last line
 	for lines := bufio.NewScanner(in); ; {
-		var question *runtime.Interrupt
-		if t, err := c.Engine.Thread(ctx, m.Thread); err == nil && len(t.Open) > 0 {
+		question := &runtime.Interrupt{}
+		if t, err := c.Engine.Wait(ctx, m.Thread); err == nil && len(t.Open) > 0 {
 			if question = t.Open[0]; !strings.Contains(shown, question.Text) { // a clarification goes out as a message too
-				fmt.Fprintln(out, asked(question))
+				show(question, say)
 			}
 		}
-		fmt.Fprint(out, "> ")
 		if !lines.Scan() {
 			return lines.Err()
 		}
 		m.Text, shown = strings.TrimSpace(lines.Text()), ""
 		m.Answers = decided(question, m.Text)
 		for row, err := range c.DeliverStream(ctx, m) {
-			var said struct{ Node, Text string }
+			said := map[string]string{}
 			switch {
 			case err != nil:
-				said.Node, said.Text = "refused", err.Error()
+				say("refused: %s", err)
 			case row.Type == runtime.EntryStepped && row.PC != "":
-				fmt.Fprintln(out, "  at", row.PC)
-			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil:
-				shown += said.Text
-			}
-			if said.Text != "" {
-				fmt.Fprintf(out, "%s: %s\n", said.Node, said.Text)
+				say("  at %s", row.PC)
+			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said["text"] != "":
+				say("%s: %s", said["node"], said["text"])
+				shown += said["text"]
 			}
 		}
 	}
 }
 
-// asked shows a question, with what it is about and what may be answered.
-func asked(q *runtime.Interrupt) string {
-	var about struct{ Args json.RawMessage }
-	if q.Type != "approval" || json.Unmarshal(q.Payload, &about) != nil {
-		return q.Text
+// show prints a question with what it is about, and what it takes beside plain text.
+func show(q *runtime.Interrupt, say func(format string, args ...any)) {
+	var about map[string]json.RawMessage
+	_ = json.Unmarshal(q.Payload, &about) // only an approval has arguments
+	say("%s", strings.TrimSpace(q.Text+" "+string(about["args"])))
+	for _, choice := range q.Choices {
+		say("  %s", choice.Label)
 	}
-	return fmt.Sprintf("%s\n  %s\n  approve, deny WHY, or edit {ARGUMENTS}", q.Text, about.Args)
+	if about["args"] != nil {
+		say("  edit {ARGUMENTS}")
+	}
 }
 
-// decided reads a line as a decision about a question that takes no plain text.
+// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool is to be run with.
 func decided(q *runtime.Interrupt, line string) []runtime.Answer {
-	if q == nil || q.Plain != "" {
-		return nil
-	}
-	word, rest, _ := strings.Cut(line, " ")
-	var value json.RawMessage
-	for _, choice := range q.Choices { // a failed step has others
-		if choice.Label == word {
-			value = choice.Value
+	for _, choice := range q.Choices {
+		if choice.Label == line {
+			return []runtime.Answer{{Interrupt: q.ID, Value: choice.Value}}
 		}
 	}
-	switch {
-	case word == "deny" && rest != "":
-		value, _ = runtime.Encode(map[string]string{"decision": "deny", "reason": rest}) // cannot fail: texts
-	case word == "edit" && json.Valid([]byte(rest)):
-		value = json.RawMessage(`{"decision":"edit","args":` + rest + `}`)
-	case value == nil:
-		return nil
+	if args, ok := strings.CutPrefix(line, "edit "); ok && json.Valid([]byte(args)) {
+		return []runtime.Answer{{Interrupt: q.ID, Value: json.RawMessage(`{"decision":"edit","args":` + args + `}`)}}
 	}
-	return []runtime.Answer{{Interrupt: q.ID, Value: value}}
+	return nil
+}
+
+// agents are the handlers of the nodes: in each a model leads the talk, with the tools and the guidance of routes.yaml.
+type agents struct{ model llm.Model }
+
+func (a agents) General(ctx context.Context, call runtime.Call, q *routes.GeneralRequest) (*routes.GeneralRouting, error) {
+	to, reply, err := a.talk(ctx, call, *q)
+	out := &routes.GeneralRouting{Reply: reply}
+	switch to {
+	case "regulation":
+		out.Regulation = (*routes.RegulationRequest)(q)
+	case "history":
+		out.History = (*routes.HistoryRequest)(q)
+	case "reporting":
+		out.Reporting = (*routes.ReportingRequest)(q)
+	}
+	return out, err
+}
+
+func (a agents) Regulation(ctx context.Context, call runtime.Call, q *routes.RegulationRequest) (*routes.RegulationRouting, error) {
+	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
+	return &routes.RegulationRouting{Reply: reply}, err
+}
+
+func (a agents) History(ctx context.Context, call runtime.Call, q *routes.HistoryRequest) (*routes.HistoryRouting, error) {
+	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
+	return &routes.HistoryRouting{Reply: reply}, err
+}
+
+func (a agents) Reporting(ctx context.Context, call runtime.Call, q *routes.ReportingRequest) (*routes.ReportingRouting, error) {
+	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
+	return &routes.ReportingRouting{Reply: reply}, err
+}
+
+// talk ends with the node to hand over to, or with a reply.
+func (a agents) talk(ctx context.Context, call runtime.Call, q routes.GeneralRequest) (to string, reply *routes.Reply, err error) {
+	nodes := routes.New(a).Tables.Nodes
+	n := nodes[slices.IndexFunc(nodes, func(n runtime.Node) bool { return n.Key == call.Node })]
+	t := workflow.Talk{Model: a.model, System: "You are the " + n.Key + " agent. " + n.Guidance, Text: q.Text}
+	for _, line := range q.Said {
+		t.Messages = append(t.Messages, llm.Message{Role: llm.Role(line.Role), Text: line.Text})
+	}
+	out, err := t.Run(ctx)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case out.Transfer != "":
+		return out.Transfer, nil, nil
+	}
+	said := slices.Concat(q.Said, []routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
+	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(ctx, "reply", out.Reply)
 }

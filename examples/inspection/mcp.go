@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -74,15 +76,40 @@ func caller(session *mcp.ClientSession, name string) func(context.Context, json.
 		case got.StructuredContent != nil && !got.IsError:
 			return json.Marshal(got.StructuredContent)
 		}
-		text := ""
+		var text strings.Builder
 		for _, part := range got.Content {
 			if t, ok := part.(*mcp.TextContent); ok {
-				text += t.Text
+				text.WriteString(t.Text)
 			}
 		}
 		if got.IsError {
-			return nil, errors.New(text)
+			return nil, errors.New(text.String())
 		}
-		return runtime.Encode(text)
+		return runtime.Encode(text.String())
 	}
+}
+
+// verify is the rule of the reporting agent: it asks the inspector where less than 80 % of the data are there, or it is sure by less than 0.7.
+func verify(completeness, confidence float64) bool { return completeness < 80 || confidence < 0.7 }
+
+// verified adds the rule's word to what a server extracts: whether to ask is left neither to the server nor to the model.
+type verified struct{ from llm.Tools }
+
+// Tools are those of the server.
+func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
+	tools, err := v.from.Tools(ctx)
+	for i, t := range tools {
+		tools[i].Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			out, err := t.Call(ctx, args)
+			var found struct {
+				Completeness *float64 `json:"completeness"` // per cent
+				Confidence   float64  `json:"overall_confidence"`
+			}
+			if err != nil || json.Unmarshal(out, &found) != nil || found.Completeness == nil {
+				return out, err
+			}
+			return json.RawMessage(strings.Replace(string(out), "{", `{"verify":`+strconv.FormatBool(verify(*found.Completeness, found.Confidence))+`,`, 1)), nil
+		}
+	}
+	return tools, err
 }

@@ -57,8 +57,8 @@ type final struct {
 	SendEmail bool              `json:"send_email"`
 }
 
-// standIns are servers in memory. mail is told of the reports that go out; the same call again writes the same report.
-func standIns(mail func(id string, report map[string]string)) map[string]*mcp.Server {
+// standIns are servers in memory. say is told of the mails that go out; the same call again writes the same report.
+func standIns(say func(format string, args ...any)) map[string]*mcp.Server {
 	servers := map[string]*mcp.Server{}
 	for _, name := range []string{"regulation", "history", "reporting"} {
 		servers[name] = mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
@@ -76,8 +76,8 @@ func standIns(mail func(id string, report map[string]string)) map[string]*mcp.Se
 	serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w words, _ string) draft { return fill(w) })
 	serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f final, key string) map[string]string {
 		id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
-		if f.SendEmail {
-			mail(id, f.Report)
+		if text, err := runtime.Encode(f.Report); err == nil && f.SendEmail {
+			say("[mail] %s %s", id, text)
 		}
 		return map[string]string{"report_id": id}
 	})
@@ -129,9 +129,9 @@ func script(_ context.Context, r llm.Request) (llm.Response, error) {
 	}
 	var known struct { // by the results so far
 		draft
-		Verify bool
-		Found  string
-		Report string `json:"report_id"`
+		Verify bool   `json:"verify"`
+		Found  string `json:"found"`
+		ID     string `json:"report_id"`
 	}
 	for _, turn := range turns {
 		for _, result := range turn.Results {
@@ -142,18 +142,18 @@ func script(_ context.Context, r llm.Request) (llm.Response, error) {
 	switch {
 	case result.Failed:
 		return llm.Response{Text: "Dat is niet gebeurd: " + result.Text()}, nil
-	case known.Report != "":
-		return llm.Response{Text: "Rapport " + known.Report + " is klaar."}, nil
+	case known.ID != "":
+		return llm.Response{Text: "Rapport " + known.ID + " is klaar."}, nil
 	case known.Found != "":
 		return llm.Response{Text: known.Found}, nil
 	case clarified && !strings.Contains(result.Text(), "skips"):
-		return calls("submit_verification_answers", words{known.draft.Report, result.Text()})
+		return calls("submit_verification_answers", words{known.Report, result.Text()})
 	case known.Verify && !clarified && has("request_clarification"):
 		return calls("request_clarification", map[string][]string{"questions": known.Questions})
 	case known.Verify && !clarified:
 		return llm.Response{Text: strings.Join(known.Questions, " ")}, nil
 	}
-	return calls("generate_final_report", final{known.draft.Report, true})
+	return calls("generate_final_report", final{known.Report, true})
 }
 
 func calls(tool string, args any) (llm.Response, error) {

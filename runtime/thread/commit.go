@@ -160,13 +160,26 @@ func (d *driver) load() error {
 	if overtaken {
 		d.fence = 0
 	}
-	if len(d.runs) > 0 && (overtaken || d.stuck) {
-		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", t.Lease.Owner, "fence", t.Lease.Fence)
-		for _, r := range d.runs {
-			d.drop(r)
-		}
+	if overtaken || d.stuck {
+		d.overtaken()
 	}
 	return nil
+}
+
+// overtaken gives up the steps of a thread that another engine took: those that run, and those that have ended and are not committed.
+func (d *driver) overtaken() {
+	if len(d.runs) > 0 {
+		l := &d.base.Lease
+		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", l.Owner, "fence", l.Fence)
+	}
+	for _, r := range d.runs {
+		d.drop(r)
+	}
+	for _, x := range d.pending {
+		if x.run != nil {
+			x.run.lost = true
+		}
+	}
 }
 
 // again decides the pending deeds once more, on the base. With an error it refuses the callers' deeds and keeps only what the engine does by

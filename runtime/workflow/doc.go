@@ -1,3 +1,35 @@
-// Package workflow runs the nodes of a generated package on threads: the planner that follows routings, the unified interrupt handler,
-// reroute events, fan-out and collection.
+// Package workflow runs the nodes of a generated package on durable threads. Everything it knows of them stands in tables: a new node is a
+// row there and a handler, and no line here.
+//
+// # Nodes
+//
+// A [Machine] follows routings. A node's handler gets its request and returns a routing with exactly one branch set, by itself or by [Choose],
+// which lets a model choose. The branch says what comes next: another node, the fan-out of a dispatch, the decision table of a collector, the
+// end of the lane, or an interrupt.
+//
+//	        request                    routing
+//	Begin ----------> Prepare -> node ---------> Finish -> planner -+-> next node
+//	                    ^                                           +-> children of a dispatch, results in request order
+//	                    |                                           +-> end, with a result
+//	                    |                                           +-> interrupt
+//	                    +-------- unified interrupt handler <-------+
+//
+// A lane is a frame of the thread: the first one, and one for each child of a fan-out. Lanes run at the same time, and one that waits for a
+// person does not stop its siblings. What a lane remembers, above all the last request of each node, is stored with every step.
+//
+// # Interrupts
+//
+// Every interrupt request of every node arrives at one handler. It finds the route that the interrupt goes back to, and does what its type
+// says: HUMAN_REVIEW and PAUSE wait for a person, AGENT_REVIEW asks a reviewing model, STOP ends the lane and tells the parent ([Lost]), PRUNE
+// ends it silently, BRANCH makes a thread of each option. The work goes on where the answer sends it, or else where a pending reroute event
+// does, or else where it came from. A model writes the request that goes on, held to the schema of that one route; a node with resolve: reuse
+// goes on with its stored request, and no model is asked. No model ever sees, sets or clears a hidden field.
+//
+// A reply that breaks the rules goes back to the model once. A second one, a node that fails again and again, and a loop at its limit end
+// with a system_error interrupt: a person edits the input of the step, skips it, sends the work to a node that ran before, or aborts.
+//
+// # Reroute events
+//
+// [Machine.Reroute], and [Publish] inside a handler, take an order from outside: the next interrupt of a running node continues elsewhere. It
+// is stored before anybody hears of it, used up by the commit that resolves the interrupt, and gone when its node ends.
 package workflow

@@ -165,6 +165,28 @@ func TestS7_Digression(t *testing.T) {
 	})
 }
 
+func TestS7_DigressionThatAsksItself(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, reporting(
+			hands("reporting"), calls("reporting", "q9", "request_clarification", `{"questions":["Which fish?"]}`), tells("reporting", "Kabeljauw: 4 graden."))...)
+		c.c.Digress = func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) { return m.ID == "m2", nil }
+		c.run()
+		own := c.question(c.say("m1", "maak rapport"))
+		turn := c.say("m2", "en vis?")
+		require.Len(s, turn.Questions, 2)
+		assert.Equal(s, own.ID, turn.Questions[0].ID, "the thread's own question first")
+		beside := turn.Questions[1]
+		assert.NotEqual(s, "room", beside.Thread)
+		s.next()
+		turn, err := c.c.Deliver(s.Context(), workflow.Message{
+			Thread: beside.Thread, ID: "m3", User: "ann", Answers: []runtime.Answer{{Interrupt: beside.ID, Text: "kabeljauw"}},
+		})
+		require.NoError(s, err)
+		assert.Equal(s, []string{"Kabeljauw: 4 graden."}, turn.Reply)
+		assert.Equal(s, runtime.InterruptOpen, s.interrupt(own.ID).State)
+	})
+}
+
 func TestS7_Strict(t *testing.T) {
 	t.Parallel()
 	for _, bySpec := range []bool{false, true} {

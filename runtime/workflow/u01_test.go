@@ -352,6 +352,28 @@ func TestU6_TwoEventsForOneNode(t *testing.T) {
 	})
 }
 
+// TestU6_QueuedEventExpires: the first event takes the work elsewhere, so the node that the second one is for has ended.
+func TestU6_QueuedEventExpires(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.on("planningOrchestrator", w.publishes(w.asks("planningOrchestrator", "HUMAN_REVIEW", "first"),
+			event("e1", "", "PLANNING_ORCHESTRATOR", "MERGER_AGENT"), event("e2", "", "PLANNING_ORCHESTRATOR", "REVIEW_AGENT")))
+		w.on("merger", w.asks("merger", "HUMAN_REVIEW", "second"), w.stops("merger"))
+		w.open()
+		th := w.answer(w.start("PlanningOrchestratorRequest").ID, "go")
+		w.asked(th, runtime.KindAgentQuestion)
+		require.Empty(w, th.Reroutes)
+		var states []string
+		for _, row := range w.log(th.ID) {
+			if row.Type == runtime.EntryReroute {
+				states = append(states, row.Name+" "+row.State)
+			}
+		}
+		require.Equal(w, []string{"e1 pending", "e2 queued", "e1 used", "e2 pending", "e2 expired"}, states)
+		w.answer(th.ID, "go")
+		w.narrowed(w.model.last().Schema, "mergerRequest")
+	})
+}
+
 // TestU6_EventOfAnotherFrame: neither a sibling nor the parent takes an event.
 func TestU6_EventOfAnotherFrame(t *testing.T) {
 	onBoth(t, func(w *world) {

@@ -25,8 +25,9 @@ type Config struct {
 	Tools   map[string]llm.Tool  // by the name the spec gives them, for [Talk]
 	Servers map[string]llm.Tools // by the name of the MCP server
 
-	// Prepare runs before a node, and after the handler on the request that goes on; what the last one returns is stored and run. Finish runs
-	// on what a node, or the handler, has routed. Both run inside the step, in this order, for every node.
+	// Prepare runs on every request before its node, and on every interrupt request before the handler; what the last one returns is stored
+	// and run. It gives hidden fields to a node that never ran. Finish runs on what a node, or the handler's model, has routed, before hidden
+	// fields are filled in. Both run inside the step, in this order, and again when the step does: effects belong into [thread.Do].
 	Prepare []func(ctx context.Context, v View, request runtime.Record) (runtime.Record, error)
 	Finish  []func(ctx context.Context, v View, routing runtime.Routing) (runtime.Routing, error)
 
@@ -191,6 +192,7 @@ func (s *step) sendTo(agentType string) (thread.Transition, error) {
 	if !ok {
 		return thread.Transition{}, s.missing(n, "a failed step was sent there")
 	}
+	s.j.Row, s.j.Asked = 0, nil // a person has decided: a loop begins anew
 	s.j.enter(n, last.Type, last.Request, false)
 	return s.leave(thread.Advance(n.Key, s.j)), nil
 }

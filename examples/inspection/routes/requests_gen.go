@@ -304,15 +304,15 @@ func (v *Reply) UnmarshalJSON(data []byte) error {
 
 // Line is part of other messages. One thing that was said before.
 type Line struct {
-	// Which agent said it; empty: the inspector.
-	Agent string `json:"agent,omitempty"`
+	// user: the inspector; model: an agent.
+	Role string `json:"role"`
 
 	// What was said.
 	Text string `json:"text"`
 }
 
 var shapeLine = runtime.Shape{Name: "Line", Union: false, Fields: []runtime.Field{
-	{Name: "agent"},
+	{Name: "role", Required: true},
 	{Name: "text", Required: true},
 }}
 
@@ -324,8 +324,8 @@ func (v *Line) Shape() *runtime.Shape {
 // DecodeField decodes one member of v; only a Decoder calls it.
 func (v *Line) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
-	case "agent":
-		runtime.DecodeString(d, &v.Agent)
+	case "role":
+		runtime.DecodeString(d, &v.Role)
 	case "text":
 		runtime.DecodeString(d, &v.Text)
 	}

@@ -24,11 +24,9 @@ const openaiHistoryRequest = "{\"type\":\"object\",\"description\":\"A question 
 
 const geminiHistoryRequest = "{\"type\":\"object\",\"description\":\"A question about earlier inspections.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
 
-const plainLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"agent\":{\"type\":\"string\",\"description\":\"Which agent said it; empty: the inspector.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"text\"],\"additionalProperties\":false}"
+const plainLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"role\":{\"type\":\"string\",\"description\":\"user: the inspector; model: an agent.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"role\",\"text\"],\"additionalProperties\":false}"
 
-const openaiLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"agent\":{\"description\":\"Which agent said it; empty: the inspector.\",\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"agent\",\"text\"],\"additionalProperties\":false}"
-
-const geminiLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"agent\":{\"type\":\"string\",\"description\":\"Which agent said it; empty: the inspector.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"agent\",\"text\"]}"
+const geminiLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"role\":{\"type\":\"string\",\"description\":\"user: the inspector; model: an agent.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"role\",\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"role\",\"text\"]}"
 
 const plainRegulationRequest = "{\"type\":\"object\",\"description\":\"A question about rules.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
 
@@ -77,7 +75,6 @@ var definitionRows = []runtime.Definition{
 	{
 		Name:   "Line",
 		Plain:  plainLine,
-		OpenAI: openaiLine,
 		Gemini: geminiLine,
 	},
 	{

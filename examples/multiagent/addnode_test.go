@@ -1,0 +1,122 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAddNode adds a node to a copy of this folder: a command edits the spec and generates, one method is written, and the program takes the
+// work there. Nothing else of what is written by hand is touched; script.json stands for a model, which needs no such line.
+func TestAddNode(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the program twice")
+	}
+	here := moduleCopy(t)
+	before := handwritten(t, here)
+
+	runIn(t, here, "go", "run", "../../cmd/routegen", "add", "node", "auditor", "doc=Checks the books before anything is shipped.",
+		"request.doc=Asks for an audit.", "request.fields.goal={type: string, doc: What is audited.}",
+		"branches.orchestratorCollectorRequest=OrchestratorCollectorRequest")
+	assert.Equal(t, []string{"routes.yaml"}, changed(before, handwritten(t, here)))
+
+	out, err := command(t, here, "go", "build", "-o", "program", ".").CombinedOutput()
+	require.Error(t, err, "it does not compile without the method")
+	require.Contains(t, string(out), "missing method Auditor")
+
+	agents := filepath.Join(here, "agents.go")
+	text, err := os.ReadFile(agents)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(agents, append(text, `
+func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorRequest) (*routes.AuditorRouting, error) {
+	return &routes.AuditorRouting{OrchestratorCollectorRequest: &routes.OrchestratorCollectorRequest{Goal: r.Goal, Phase: "AUDITED"}}, nil
+}
+`...), 0o600))
+	assert.Equal(t, []string{"agents.go", "routes.yaml"}, changed(before, handwritten(t, here)))
+	played := func(answers ...string) string {
+		runIn(t, here, "go", "build", "-o", "program", ".")
+		p := command(t, here, "./program", "-db", filepath.Join(t.TempDir(), "work.db"))
+		p.Stdin = strings.NewReader(strings.Join(answers, "\n"))
+		out, err := p.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return journeyOf(t, string(out))
+	}
+	usual, err := os.ReadFile("answers.txt")
+	require.NoError(t, err)
+	want, err := os.ReadFile("testdata/journey.txt")
+	require.NoError(t, err)
+	assert.Equal(t, string(want), played(string(usual)), "the others go on as they did")
+
+	script := filepath.Join(here, "script.json")
+	text, err = os.ReadFile(script)
+	require.NoError(t, err)
+	line := `[{"for": "InterruptRouting", "shows": "\"auditorRequest\"", "reply": {"auditorRequest": {"goal": "Audit the merge"}}},`
+	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(string(text), "[", line, 1)), 0o600))
+	got := played("go on", "yes", "/reroute AUDITOR somebody has to look at the books", "look at the books", "ship it")
+	assert.Contains(t, got, "auditor                 rerouted here\n", got)
+	assert.True(t, strings.HasSuffix(got, "     done\n"), got)
+}
+
+// moduleCopy makes a module with a copy of this folder, and with all other folders of this module as they are.
+func moduleCopy(t *testing.T) (here string) {
+	t.Helper()
+	repo, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	root := t.TempDir()
+	here = filepath.Join(root, "examples", "multiagent")
+	require.NoError(t, os.CopyFS(here, os.DirFS(".")))
+	for _, name := range []string{"go.mod", "go.sum", "cmd", "generator", "runtime", "templates", "examples/internal"} {
+		require.NoError(t, os.Symlink(filepath.Join(repo, name), filepath.Join(root, name)))
+	}
+	return here
+}
+
+// handwritten reads the files of a folder that no generator has written, but for tests.
+func handwritten(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	files := os.DirFS(folder)
+	require.NoError(t, fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "routes/") || strings.HasPrefix(name, "docs/") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		out[name] = string(text)
+		return err
+	}))
+	return out
+}
+
+// changed names the files that are not what they were.
+func changed(before, after map[string]string) []string {
+	var out []string
+	for name, text := range after {
+		if before[name] != text {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func command(t *testing.T, folder string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	c.Dir = folder
+	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
+	return c
+}
+
+func runIn(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	out, err := command(t, folder, args...).CombinedOutput()
+	require.NoError(t, err, "%s\n%s", args, out)
+}

@@ -1,0 +1,36 @@
+// Package web is the way to an engine over HTTP: REST with an OpenAPI document, Server-Sent Events, a WebSocket, and a Go client. It calls
+// the methods of [thread.Engine] that everybody may call and keeps no state that counts: what it is told is in the store before it answers,
+// runs belong to the engine, and a connection that drops cancels nothing and loses nothing.
+//
+// # Who may do what
+//
+// Every call carries a bearer token, on loopback too. The operator's token may do everything and speaks for the person it names in the field
+// by. A capability token is for one thread, or one interrupt of it, for some actions, until a time, and possibly for one answer:
+//
+//	view     read the thread, its interrupts, history and outbox, and follow its stream
+//	answer   answer and claim its interrupts, in the name the token was made for
+//	deliver  say something to it
+//	escape   ask it to pause
+//	cancel   end it
+//
+// Capability tokens are kept where they count: in the log of their thread. Making one is a message entry named grant, whose request id is
+// the SHA-256 of the token; revoking is another one. So they are as durable as the thread, found with one look-up, refused by any process on
+// the store, and making, using and revoking them stands in the history. An answer with a token for one answer is committed under a request
+// id made of the token: it is spent in the very commit that answers, at most once, and repeating the same answer gets the same result.
+//
+// # Cursors
+//
+// A row of the outbox has the id thread/seq. It is the event id of the stream, goes into Last-Event-ID and into after, and is checked: one
+// that was never given out, or is another thread's, is refused instead of silently skipping rows. Streams read the store whenever the reader
+// can take more, so there is no queue to overflow: who reads too slowly is cut, comes back with the last id, and misses nothing.
+//
+// # The same call again
+//
+// Start, deliver and answer take an Idempotency-Key: the same key with the same body gets the same result, with another body 422, for as
+// long as the thread is stored. The other calls are safe to repeat by themselves, or say that they were done already.
+//
+// # Refusals
+//
+// They are application/problem+json with one of the closed codes of [runtime.Code] and its data in fields. An error of foreign code is
+// internal, and its text goes nowhere: it may quote what people said. The log has its type.
+package web

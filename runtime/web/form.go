@@ -1,0 +1,113 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// form reads one JSON object with the strict reader of the runtime, which refuses what encoding/json lets through: double keys, keys in
+// another letter case, unknown keys, text that is not UTF-8, a byte order mark, deep nesting, and anything after the value.
+type form struct {
+	shape  *runtime.Shape
+	fields map[string]json.RawMessage
+}
+
+func (f *form) Shape() *runtime.Shape { return f.shape }
+
+func (f *form) DecodeField(d *runtime.Decoder, name string) {
+	var raw json.RawMessage
+	runtime.DecodeJSON(d, &raw)
+	f.fields[name] = raw
+}
+
+// read decodes a document into a struct, or a list inside it into structs. A field without omitempty or omitzero in its tag is required.
+func read(data []byte, into any) error {
+	return fill(data, reflect.ValueOf(into).Elem(), "")
+}
+
+func fill(data []byte, into reflect.Value, pointer string) error {
+	f := form{shape: shapeOf(into.Type()), fields: map[string]json.RawMessage{}}
+	if err := runtime.Unmarshal(data, &f); err != nil {
+		return below(err, pointer)
+	}
+	for i := range into.NumField() {
+		name, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
+		raw, field := f.fields[name], into.Field(i)
+		if raw == nil || string(raw) == "null" && field.Type() != reflect.TypeFor[json.RawMessage]() {
+			continue
+		}
+		if err := value(raw, field, pointer+"/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value decodes one field.
+func value(raw json.RawMessage, field reflect.Value, pointer string) error {
+	if t := field.Type(); t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		var parts []json.RawMessage
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return wrong(pointer, "expected an array of objects")
+		}
+		field.Set(reflect.MakeSlice(t, len(parts), len(parts)))
+		for n, part := range parts {
+			if err := fill(part, field.Index(n), pointer+"/"+strconv.Itoa(n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := json.Unmarshal(raw, field.Addr().Interface()); err != nil {
+		return wrong(pointer, "expected "+kindName(field.Type()))
+	}
+	return nil
+}
+
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "an array of strings"
+	default:
+		return "a time (RFC 3339)"
+	}
+}
+
+func shapeOf(t reflect.Type) *runtime.Shape {
+	shape := &runtime.Shape{Name: "request"}
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		shape.Fields = append(shape.Fields, runtime.Field{Name: name, Required: options == ""})
+	}
+	return shape
+}
+
+func wrong(pointer, reason string) error {
+	return &runtime.Error{
+		Code: runtime.CodeInvalid, Op: "read request", Err: &runtime.InvalidError{Problems: []runtime.Problem{{Pointer: pointer, Reason: reason}}},
+	}
+}
+
+// below moves the pointers of a refusal to where its document stands.
+func below(err error, pointer string) error {
+	e, ok := errors.AsType[*runtime.InvalidError](err)
+	if !ok || pointer == "" {
+		return err
+	}
+	moved := make([]runtime.Problem, len(e.Problems))
+	for i, p := range e.Problems {
+		moved[i] = runtime.Problem{Pointer: pointer + p.Pointer, Reason: p.Reason}
+	}
+	return &runtime.Error{Code: runtime.CodeInvalid, Op: "read request", Err: &runtime.InvalidError{Problems: moved}}
+}

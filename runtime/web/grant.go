@@ -1,0 +1,258 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// What a capability token may be for.
+const (
+	mayView    = "view"
+	mayAnswer  = "answer"
+	mayDeliver = "deliver"
+	mayEscape  = "escape"
+	mayCancel  = "cancel"
+)
+
+// Grant is a capability token: what it is for, and once, when it is made, the token itself.
+type Grant struct {
+	ID        string   `json:"id"` // to revoke it by
+	Token     string   `json:"token,omitempty"`
+	Thread    string   `json:"thread"`
+	Interrupt string   `json:"interrupt,omitempty"` // "" means all of the thread
+	Actions   []string `json:"actions"`
+	By        string   `json:"by,omitempty"` // in whose name it answers
+	Expires   int64    `json:"expires"`
+	Once      bool     `json:"once,omitempty"` // one answer
+}
+
+// LogValue keeps the token out of logs.
+func (g Grant) LogValue() slog.Value { return slog.StringValue("grant " + short(g.ID)) }
+
+// String is LogValue for fmt.
+func (g Grant) String() string { return "grant " + short(g.ID) }
+
+// principal is who makes a call. A nil grant is the operator.
+type principal struct {
+	grant *Grant
+}
+
+// label names the caller in logs.
+func (p principal) label() string {
+	if p.grant == nil {
+		return "operator"
+	}
+	return p.grant.String()
+}
+
+func (p principal) may(action string) bool {
+	return p.grant == nil || slices.Contains(p.grant.Actions, action)
+}
+
+func short(id string) string { return id[:min(8, len(id))] }
+
+// The request ids under which a thread's log holds what became of a token.
+func grantRequest(id string) string   { return "grant/" + id }
+func revokedRequest(id string) string { return "grant_revoked/" + id }
+func spentRequest(id string) string   { return "grant_spent/" + id }
+
+// The names of the message entries that say so. They are no messages to anybody.
+const (
+	grantName   = "grant"
+	revokedName = "grant_revoked"
+)
+
+const tokenPrefix = "rg_"
+
+// grantID is the hash under which a token is stored. The thread is part of it: a fork copies the log, and no token with it.
+func grantID(thread, secret string) string {
+	sum := sha256.Sum256([]byte(thread + "\x00" + secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// authenticate returns who a request is from, or refuses with the one answer for every token that is not good.
+func (s *Server) authenticate(r *http.Request) (principal, error) {
+	token := credentials(r)
+	sum := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(sum[:], s.operator[:]) == 1 {
+		return principal{}, nil
+	}
+	packed, secret, ok := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
+	name, err := base64.RawURLEncoding.DecodeString(packed)
+	if !ok || err != nil || !strings.HasPrefix(token, tokenPrefix) || !legalID(string(name)) {
+		return principal{}, errToken
+	}
+	g, err := s.granted(r.Context(), string(name), grantID(string(name), secret))
+	return principal{grant: g}, err
+}
+
+// granted reads a token's grant, and refuses one that is unknown, over or revoked.
+func (s *Server) granted(ctx context.Context, thread, id string) (*Grant, error) {
+	row, err := s.engine.ByRequest(ctx, thread, grantRequest(id))
+	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+		return nil, err
+	}
+	if row == nil || row.Name != grantName {
+		return nil, errToken
+	}
+	revoked, err := s.engine.ByRequest(ctx, thread, revokedRequest(id))
+	if err != nil {
+		return nil, err
+	}
+	var g Grant
+	if err := json.Unmarshal(row.Value, &g); err != nil || revoked != nil || !s.cfg.Now().Before(time.UnixMilli(g.Expires)) {
+		return nil, errToken
+	}
+	return &g, nil
+}
+
+const bearerProtocol = "bearer."
+
+// credentials finds the token of a request. A browser cannot set a header on a WebSocket: it offers the token as a subprotocol there.
+func credentials(r *http.Request) string {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return token
+	}
+	for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for offer := range strings.SplitSeq(line, ",") {
+			if token, ok := strings.CutPrefix(strings.TrimSpace(offer), bearerProtocol); ok {
+				return token
+			}
+		}
+	}
+	return ""
+}
+
+// grantForm is the body that asks for a token.
+type grantForm struct {
+	Interrupt string   `json:"interrupt,omitempty"`
+	Actions   []string `json:"actions"`
+	By        string   `json:"by,omitempty"`
+	Expires   int64    `json:"expires"`
+	Once      bool     `json:"once,omitempty"`
+}
+
+func (c *call) grant(f *grantForm) (any, error) {
+	for _, action := range f.Actions {
+		if !slices.Contains([]string{mayView, mayAnswer, mayDeliver, mayEscape, mayCancel}, action) {
+			return nil, wrong("/actions", fmt.Sprintf("%q is none of view, answer, deliver, escape, cancel", action))
+		}
+		if (f.Once || f.Interrupt != "") && action != mayView && action != mayAnswer {
+			return nil, wrong("/actions", action+" is of a whole thread, and for more than one answer")
+		}
+	}
+	switch {
+	case len(f.Actions) == 0:
+		return nil, wrong("/actions", "is empty: say what the token is for")
+	case !c.s.cfg.Now().Before(time.UnixMilli(f.Expires)):
+		return nil, wrong("/expires", "is not in the future")
+	}
+	name := c.r.PathValue("thread")
+	if f.Interrupt != "" {
+		i, err := c.s.engine.Interrupt(c.ctx(), f.Interrupt)
+		if err != nil {
+			return nil, err
+		}
+		if i.Thread != name {
+			return nil, errNotFound
+		}
+	}
+	secret := base64.RawURLEncoding.EncodeToString(randomBytes())
+	g := Grant{
+		ID: grantID(name, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions, By: f.By, Expires: f.Expires, Once: f.Once,
+	}
+	data, err := runtime.Encode(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.note(name, grantName, grantRequest(g.ID), data); err != nil {
+		return nil, err
+	}
+	g.Token = tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + secret
+	return g, nil
+}
+
+func randomBytes() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+func (c *call) revoke() (any, error) {
+	name, id := c.r.PathValue("thread"), c.r.PathValue("grant")
+	switch row, err := c.s.engine.ByRequest(c.ctx(), name, grantRequest(id)); {
+	case err != nil:
+		return nil, err
+	case row == nil:
+		return nil, errNotFound
+	}
+	if row, err := c.s.engine.ByRequest(c.ctx(), name, revokedRequest(id)); err != nil || row != nil {
+		return nil, err
+	}
+	data, err := runtime.Encode(id)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.note(name, revokedName, revokedRequest(id), data)
+}
+
+// note puts what became of a token into the log of its thread.
+func (c *call) note(name, what, request string, value json.RawMessage) error {
+	_, err := c.s.engine.Change(c.ctx(), name, func(ch *runtime.Change) error {
+		ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: what, Value: value, By: c.who.label(), Request: request})
+		return nil
+	})
+	return err
+}
+
+// OpenToken reads the operator's token from a file, or makes one there that only its owner may read. A file that others may read is refused
+// with CodeForbidden.
+func OpenToken(path string) (string, error) {
+	fail := func(code runtime.Code, err error) (string, error) {
+		return "", &runtime.Error{Code: code, Op: "open token " + path, Err: err}
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		token := base64.RawURLEncoding.EncodeToString(randomBytes())
+		_, err = file.WriteString(token + "\n")
+		if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+			return fail(runtime.CodeUnavailable, err)
+		}
+		return token, nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return fail(runtime.CodeUnavailable, err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fail(runtime.CodeUnavailable, err)
+	case info.Mode().Perm()&0o077 != 0:
+		return fail(runtime.CodeForbidden, fmt.Errorf("others may read it (%s): chmod 600, and make a new token", info.Mode().Perm()))
+	}
+	data, err := os.ReadFile(path)
+	token := strings.TrimSpace(string(data))
+	switch {
+	case err != nil:
+		return fail(runtime.CodeUnavailable, err)
+	case len(token) < minToken:
+		return fail(runtime.CodeInvalid, errors.New("it holds less than 32 bytes: remove it, and it is made anew"))
+	}
+	return token, nil
+}

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+func (c *call) inbox() (any, error) {
+	query := c.r.URL.Query()
+	q := runtime.InterruptQuery{Thread: query.Get("thread"), Assignee: query.Get("assignee"), Limit: c.limit}
+	for _, state := range split(query.Get("state")) {
+		q.States = append(q.States, runtime.InterruptState(state))
+	}
+	if q.States == nil {
+		q.States = []runtime.InterruptState{runtime.InterruptOpen}
+	}
+	q.Kinds, q.Nodes = split(query.Get("kind")), split(query.Get("node"))
+	before, err := c.number("before", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	if before > 0 {
+		q.Before = time.UnixMilli(before).UTC()
+	}
+	if after := query.Get("after"); after != "" {
+		if q.After, err = parseMark(after); err != nil {
+			return nil, err
+		}
+	}
+	found, err := c.s.engine.Inbox(c.ctx(), q)
+	if err != nil {
+		return nil, err
+	}
+	out := list[Interrupt]{Items: []Interrupt{}}
+	for _, i := range found {
+		out.Items = append(out.Items, interruptOf(i))
+	}
+	if len(found) == c.limit {
+		last := found[c.limit-1]
+		out.Next = mark{last.Priority, last.Created.UnixMilli(), last.ID}.String()
+	}
+	return out, nil
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+func (c *call) getInterrupt() (any, error) {
+	return interruptOf(c.asked), nil
+}
+
+// answerForm is one of value, text and routeTo. A value of null is an answer.
+type answerForm struct {
+	Interrupt string          `json:"interrupt,omitempty"`
+	Question  string          `json:"question,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	RouteTo   string          `json:"routeTo,omitempty"`
+	Digest    string          `json:"digest,omitempty"`
+	By        string          `json:"by,omitempty"`
+}
+
+// answered is what an answer leads to: the interrupt as it is then, or nothing yet when the answer came before its question.
+type answered struct {
+	Held      bool       `json:"held,omitempty"`
+	Interrupt *Interrupt `json:"interrupt,omitempty"`
+}
+
+// answerOf takes the answer of a form.
+func (c *call) answerOf(f *answerForm, request string) runtime.Answer {
+	return runtime.Answer{
+		Interrupt: f.Interrupt, Question: f.Question, Value: f.Value, Text: f.Text, RouteTo: f.RouteTo, Digest: f.Digest, By: f.By, Request: request,
+	}
+}
+
+func (c *call) answerInterrupt(f *answerForm) (any, error) {
+	if f.Question != "" || f.Interrupt != "" && f.Interrupt != c.asked.ID {
+		return nil, invalid("the path names the interrupt already")
+	}
+	f.Interrupt = c.asked.ID
+	return c.answer(c.asked.Thread, f)
+}
+
+func (c *call) answerThread(f *answerForm) (any, error) {
+	return c.answer(c.r.PathValue("thread"), f)
+}
+
+func (c *call) answer(thread string, f *answerForm) (any, error) {
+	if !c.who.may(mayAnswer) {
+		return nil, errForbidden
+	}
+	a, err := c.answerOf(f)
+	if err != nil {
+		return nil, err
+	}
+	if g := c.who.grant; g != nil && g.Once {
+		a.Request = spentRequest(g.ID) // the commit that answers spends the token
+	}
+	i, err := c.s.engine.Answer(c.ctx(), thread, a)
+	if err != nil {
+		return nil, err
+	}
+	if i == nil {
+		return answered{Held: true}, nil
+	}
+	c.about = i.Thread + " " + i.ID
+	if a.Request != "" && !gave(i, a) {
+		return nil, errOtherBody
+	}
+	out := interruptOf(i)
+	return answered{Interrupt: &out}, nil
+}
+
+// gave reports whether an interrupt has this answer, by its content. The request id alone does not say so: it may be an earlier body's.
+func gave(i *runtime.Interrupt, a runtime.Answer) bool {
+	a.Request = ""
+	if i.State == runtime.InterruptAnswered {
+		_, err := runtime.Closed(i, &a)
+		return err == nil
+	}
+	for _, v := range i.Votes {
+		if v.By == a.By {
+			return same(v.Value, a.Value)
+		}
+	}
+	return true // still open: a look at the state, or a plain answer that was unclear
+}
+
+type answersForm struct {
+	Answers []answerForm `json:"answers"`
+}
+
+// maxBatch bounds what one commit holds.
+const maxBatch = 100
+
+func (c *call) answerAll(f *answersForm) (any, error) {
+	if len(f.Answers) == 0 || len(f.Answers) > maxBatch {
+		return nil, wrong("/answers", "has 1 to "+strconv.Itoa(maxBatch)+" answers")
+	}
+	answers := make([]runtime.Answer, len(f.Answers))
+	for n := range f.Answers {
+		a, err := c.answerOf(&f.Answers[n])
+		if err != nil {
+			return nil, err
+		}
+		if !legalID(a.Interrupt) {
+			return nil, wrong("/answers/"+strconv.Itoa(n)+"/interrupt", "each answer of a batch names its interrupt")
+		}
+		if a.Request != "" {
+			a.Request += "/" + strconv.Itoa(n)
+		}
+		answers[n] = a
+	}
+	found, err := c.s.engine.AnswerAll(c.ctx(), answers...)
+	if err != nil {
+		return nil, err
+	}
+	out := list[Interrupt]{Items: []Interrupt{}}
+	for n, i := range found {
+		if answers[n].Request != "" && (i == nil || !gave(i, answers[n])) {
+			return nil, errOtherBody
+		}
+		out.Items = append(out.Items, interruptOf(i))
+	}
+	return out, nil
+}
+
+type claimForm struct {
+	By      string `json:"by,omitempty"`
+	Release bool   `json:"release,omitempty"`
+}
+
+func (c *call) claim(f *claimForm) (any, error) {
+	i, err := c.s.engine.Claim(c.ctx(), c.asked.ID, f.By, f.Release)
+	if err != nil {
+		return nil, err
+	}
+	return interruptOf(i), nil
+}
+
+type extendForm struct {
+	Until int64  `json:"until"`
+	By    string `json:"by,omitempty"`
+}
+
+func (c *call) extend(f *extendForm) (any, error) {
+	i, err := c.s.engine.Extend(c.ctx(), c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By)
+	if err != nil {
+		return nil, err
+	}
+	return interruptOf(i), nil
+}

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// Rerouter takes reroute events in; a [workflow.Machine] is one.
+type Rerouter interface {
+	Reroute(ctx context.Context, e *thread.Engine, threadID string, event workflow.Event) (status string, err error)
+}
+
+// Config is what a server can be told. The zero value works; [New] copies it.
+type Config struct {
+	Hosts    []string // host names it answers to, without port; default: localhost, 127.0.0.1 and [::1]
+	Origins  []string // other origins whose pages may call it, like https://example.com; default: none
+	Rerouter Rerouter // takes reroute events; default: there is no such call
+
+	Rate       float64       // calls a second for each token, and failed log-ins for each address; default 100
+	Burst      int           // calls at once; default 200
+	MaxStreams int           // streams and sockets at once; default 2,000
+	Timeout    time.Duration // how long a call may take, a body be on its way, and a write to a stream block; default 10 seconds
+	Beat       time.Duration // how often an idle stream shows that it lives; default 15 seconds
+
+	Log *slog.Logger     // one audit line for each change and each refused token. Never a token, a body or a query; default: none
+	Now func() time.Time // for the end of tokens and the rate; default: time.Now
+}
+
+const (
+	maxBody  = 256 << 10
+	maxURL   = 2 << 10
+	minToken = 32
+)
+
+// Server is an [http.Handler] over an engine. It may be used by any number of goroutines, and several servers may share a store. Use
+// [Server.HTTP] for an http.Server with the limits that a handler cannot set.
+type Server struct {
+	engine   *thread.Engine
+	cfg      Config
+	log      *slog.Logger
+	operator [sha256.Size]byte
+	cross    *http.CrossOriginProtection
+	routes   []route
+	mux      *http.ServeMux
+	document []byte
+	calls    *limiter
+	failures *limiter
+	streams  atomic.Int64
+}
+
+// New makes a server. token is the operator's, at least 32 bytes, see [OpenToken]; a shorter one, and an origin that is none, are refused
+// with CodeInvalid. The engine stays the caller's to close; close the http.Server first.
+func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
+	if len(token) < minToken {
+		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: errors.New("the operator's token has less than 32 bytes: use OpenToken")}
+	}
+	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)), cross: http.NewCrossOriginProtection()}
+	c := &s.cfg
+	if c.Hosts == nil {
+		c.Hosts = []string{"localhost", "127.0.0.1", "::1"}
+	}
+	for _, origin := range c.Origins {
+		if err := s.cross.AddTrustedOrigin(origin); err != nil {
+			return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: err}
+		}
+	}
+	defaulted(&c.Rate, 100)
+	defaulted(&c.Burst, 200)
+	defaulted(&c.MaxStreams, 2000)
+	defaulted(&c.Timeout, 10*time.Second)
+	defaulted(&c.Beat, 15*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s.log = c.Log
+	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
+	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
+	return s, s.register()
+}
+
+func defaulted[T int | float64 | time.Duration](v *T, value T) {
+	if *v <= 0 {
+		*v = value
+	}
+}
+
+// HTTP returns an http.Server with this handler, and limits for headers and idle connections.
+func (s *Server) HTTP(addr string) *http.Server {
+	return &http.Server{
+		Addr: addr, Handler: s, ReadHeaderTimeout: min(5*time.Second, s.cfg.Timeout), IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// register makes the mux and the document from the one table of routes.
+func (s *Server) register() (err error) {
+	s.routes = s.table()
+	s.mux = http.NewServeMux()
+	for i := range s.routes {
+		rt := &s.routes[i]
+		s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+			c, _ := r.Context().Value(callKey{}).(*call) // set by ServeHTTP
+			c.w, c.r, c.route = w, r, rt
+			if err := c.serve(); err != nil {
+				c.refuse(err)
+			}
+		})
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c, _ := r.Context().Value(callKey{}).(*call)
+		c.w = w
+		c.refuse(s.unknown(w, r))
+	})
+	s.document, err = s.describe()
+	return err
+}
+
+// unknown tells a wrong path from a wrong method.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return errNotFound
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return refusal(http.StatusMethodNotAllowed, runtime.CodeInvalid, "use "+strings.Join(allowed, " or "))
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{s: s, w: w, r: r, id: rand.Text()}
+	h := w.Header()
+	h.Set("X-Request-Id", c.id)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	defer c.recovered()
+	if err := s.admit(c); err != nil {
+		c.refuse(err)
+		return
+	}
+	s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+}
+
+// admit lets a request in that comes to the right host, from no foreign page, with a plain address and a good token.
+func (s *Server) admit(c *call) error {
+	r := c.r
+	if !s.hosted(r.Host) {
+		return refusal(http.StatusMisdirectedRequest, runtime.CodeForbidden, "this server does not answer to that host name")
+	}
+	if err := s.cross.Check(r); err != nil {
+		return refusal(http.StatusForbidden, runtime.CodeForbidden, "a page of another origin may not do that")
+	}
+	raw := r.URL.EscapedPath()
+	if len(r.RequestURI) > maxURL || strings.Contains(raw, "//") || strings.Contains(raw, "..") || strings.Contains(raw, "%") {
+		return invalid("the path holds what no id here holds: use letters, digits and - _ . ~, at most 200")
+	}
+	for name := range r.URL.Query() {
+		if strings.Contains(strings.ToLower(name), "token") || strings.Contains(strings.ToLower(name), "auth") {
+			return invalid("a token does not belong into the address: send it in the Authorization header, and make a new one")
+		}
+	}
+	from, _, _ := net.SplitHostPort(r.RemoteAddr)
+	who, err := s.authenticate(r)
+	if err != nil {
+		if !s.failures.take(from) {
+			return errTooMany
+		}
+		return err
+	}
+	if c.who = who; !s.calls.take(who.label()) {
+		return errTooMany
+	}
+	return nil
+}
+
+// hosted reports whether a Host header names this server. A page can make its own name resolve to this address; it cannot choose the header.
+func (s *Server) hosted(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	for _, own := range s.cfg.Hosts {
+		if strings.EqualFold(name, strings.Trim(own, "[]")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,318 @@
+package web
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+type startForm struct {
+	ID       string          `json:"id,omitempty"`
+	Machine  string          `json:"machine"`
+	Name     string          `json:"name,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`
+	By       string          `json:"by,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+func (c *call) start(f *startForm) (any, error) {
+	if f.ID != "" && !legalID(f.ID) {
+		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
+	}
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	if f.ID == "" && request != "" { // so that the same call finds the same thread
+		f.ID = strings.ReplaceAll(request, "/", "-")
+	}
+	if f.Input == nil {
+		f.Input = json.RawMessage("null")
+	}
+	t, err := c.s.engine.Start(c.ctx(), thread.Begin{
+		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request, Metadata: f.Metadata,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.about = t.ID
+	row, err := c.s.engine.ByRequest(c.ctx(), t.ID, request)
+	if err != nil {
+		return nil, err
+	}
+	if row != nil && (row.Machine != f.Machine || row.Name != f.Name || row.By != f.By || !same(row.Value, f.Input)) {
+		return nil, errOtherBody
+	}
+	return threadOf(t), nil
+}
+
+func (c *call) threads() (any, error) {
+	query := c.r.URL.Query()
+	q := runtime.ThreadQuery{AfterID: query.Get("after"), Limit: c.limit}
+	if status := query.Get("status"); status != "" {
+		q.Statuses = []runtime.Status{runtime.Status(status)}
+	}
+	found, err := c.s.engine.Threads(c.ctx(), q)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		ID      string         `json:"id"`
+		Version int64          `json:"version"`
+		Status  runtime.Status `json:"status"`
+		Wake    int64          `json:"wake,omitempty"`
+	}
+	out := list[row]{Items: []row{}}
+	for _, t := range found {
+		out.Items = append(out.Items, row{t.ID, t.Version, t.Status, millis(t.Wake)})
+		out.Next = t.ID
+	}
+	if len(found) < c.limit/2 { // the engine may leave rows of its own out
+		out.Next = ""
+	}
+	return out, nil
+}
+
+func (c *call) thread() (any, error) {
+	t, err := c.s.engine.Thread(c.ctx(), c.r.PathValue("thread"))
+	if err != nil {
+		return nil, err
+	}
+	return threadOf(t), nil
+}
+
+type messageForm struct {
+	Message string          `json:"message"`
+	By      string          `json:"by,omitempty"`
+	Machine string          `json:"machine,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+}
+
+// message reads a JSON string, or an object with a message.
+func message(body []byte) (messageForm, error) {
+	var f messageForm
+	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte(`"`)) {
+		body = slices.Concat([]byte(`{"message":`), body, []byte("}"))
+	}
+	return f, read(body, &f)
+}
+
+func (c *call) deliver() (any, error) {
+	f, err := message(c.body)
+	if err != nil {
+		return nil, err
+	}
+	by, err := c.by(f.By)
+	if err != nil {
+		return nil, err
+	}
+	m := thread.Message{Thread: c.r.PathValue("thread"), Text: f.Message, Machine: f.Machine, Name: f.Name, By: by}
+	if m.Request, err = c.request(); err != nil {
+		return nil, err
+	}
+	if f.Input != nil {
+		m.Input = f.Input
+	}
+	if m.Machine == "" {
+		if m.Machine, m.Name, err = c.first(m.Thread); err != nil {
+			return nil, err
+		}
+	}
+	t, err := c.s.engine.Deliver(c.ctx(), m)
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.s.engine.ByRequest(c.ctx(), m.Thread, m.Request)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+	case row.Type == runtime.EntryEntered:
+		input, err := runtime.Encode(m.Text)
+		if f.Input != nil {
+			input = f.Input
+		}
+		if err != nil || !same(row.Value, input) || row.By != by {
+			return nil, errOtherBody
+		}
+	default:
+		i, err := c.s.engine.Interrupt(c.ctx(), row.Interrupt)
+		if err != nil {
+			return nil, err
+		}
+		if !gave(i, runtime.Answer{Text: m.Text, By: by}) {
+			return nil, errOtherBody
+		}
+	}
+	return threadOf(t), nil
+}
+
+// first returns what the first turn of a thread ran: a later one runs that too.
+func (c *call) first(name string) (machine, what string, err error) {
+	rows, err := c.s.engine.History(c.ctx(), name, 0, 10)
+	for i := range rows {
+		if rows[i].Type == runtime.EntryEntered {
+			return rows[i].Machine, rows[i].Name, nil
+		}
+	}
+	return "", "", err
+}
+
+type escapeForm struct {
+	Mode   string `json:"mode,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+type ack struct {
+	Ack string `json:"ack"`
+}
+
+func (c *call) escape(f *escapeForm) (any, error) {
+	if f.Mode == "" {
+		f.Mode = runtime.EscapeSafe
+	}
+	told, err := c.s.engine.Escape(c.ctx(), c.r.PathValue("thread"), f.Mode, f.By, f.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return ack{told}, nil
+}
+
+type reasonForm struct {
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+func (c *call) cancel(f *reasonForm) (any, error) {
+	t, err := c.s.engine.Cancel(c.ctx(), c.r.PathValue("thread"), f.By, f.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return threadOf(t), nil
+}
+
+type forkForm struct {
+	Seq int64  `json:"seq"`
+	ID  string `json:"id,omitempty"`
+	By  string `json:"by,omitempty"`
+}
+
+func (c *call) fork(f *forkForm) (any, error) {
+	if f.ID != "" && !legalID(f.ID) {
+		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
+	}
+	forked, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, f.ID, f.By)
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Thread Thread `json:"thread"`
+		After  []Row  `json:"after"`
+	}{threadOf(forked.Thread), []Row{}}
+	for i := range forked.After {
+		out.After = append(out.After, rowOf(&forked.After[i]))
+	}
+	return out, nil
+}
+
+func (c *call) history() (any, error) {
+	after, err := c.number("after", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	name := c.r.PathValue("thread")
+	if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
+		return nil, err
+	}
+	rows, err := c.s.engine.History(c.ctx(), name, after, c.limit)
+	if err != nil {
+		return nil, err
+	}
+	out := list[Row]{Items: []Row{}}
+	for i := range rows {
+		out.Items = append(out.Items, rowOf(&rows[i]))
+	}
+	if len(rows) == c.limit {
+		out.Next = strconv.FormatInt(rows[c.limit-1].Seq, 10)
+	}
+	return out, nil
+}
+
+// outbox is history of what concerns people, from a row on.
+func (c *call) outbox() (any, error) {
+	name := c.r.PathValue("thread")
+	if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
+		return nil, err
+	}
+	at, err := c.s.placed(c.ctx(), name, c.r.URL.Query().Get("after"))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.s.engine.History(c.ctx(), name, at.Seq, c.limit)
+	if err != nil {
+		return nil, err
+	}
+	out := list[Row]{Items: []Row{}}
+	for i := range rows {
+		if shown(&rows[i]) {
+			row, err := c.s.row(c.ctx(), &rows[i])
+			if err != nil {
+				return nil, err
+			}
+			out.Items = append(out.Items, row)
+		}
+	}
+	if len(rows) == c.limit {
+		out.Next = rowID(name, rows[c.limit-1].Seq)
+	}
+	return out, nil
+}
+
+// reroute takes an event of the contract; the thread stands in the query, so that the body is the contract's.
+func (c *call) reroute(f *workflow.Event) (any, error) {
+	name := c.r.URL.Query().Get("thread")
+	if !legalID(name) {
+		return nil, invalid("name the thread in the query: ?thread=id")
+	}
+	c.about = name
+	if f.RequestedBy == "" {
+		f.RequestedBy = "operator"
+	}
+	status, err := c.s.cfg.Rerouter.Reroute(c.ctx(), c.s.engine, name, *f)
+	if err != nil {
+		return nil, err
+	}
+	return ack{status}, nil
+}
+
+// mark is where a page of the inbox ended.
+type mark struct {
+	Priority int    `json:"p"`
+	Created  int64  `json:"c"`
+	ID       string `json:"i"`
+}
+
+func (m mark) String() string {
+	data, _ := json.Marshal(m) //nolint:errchkjson // numbers and a string
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+func parseMark(text string) (*runtime.InterruptMark, error) {
+	var m mark
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(data, &m) != nil || m.String() != text {
+		return nil, refusal(http.StatusBadRequest, runtime.CodeInvalid, "after is the next of the page before")
+	}
+	return &runtime.InterruptMark{Priority: m.Priority, Created: time.UnixMilli(m.Created).UTC(), ID: m.ID}, nil
+}
