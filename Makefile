@@ -14,16 +14,18 @@ GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .Ignor
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: ## generate from routes.yaml, prove that it compiles, print the routes and their schema sizes
+run: ## generate from routes.yaml, print the routes and their schema sizes, and run the whole system with scripted answers
 	$(ROUTEGEN) generate
 	$(GO) build ./generated/...
 	$(ROUTEGEN) inspect routes
+	$(GO) run ./examples/multiagent < examples/multiagent/answers.txt
 
 generate: ## write the output of routes.yaml
 	$(ROUTEGEN) generate
 
 check: ## compare the committed output with routes.yaml; writes nothing
 	$(ROUTEGEN) check
+	$(ROUTEGEN) -C examples/inspection check
 
 test: ## run every test but the slow ones
 	$(GO) test ./...

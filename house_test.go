@@ -67,6 +67,8 @@ func house() *plan {
 			{path: "runtime/web", lines: 1800},
 			{path: "runtime/web/inspector", lines: 400},
 			{path: "generator", lines: 18000, deep: true},
+			{path: "examples/multiagent", lines: 199},
+			{path: "examples/planexecute", lines: 199},
 		},
 		top: []string{
 			"routes.yaml", "Makefile", "README.md", "go.mod", "go.sum", ".golangci.yml", "house_test.go", "CHANGELOG.md",
@@ -95,7 +97,13 @@ func rooms() []room {
 		}, tests: yaml},
 		{path: "cmd/routegen/internal/tui", floor: open},
 		{path: "examples/multiagent/routes", floor: beside, sees: []string{"runtime"}},
+		{path: "examples/planexecute/routes", floor: beside, sees: []string{"runtime"}},
 		{path: "examples/inspection/routes", floor: beside, sees: []string{"runtime"}},
+		// What the examples share, so that each shows its own thing only.
+		{path: "examples/internal/scripted", floor: beside, sees: []string{
+			"runtime/llm", "runtime/llm/anthropic", "runtime/llm/llmtest", "runtime/llm/openai",
+		}},
+		{path: "examples/internal/journey", floor: beside, sees: []string{"runtime", "runtime/thread", "runtime/workflow"}},
 		{path: "examples", floor: open, deep: true, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 
 		// The two rooms below are data languages: one struct per block of the spec, and of the plan. Their size follows

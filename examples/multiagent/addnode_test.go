@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -20,15 +21,17 @@ func TestAddNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program twice")
 	}
-	here := moduleCopy(t)
+	here := t.TempDir()
+	require.NoError(t, os.CopyFS(here, os.DirFS(".")))
 	before := handwritten(t, here)
 
-	runIn(t, here, "go", "run", "../../cmd/routegen", "add", "node", "auditor", "doc=Checks the books before anything is shipped.",
+	out, err := command(t, "go", "run", "../../cmd/routegen", "-C", here, "add", "node", "auditor", "doc=Checks the books before it is shipped.",
 		"request.doc=Asks for an audit.", "request.fields.goal={type: string, doc: What is audited.}",
-		"branches.orchestratorCollectorRequest=OrchestratorCollectorRequest")
+		"branches.orchestratorCollectorRequest=OrchestratorCollectorRequest", "--no-verify").CombinedOutput()
+	require.NoError(t, err, string(out))
 	assert.Equal(t, []string{"routes.yaml"}, changed(before, handwritten(t, here)))
 
-	out, err := command(t, here, "go", "build", "-o", "program", ".").CombinedOutput()
+	out, err = build(t, here)
 	require.Error(t, err, "it does not compile without the method")
 	require.Contains(t, string(out), "missing method Auditor")
 
@@ -42,10 +45,11 @@ func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorReques
 `...), 0o600))
 	assert.Equal(t, []string{"agents.go", "routes.yaml"}, changed(before, handwritten(t, here)))
 	played := func(answers ...string) string {
-		runIn(t, here, "go", "build", "-o", "program", ".")
-		p := command(t, here, "./program", "-db", filepath.Join(t.TempDir(), "work.db"))
+		out, err := build(t, here)
+		require.NoError(t, err, string(out))
+		p := command(t, filepath.Join(here, "program"), "-db", filepath.Join(t.TempDir(), "work.db"))
 		p.Stdin = strings.NewReader(strings.Join(answers, "\n"))
-		out, err := p.CombinedOutput()
+		out, err = p.CombinedOutput()
 		require.NoError(t, err, string(out))
 		return journeyOf(t, string(out))
 	}
@@ -65,18 +69,24 @@ func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorReques
 	assert.True(t, strings.HasSuffix(got, "     done\n"), got)
 }
 
-// moduleCopy makes a module with a copy of this folder, and with all other folders of this module as they are.
-func moduleCopy(t *testing.T) (here string) {
+// build builds the program with the files of a copy in the place of this folder's.
+func build(t *testing.T, here string) ([]byte, error) {
 	t.Helper()
-	repo, err := filepath.Abs("../..")
+	repo, err := filepath.Abs(".")
 	require.NoError(t, err)
-	root := t.TempDir()
-	here = filepath.Join(root, "examples", "multiagent")
-	require.NoError(t, os.CopyFS(here, os.DirFS(".")))
-	for _, name := range []string{"go.mod", "go.sum", "cmd", "generator", "runtime", "templates", "examples/internal"} {
-		require.NoError(t, os.Symlink(filepath.Join(repo, name), filepath.Join(root, name)))
-	}
-	return here
+	var overlay struct{ Replace map[string]string }
+	overlay.Replace = map[string]string{}
+	require.NoError(t, fs.WalkDir(os.DirFS(here), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			overlay.Replace[filepath.Join(repo, name)] = filepath.Join(here, name)
+		}
+		return err
+	}))
+	data, err := json.Marshal(overlay)
+	require.NoError(t, err)
+	list := filepath.Join(t.TempDir(), "overlay.json")
+	require.NoError(t, os.WriteFile(list, data, 0o600))
+	return command(t, "go", "build", "-overlay", list, "-o", filepath.Join(here, "program"), ".").CombinedOutput()
 }
 
 // handwritten reads the files of a folder that no generator has written, but for tests.
@@ -107,16 +117,7 @@ func changed(before, after map[string]string) []string {
 	return out
 }
 
-func command(t *testing.T, folder string, args ...string) *exec.Cmd {
+func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	c.Dir = folder
-	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
-	return c
-}
-
-func runIn(t *testing.T, folder string, args ...string) {
-	t.Helper()
-	out, err := command(t, folder, args...).CombinedOutput()
-	require.NoError(t, err, "%s\n%s", args, out)
+	return exec.CommandContext(t.Context(), args[0], args[1:]...)
 }

@@ -9,6 +9,7 @@ import (
 )
 
 // agents has one method for each node. In most of them the model chooses: it sees the schema of the node's routing and sets one branch of it.
+// The three dispatch nodes need no model: what their agents returned goes to the collector.
 type agents struct{}
 
 func (agents) Orchestrator(ctx context.Context, c runtime.Call, r *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
@@ -53,7 +54,6 @@ func (agents) PlanningAgent(ctx context.Context, c runtime.Call, r *routes.Plann
 func (agents) TicketAgent(ctx context.Context, c runtime.Call, r *routes.TicketAgentRequest) (*routes.TicketAgentRouting, error) {
 	return workflow.Choose[routes.TicketAgentRouting](ctx, c, r)
 }
-// DiscoveryDispatch, like the other two of its kind, needs no model: what its agents returned goes to the collector.
 func (agents) DiscoveryDispatch(_ context.Context, c runtime.Call, r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
 	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}}, nil
 }
@@ -63,6 +63,7 @@ func (agents) PlanningDispatch(_ context.Context, c runtime.Call, r *routes.Plan
 func (agents) TicketDispatch(_ context.Context, c runtime.Call, r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
 	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
 }
+
 // AdaptContextManager tells the context manager what is missing, and who waits for it.
 func (agents) AdaptContextManager(ctx context.Context, _ runtime.Call, r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
 	out := &routes.ContextManagerRequest{Type: r.Type, Reason: r.Reason, Goal: r.MissingContextDescription, AdditionalContext: r.SuggestedSources}

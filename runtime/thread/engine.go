@@ -69,6 +69,7 @@ type Engine struct {
 	drivers map[string]*driver
 	steps   sync.WaitGroup
 	loops   sync.WaitGroup
+	crew    *crew // runs steps and drivers
 	timer   *timers
 	news    bulletin
 }
@@ -77,7 +78,7 @@ type Engine struct {
 // machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so is a wrong Config. The store stays the caller's to
 // close, after [Engine.Close].
 func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Machine) (*Engine, error) {
-	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{}}
+	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{}, crew: newCrew()}
 	for _, m := range machines {
 		if e.machines[m.Name()] != nil || m.Name() == "" {
 			return nil, refuse(runtime.CodeInvalid, "open engine", fmt.Errorf("machine name %q is empty or used twice", m.Name()))
@@ -193,6 +194,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.wakeAll()
 	e.timer.stop()
 	e.loops.Wait()
+	e.crew.dismiss()
 	e.stop()
 	e.news.publish()
 	return nil
@@ -221,7 +223,11 @@ func (e *Engine) submit(id string, x *deed) error {
 	}
 	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}}
 	e.drivers[id] = d
-	e.loops.Go(d.loop)
+	e.loops.Add(1)
+	e.crew.run(func() {
+		defer e.loops.Done()
+		d.loop()
+	})
 	return nil
 }
 

@@ -71,7 +71,9 @@ func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Dur
 	r.mu.Lock()
 	r.limit = time.AfterFunc(limit, func() { r.cut(late) })
 	r.mu.Unlock()
-	e.steps.Go(func() {
+	e.steps.Add(1)
+	e.crew.run(func() {
+		defer e.steps.Done()
 		ctx, end := e.observeStep(ctx, a)
 		next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
 		if cause := context.Cause(ctx); err != nil && cause != nil {

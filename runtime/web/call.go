@@ -15,10 +15,15 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+)
+
+// Bounds of texts that are stored as they come.
+const (
+	maxBy     = 200
+	maxReason = 4000
 )
 
 type callKey struct{}
@@ -207,6 +212,8 @@ func (c *call) recovered() {
 // by is in whose name a call acts: the operator says so, a token has it.
 func (c *call) by(named string) (string, error) {
 	switch g := c.who.grant; {
+	case len(named) > maxBy:
+		return "", wrong("/by", fmt.Sprintf("has more than %d bytes", maxBy))
 	case g == nil && named == "":
 		return "operator", nil
 	case g == nil:
@@ -226,10 +233,8 @@ func with[T any](do func(c *call, f *T) (any, error)) func(c *call) (any, error)
 			return nil, err
 		}
 		form := reflect.ValueOf(f).Elem()
-		for name, most := range map[string]int{"By": 200, "Reason": 4000} {
-			if field := form.FieldByName(name); field.IsValid() && field.Len() > most {
-				return nil, wrong("/"+strings.ToLower(name), fmt.Sprintf("has more than %d bytes", most))
-			}
+		if field := form.FieldByName("Reason"); field.IsValid() && field.Len() > maxReason {
+			return nil, wrong("/reason", fmt.Sprintf("has more than %d bytes", maxReason))
 		}
 		if field := form.FieldByName("By"); field.IsValid() {
 			by, err := c.by(field.String())

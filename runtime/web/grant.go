@@ -108,7 +108,7 @@ func (s *Server) granted(ctx context.Context, thread, id string) (*Grant, error)
 	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 		return nil, err
 	}
-	if row == nil || row.Name != grantName {
+	if row == nil || row.Type != runtime.EntryMessage || row.Name != grantName {
 		return nil, errToken
 	}
 	revoked, err := s.engine.ByRequest(ctx, thread, revokedRequest(id))
@@ -143,7 +143,7 @@ func credentials(r *http.Request) string {
 type grantForm struct {
 	Interrupt string   `json:"interrupt,omitempty"`
 	Actions   []string `json:"actions"`
-	By        string   `json:"by,omitempty"`
+	By        string   `json:"by"`
 	Expires   int64    `json:"expires"`
 	Once      bool     `json:"once,omitempty"`
 }

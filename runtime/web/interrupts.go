@@ -74,8 +74,7 @@ type answered struct {
 	Interrupt *Interrupt `json:"interrupt,omitempty"`
 }
 
-// answerOf takes the answer of a form.
-func (c *call) answerOf(f *answerForm, request string) runtime.Answer {
+func (f *answerForm) answer(request string) runtime.Answer {
 	return runtime.Answer{
 		Interrupt: f.Interrupt, Question: f.Question, Value: f.Value, Text: f.Text, RouteTo: f.RouteTo, Digest: f.Digest, By: f.By, Request: request,
 	}
@@ -94,16 +93,14 @@ func (c *call) answerThread(f *answerForm) (any, error) {
 }
 
 func (c *call) answer(thread string, f *answerForm) (any, error) {
-	if !c.who.may(mayAnswer) {
-		return nil, errForbidden
-	}
-	a, err := c.answerOf(f)
+	request, err := c.request()
 	if err != nil {
 		return nil, err
 	}
 	if g := c.who.grant; g != nil && g.Once {
-		a.Request = spentRequest(g.ID) // the commit that answers spends the token
+		request = spentRequest(g.ID) // the commit that answers spends the token
 	}
+	a := f.answer(request)
 	i, err := c.s.engine.Answer(c.ctx(), thread, a)
 	if err != nil {
 		return nil, err
@@ -145,19 +142,23 @@ func (c *call) answerAll(f *answersForm) (any, error) {
 	if len(f.Answers) == 0 || len(f.Answers) > maxBatch {
 		return nil, wrong("/answers", "has 1 to "+strconv.Itoa(maxBatch)+" answers")
 	}
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
 	answers := make([]runtime.Answer, len(f.Answers))
 	for n := range f.Answers {
-		a, err := c.answerOf(&f.Answers[n])
-		if err != nil {
-			return nil, err
-		}
-		if !legalID(a.Interrupt) {
+		part := &f.Answers[n]
+		if !legalID(part.Interrupt) {
 			return nil, wrong("/answers/"+strconv.Itoa(n)+"/interrupt", "each answer of a batch names its interrupt")
 		}
-		if a.Request != "" {
-			a.Request += "/" + strconv.Itoa(n)
+		if part.By, err = c.by(part.By); err != nil {
+			return nil, err
 		}
-		answers[n] = a
+		answers[n] = part.answer(request)
+		if request != "" {
+			answers[n].Request += "/" + strconv.Itoa(n)
+		}
 	}
 	found, err := c.s.engine.AnswerAll(c.ctx(), answers...)
 	if err != nil {
@@ -180,10 +181,7 @@ type claimForm struct {
 
 func (c *call) claim(f *claimForm) (any, error) {
 	i, err := c.s.engine.Claim(c.ctx(), c.asked.ID, f.By, f.Release)
-	if err != nil {
-		return nil, err
-	}
-	return interruptOf(i), nil
+	return sent(interruptOf, i, err)
 }
 
 type extendForm struct {
@@ -193,8 +191,5 @@ type extendForm struct {
 
 func (c *call) extend(f *extendForm) (any, error) {
 	i, err := c.s.engine.Extend(c.ctx(), c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By)
-	if err != nil {
-		return nil, err
-	}
-	return interruptOf(i), nil
+	return sent(interruptOf, i, err)
 }

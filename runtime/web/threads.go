@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,10 +83,7 @@ func (c *call) threads() (any, error) {
 
 func (c *call) thread() (any, error) {
 	t, err := c.s.engine.Thread(c.ctx(), c.r.PathValue("thread"))
-	if err != nil {
-		return nil, err
-	}
-	return threadOf(t), nil
+	return sent(threadOf, t, err)
 }
 
 type messageForm struct {
@@ -178,15 +174,22 @@ type ack struct {
 	Ack string `json:"ack"`
 }
 
+func ackOf(told string) ack { return ack{told} }
+
+// sent puts a result into its form on the wire.
+func sent[T, W any](wire func(T) W, v T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return wire(v), nil
+}
+
 func (c *call) escape(f *escapeForm) (any, error) {
 	if f.Mode == "" {
 		f.Mode = runtime.EscapeSafe
 	}
 	told, err := c.s.engine.Escape(c.ctx(), c.r.PathValue("thread"), f.Mode, f.By, f.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return ack{told}, nil
+	return sent(ackOf, told, err)
 }
 
 type reasonForm struct {
@@ -196,10 +199,7 @@ type reasonForm struct {
 
 func (c *call) cancel(f *reasonForm) (any, error) {
 	t, err := c.s.engine.Cancel(c.ctx(), c.r.PathValue("thread"), f.By, f.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return threadOf(t), nil
+	return sent(threadOf, t, err)
 }
 
 type forkForm struct {
@@ -226,31 +226,12 @@ func (c *call) fork(f *forkForm) (any, error) {
 	return out, nil
 }
 
-func (c *call) history() (any, error) {
-	after, err := c.number("after", 1<<53)
-	if err != nil {
-		return nil, err
-	}
-	name := c.r.PathValue("thread")
-	if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
-		return nil, err
-	}
-	rows, err := c.s.engine.History(c.ctx(), name, after, c.limit)
-	if err != nil {
-		return nil, err
-	}
-	out := list[Row]{Items: []Row{}}
-	for i := range rows {
-		out.Items = append(out.Items, rowOf(&rows[i]))
-	}
-	if len(rows) == c.limit {
-		out.Next = strconv.FormatInt(rows[c.limit-1].Seq, 10)
-	}
-	return out, nil
-}
+func (c *call) history() (any, error) { return c.log(func(*runtime.Entry) bool { return true }) }
 
-// outbox is history of what concerns people, from a row on.
-func (c *call) outbox() (any, error) {
+// outbox is the history of what concerns people.
+func (c *call) outbox() (any, error) { return c.log(shown) }
+
+func (c *call) log(keep func(e *runtime.Entry) bool) (any, error) {
 	name := c.r.PathValue("thread")
 	if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
 		return nil, err
@@ -265,13 +246,14 @@ func (c *call) outbox() (any, error) {
 	}
 	out := list[Row]{Items: []Row{}}
 	for i := range rows {
-		if shown(&rows[i]) {
-			row, err := c.s.row(c.ctx(), &rows[i])
-			if err != nil {
-				return nil, err
-			}
-			out.Items = append(out.Items, row)
+		if !keep(&rows[i]) {
+			continue
 		}
+		row, err := c.s.row(c.ctx(), &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, row)
 	}
 	if len(rows) == c.limit {
 		out.Next = rowID(name, rows[c.limit-1].Seq)
@@ -290,10 +272,7 @@ func (c *call) reroute(f *workflow.Event) (any, error) {
 		f.RequestedBy = "operator"
 	}
 	status, err := c.s.cfg.Rerouter.Reroute(c.ctx(), c.s.engine, name, *f)
-	if err != nil {
-		return nil, err
-	}
-	return ack{status}, nil
+	return sent(ackOf, status, err)
 }
 
 // mark is where a page of the inbox ended.

@@ -169,7 +169,9 @@ func TestS7_DigressionThatAsksItself(t *testing.T) {
 	playAll(t, func(s *stage) {
 		c := chatting(s, reporting(
 			hands("reporting"), calls("reporting", "q9", "request_clarification", `{"questions":["Which fish?"]}`), tells("reporting", "Kabeljauw: 4 graden."))...)
-		c.c.Digress = func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) { return m.ID == "m2", nil }
+		c.c.Digress = func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) {
+			return m.ID == "m2", nil
+		}
 		c.run()
 		own := c.question(c.say("m1", "maak rapport"))
 		turn := c.say("m2", "en vis?")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -349,6 +350,32 @@ func TestU6_TwoEventsForOneNode(t *testing.T) {
 		w.narrowed(w.model.last().Schema, "mergerRequest")
 		require.Equal(w, []string{"planningOrchestrator", "planningOrchestrator", "merger"}, w.runs)
 		require.Equal(w, runtime.StatusCancelled, th.Status())
+	})
+}
+
+// TestU6_OneEventManyTimes: the same event at the same time is stored and told once.
+func TestU6_OneEventManyTimes(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "?"))
+		w.open()
+		th := w.start("OrchestratorRequest")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				status, err := w.m.Reroute(w.Context(), w.e, th.ID, event("e1", th.Root().ID, "ORCHESTRATOR", ""))
+				assert.NoError(w, err)
+				assert.Equal(w, workflow.Requested, status)
+			})
+		}
+		all.Wait()
+		told := 0
+		for _, row := range w.log(th.ID) {
+			if row.Name == "interrupt_message" {
+				told++
+			}
+		}
+		require.Equal(w, 1, told)
+		require.Len(w, w.wait(th.ID).Reroutes, 1)
 	})
 }
 

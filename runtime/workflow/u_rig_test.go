@@ -75,6 +75,12 @@ func newWorld(t *testing.T, store string) *world {
 	return w
 }
 
+// shipped are the prompts of the shipped system.
+var shipped = sync.OnceValues(func() (*prompt.Prompts, error) {
+	p := routes.New(routes.UnimplementedHandlers{})
+	return prompt.New(&p, templates.Prompts(nil))
+})
+
 func bareWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
@@ -89,7 +95,7 @@ func bareWorld(t *testing.T) *world {
 		return w.program.DecodeRequest("ContextManagerRequest", []byte(w.sample("ContextManagerRequest")))
 	}
 	w.model = &model{world: w}
-	prompts, err := prompt.New(&w.program, templates.Prompts(nil))
+	prompts, err := shipped()
 	require.NoError(t, err)
 	w.cfg = workflow.Config{Model: w.model, Prompts: prompts}
 	return w

@@ -38,6 +38,11 @@ func engineCycle(e *thread.Engine) error {
 	if err != nil {
 		return err
 	}
+	if t.Status() == runtime.StatusRunning { // the machine is busy, and the step took longer than an acknowledgement waits
+		if t, err = e.Wait(ctx, t.ID); err != nil {
+			return err
+		}
+	}
 	_, err = e.Answer(ctx, t.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
 	return err
 }
