@@ -25,6 +25,8 @@ generate: ## write the output of routes.yaml
 
 check: ## compare the committed output with routes.yaml; writes nothing
 	$(ROUTEGEN) check
+	$(ROUTEGEN) -C examples/multiagent check
+	$(ROUTEGEN) -C examples/planexecute check
 	$(ROUTEGEN) -C examples/inspection check
 
 test: ## run every test but the slow ones

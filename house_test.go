@@ -103,7 +103,8 @@ func rooms() []room {
 		{path: "examples/internal/scripted", floor: beside, sees: []string{
 			"runtime/llm", "runtime/llm/anthropic", "runtime/llm/llmtest", "runtime/llm/openai",
 		}},
-		{path: "examples/internal/journey", floor: beside, sees: []string{"runtime", "runtime/thread", "runtime/workflow"}},
+		{path: "examples/internal/journey", floor: beside, sees: []string{"runtime", "runtime/workflow"}},
+		{path: "examples/internal/terminal", floor: beside, sees: []string{"runtime", "runtime/thread"}},
 		{path: "examples", floor: open, deep: true, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 
 		// The two rooms below are data languages: one struct per block of the spec, and of the plan. Their size follows

@@ -30,6 +30,9 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 	if f := c.Thread.Frame(frame); f != nil {
 		i.Node, i.Step, i.Visit = f.Name, f.PC, f.Visit
 	}
+	if q.Asker != "" {
+		i.Node = q.Asker
+	}
 	if root := c.Thread.Root(); root != nil {
 		i.Context = root.Shows
 	}

@@ -133,6 +133,9 @@ func (c *Change) Over(status Status, value json.RawMessage, failure *Failure, by
 	for _, i := range slices.Clone(c.Thread.Open) {
 		c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
 	}
+	for _, f := range c.Thread.Frames {
+		c.ExpireReroutes(f.ID)
+	}
 	c.Add(Entry{Type: EntryOver, State: string(status), Value: value, Failure: failure, By: by})
 }
 

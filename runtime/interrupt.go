@@ -74,6 +74,7 @@ const (
 // Question is what an asker decides about an interrupt.
 type Question struct {
 	Kind     string          `json:"-"`                  // of the interrupt; "" means agent_question
+	Asker    string          `json:"-"`                  // the node that asks, for the inbox; "" means the name of the frame
 	Name     string          `json:"name"`               // unique in its step: answers are matched by it
 	Text     string          `json:"text,omitempty"`     // what a person reads
 	Type     string          `json:"type,omitempty"`     // interrupt type, for policies that answer by type

@@ -42,12 +42,13 @@ func main() {
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("inspection", flag.ContinueOnError)
 	db := flags.String("db", filepath.Join(os.TempDir(), "inspection.db"), "file that keeps the conversation")
-	provider := flags.String("provider", "script", "openai or anthropic, with the key in the environment; script: no key is needed")
+	room := flags.String("thread", "room", "which conversation")
+	provider := flags.String("provider", "", "openai or anthropic, with the key in the environment; none: a script")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	models := map[string]llm.Model{
-		"script": llmtest.NewModel(llmtest.Reply{Give: script, Ever: true}),
+		"":       llmtest.NewModel(llmtest.Reply{Give: script, Ever: true}),
 		"openai": openai.New("gpt-5.1", openai.Config{}), "anthropic": anthropic.New("claude-sonnet-4-5", anthropic.Config{}),
 	}
 	if models[*provider] == nil {
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	defer c.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
-	return chat(ctx, c, in, say)
+	return chat(ctx, c, workflow.Message{Thread: *room, User: "inspector"}, in, say)
 }
 
 // open makes the conversation over a store.
@@ -88,8 +89,8 @@ func open(ctx context.Context, store runtime.Store, p runtime.Program, servers m
 }
 
 // chat takes the inspector's lines until there are no more.
-func chat(ctx context.Context, c *workflow.Conversation, in io.Reader, say func(format string, args ...any)) error {
-	m := workflow.Message{Thread: "room", User: "inspector"}
+func chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in io.Reader, say func(format string, args ...any)) error {
+	say("Try: maak rapport | wat is de regel voor vis? | was ik er eerder? | annuleer")
 	shown := "" // since the last line
 	for lines := bufio.NewScanner(in); ; {
 		question := &runtime.Interrupt{}
@@ -111,7 +112,7 @@ func chat(ctx context.Context, c *workflow.Conversation, in io.Reader, say func(
 			case row.Type == runtime.EntryStepped && row.PC != "":
 				say("  at %s", row.PC)
 			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said["text"] != "":
-				say("%s: %s", said["node"], said["text"])
+				say("%s", strings.TrimPrefix(said["node"]+": "+said["text"], ": "))
 				shown += said["text"]
 			}
 		}

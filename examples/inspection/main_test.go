@@ -20,6 +20,8 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
+const greeting = "Try: maak rapport | wat is de regel voor vis? | was ik er eerder? | annuleer\n"
+
 const whole = "maak rapport: Bakkerij Jansen; 20 november; koeling op 9 graden; hoog; gesloten"
 
 // The whole chat, as the inspector sees it. The program ends in the middle, twice, and is started on the same file again.
@@ -63,10 +65,22 @@ func TestProviders(t *testing.T) {
 			for _, r := range server.Received() {
 				require.Empty(t, r.Fault)
 			}
-			assert.Equal(t, "> maak rapport\n  at general\n  at reporting\nreporting: 1. Welk bedrijf?\n> Jansen\nreporting: Ik wacht op meer.\n"+
+			assert.Equal(t, greeting+"> maak rapport\n  at general\n  at reporting\nreporting: 1. Welk bedrijf?\n> Jansen\nreporting: Ik wacht op meer.\n"+
 				"> bedankt\n  at general\ngeneral: Graag gedaan.\n", seen.String())
 		})
 	}
+}
+
+// A model that cannot be asked is a failed step, and a person's to decide about. The thread is free after the cancel word.
+func TestProviderFails(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Answer{Status: 401, Type: "authentication_error"}, llmtest.Answer{Text: "Hallo."})
+	t.Setenv("ANTHROPIC_API_KEY", "sk-none")
+	t.Setenv("ANTHROPIC_BASE_URL", server.Anthropic())
+	seen := &screen{}
+	args := []string{"-db", filepath.Join(t.TempDir(), "inspection.db"), "-provider", "anthropic", "-thread", "other"}
+	require.NoError(t, run(t.Context(), args, &typist{[]string{"hallo", "annuleer", "hallo"}, seen}, seen))
+	assert.Equal(t, greeting+"> hallo\n  at general\nA step failed: forbidden: ask anthropic: forbidden: anthropic answered 401 Unauthorized, request req_1 "+
+		"(authentication_error)\n  edit\n  skip\n  reroute\n  abort\n> annuleer\nGeannuleerd.\n> hallo\n  at general\ngeneral: Hallo.\n", seen.String())
 }
 
 func TestVerify(t *testing.T) {
@@ -99,10 +113,12 @@ func TestSeveralRounds(t *testing.T) {
 	assert.Contains(t, string(first.Payload), `"questions":[{"question":"Kunt u 'bedrijf' aanvullen?"}`)
 	second := d.open(d.says("Jansen"), "request_clarification")
 	assert.NotEqual(t, first.ID, second.ID)
-	third := d.open(d.says("gisteren; koeling stuk; misschien hoog"), "approval") // four of five, and sure enough
-	assert.Contains(t, string(third.Payload), `"args":{"report":{"bedrijf":"Jansen","bevinding":"koeling stuk","datum":"gisteren","ernst":"misschien hoog"}`)
+	third := d.open(d.says("misschien gisteren; ; misschien hoog; misschien dicht"), "request_clarification") // four of five, sure by 0.4
+	assert.Equal(t, "1. Kunt u 'datum' aanvullen?\n2. Kunt u 'bevinding' aanvullen?\n3. Kunt u 'ernst' aanvullen?", third.Text)
+	last := d.open(d.says("gisteren; ; hoog"), "approval") // four of five, sure by 0.8
+	assert.Contains(t, string(last.Payload), `"args":{"report":{"bedrijf":"Jansen","datum":"gisteren","ernst":"hoog","maatregel":"misschien dicht"}`)
 	assert.Equal(t, 1, d.calls("extract_inspection_data"))
-	assert.Equal(t, 2, d.calls("submit_verification_answers"))
+	assert.Equal(t, 3, d.calls("submit_verification_answers"))
 }
 
 func TestApproval(t *testing.T) {

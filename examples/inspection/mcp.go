@@ -28,18 +28,18 @@ type remote struct {
 func (r *remote) Tools(ctx context.Context) ([]llm.Tool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	stale := r.session != nil // it may have been lost since
 	tools, err := r.list(ctx)
+	if err != nil && stale {
+		tools, err = r.list(ctx)
+	}
 	if err != nil {
-		if r.session != nil {
-			_ = r.session.Close() // it is of no use any more
-		}
-		r.session = nil
 		return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "ask server " + r.name, Err: err}
 	}
 	return tools, nil
 }
 
-func (r *remote) list(ctx context.Context) ([]llm.Tool, error) {
+func (r *remote) list(ctx context.Context) (tools []llm.Tool, err error) {
 	if r.session == nil {
 		way, err := r.dial(ctx)
 		if err != nil {
@@ -50,18 +50,19 @@ func (r *remote) list(ctx context.Context) ([]llm.Tool, error) {
 			return nil, err
 		}
 	}
-	var out []llm.Tool
 	for t, err := range r.session.Tools(ctx, nil) {
 		if err != nil {
+			_ = r.session.Close() // it is of no use any more
+			r.session = nil
 			return nil, err
 		}
 		schema, err := json.Marshal(t.InputSchema)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, llm.Tool{Name: t.Name, Description: t.Description, Schema: schema, Call: caller(r.session, t.Name)})
+		tools = append(tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: schema, Call: caller(r.session, t.Name)})
 	}
-	return out, nil
+	return tools, nil
 }
 
 // caller calls a tool. The key is the same when a call is made again after a crash: by it a server knows what it has done already.

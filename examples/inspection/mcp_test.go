@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -46,22 +47,42 @@ func TestLostConnection(t *testing.T) {
 	d := sit(t, nil)
 	d.replies(d.says("welke regel geldt voor vis"), "artikel 4")
 	d.hangUp("regulation")
-	turn := d.says("welke regel geldt voor vis")
-	d.replies(turn, "beschikbaar")
 	d.replies(d.says("welke regel geldt voor vis"), "artikel 4")
 }
 
-// A server that goes away while its tool runs is a failed call.
+// A connection that is lost while a tool runs is a failed call.
 func TestLostConnectionInACall(t *testing.T) {
 	t.Parallel()
 	d := sit(t, nil)
-	var once sync.Once
+	r, wire := d.remote("regulation"), &cable{}
+	dial := r.dial
+	r.dial = func(ctx context.Context) (mcp.Transport, error) {
+		var err error
+		wire.Transport, err = dial(ctx)
+		return wire, err
+	}
+	cut := false
 	serve(d.servers["regulation"], "search_regulations", "Finds rules.", func(words, string) map[string]string {
-		once.Do(func() { d.hangUp("regulation") })
+		if !cut {
+			cut = true
+			assert.NoError(t, wire.conn.Close())
+		}
 		return map[string]string{"found": "artikel 5"}
 	})
 	d.replies(d.says("welke regel geldt voor vis"), "Dat is niet gebeurd: not available")
-	d.replies(d.says("en nu, welke regel"), "artikel 5")
+	d.replies(d.says("welke regel geldt voor vis"), "artikel 5")
+}
+
+// cable is a way to a server that can be cut.
+type cable struct {
+	mcp.Transport
+	conn mcp.Connection
+}
+
+func (c *cable) Connect(ctx context.Context) (mcp.Connection, error) {
+	var err error
+	c.conn, err = c.Transport.Connect(ctx)
+	return c.conn, err
 }
 
 func TestToolThatFails(t *testing.T) {
@@ -89,6 +110,22 @@ func TestCallsHaveKeys(t *testing.T) {
 	assert.NotEqual(t, first, second)
 }
 
+// What is called again under its key, as after a crash, was done already.
+func TestOneMailForACall(t *testing.T) {
+	t.Parallel()
+	d := sit(t, nil)
+	_, err := d.tools["reporting"].Tools(t.Context())
+	require.NoError(t, err)
+	session := d.remote("reporting").session
+	for _, key := range []string{"a", "a", "b"} {
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+			Name: "generate_final_report", Arguments: final{Report: map[string]string{}, SendEmail: true}, Meta: mcp.Meta{"idempotencyKey": key},
+		})
+		require.NoError(t, err)
+	}
+	assert.Len(t, d.mailed(), 2)
+}
+
 func TestUnavailableIsSaidByCode(t *testing.T) {
 	t.Parallel()
 	r := &remote{name: "archive", dial: func(context.Context) (mcp.Transport, error) { return nil, errors.New("connection refused") }}
@@ -112,4 +149,26 @@ func (d *desk) hangUp(server string) {
 	for _, s := range slices.Collect(d.servers[server].Sessions()) {
 		assert.NoError(d, s.Close())
 	}
+}
+
+// A server that hangs is waited for as long as the caller says, and no longer.
+func TestHangingServer(t *testing.T) {
+	t.Parallel()
+	d := sit(t, nil)
+	var hangs atomic.Bool
+	hangs.Store(true)
+	d.servers["history"].AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" && hangs.Load() {
+				<-ctx.Done()
+			}
+			return next(ctx, method, r)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := d.tools["history"].Tools(ctx)
+	require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+	hangs.Store(false)
+	d.replies(d.says("was er eerder iets"), "Twee bezoeken")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -33,19 +35,20 @@ type words struct {
 func fill(w words) draft {
 	d := draft{Report: map[string]string{}, Confidence: 1, Questions: []string{}}
 	maps.Copy(d.Report, w.Report)
-	doubtful := func(field string) bool { return strings.Contains(d.Report[field], "misschien") }
+	missing := func(field string) bool {
+		return d.Report[field] == "" || strings.Contains(d.Report[field], "misschien")
+	}
 	values := strings.Split(w.Text, ";")
 	for _, field := range []string{"bedrijf", "datum", "bevinding", "ernst", "maatregel"} {
-		if value := strings.TrimSpace(values[0]); value != "" && (d.Report[field] == "" || doubtful(field)) {
-			d.Report[field], values = value, append(values[1:], "")
+		if missing(field) && len(values) > 0 {
+			d.Report[field], values = cmp.Or(strings.TrimSpace(values[0]), d.Report[field]), values[1:]
 		}
-		if d.Report[field] != "" {
-			d.Completeness += 20
-		}
-		if doubtful(field) {
+		if d.Report[field] == "" {
+			delete(d.Report, field)
+		} else if d.Completeness += 20; missing(field) {
 			d.Confidence -= 0.2
 		}
-		if (d.Report[field] == "" || doubtful(field)) && len(d.Questions) < 3 {
+		if missing(field) && len(d.Questions) < 3 {
 			d.Questions = append(d.Questions, "Kunt u '"+field+"' aanvullen?")
 		}
 	}
@@ -57,7 +60,7 @@ type final struct {
 	SendEmail bool              `json:"send_email"`
 }
 
-// standIns are servers in memory. say is told of the mails that go out; the same call again writes the same report.
+// standIns are servers in memory. say is told of the mails that go out. The same call again, by its key, gives the same report, and no second mail.
 func standIns(say func(format string, args ...any)) map[string]*mcp.Server {
 	servers := map[string]*mcp.Server{}
 	for _, name := range []string{"regulation", "history", "reporting"} {
@@ -74,9 +77,11 @@ func standIns(say func(format string, args ...any)) map[string]*mcp.Server {
 		return fill(w)
 	})
 	serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w words, _ string) draft { return fill(w) })
+	var mailed sync.Map
 	serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f final, key string) map[string]string {
 		id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
-		if text, err := runtime.Encode(f.Report); err == nil && f.SendEmail {
+		text, err := runtime.Encode(f.Report)
+		if _, again := mailed.LoadOrStore(id, true); err == nil && f.SendEmail && !again {
 			say("[mail] %s %s", id, text)
 		}
 		return map[string]string{"report_id": id}

@@ -74,15 +74,14 @@ func build(t *testing.T, here string) ([]byte, error) {
 	t.Helper()
 	repo, err := filepath.Abs(".")
 	require.NoError(t, err)
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
+	replace := map[string]string{}
 	require.NoError(t, fs.WalkDir(os.DirFS(here), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			overlay.Replace[filepath.Join(repo, name)] = filepath.Join(here, name)
+			replace[filepath.Join(repo, name)] = filepath.Join(here, name)
 		}
 		return err
 	}))
-	data, err := json.Marshal(overlay)
+	data, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
 	list := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(list, data, 0o600))

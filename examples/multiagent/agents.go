@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/routegen/routegen/examples/multiagent/routes"
 	"github.com/routegen/routegen/runtime"
@@ -64,11 +65,16 @@ func (agents) TicketDispatch(_ context.Context, c runtime.Call, r *routes.Ticket
 	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
 }
 
-// AdaptContextManager tells the context manager what is missing, and who waits for it.
+// AdaptContextManager tells the context manager what is missing, and who waits for it: one of its returnTo fields has that agent's last request.
 func (agents) AdaptContextManager(ctx context.Context, _ runtime.Call, r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
-	out := &routes.ContextManagerRequest{Type: r.Type, Reason: r.Reason, Goal: r.MissingContextDescription, AdditionalContext: r.SuggestedSources}
+	fields := map[string]any{"type": r.Type, "reason": r.Reason, "goal": r.MissingContextDescription, "additionalContext": r.SuggestedSources}
 	if waits := workflow.Before(ctx); waits != nil {
-		out.AdditionalContext += " Go back with: " + waits.Shape().Name
+		fields["returnTo"+strings.TrimSuffix(waits.Shape().Name, "Request")] = waits
 	}
-	return out, nil
+	data, err := runtime.Encode(fields)
+	if err != nil {
+		return nil, err
+	}
+	out := new(routes.ContextManagerRequest)
+	return out, runtime.Unmarshal(data, out)
 }

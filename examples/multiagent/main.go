@@ -15,10 +15,12 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/routegen/routegen/examples/internal/journey"
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/internal/terminal"
 	"github.com/routegen/routegen/examples/multiagent/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -34,7 +36,7 @@ import (
 var script []byte
 
 func main() {
-	db := flag.String("db", fmt.Sprintf("%s/multiagent-%d.db", os.TempDir(), os.Getpid()), "the file that keeps the work")
+	db := flag.String("db", "", "the file that keeps the work; default: one that is removed at the end")
 	goal := flag.String("goal", "Add rate limiting to the public API", "what the agents work on")
 	provider := flag.String("provider", "", "openai or anthropic, with its key in the environment; default: script.json")
 	flag.Parse()
@@ -49,6 +51,14 @@ func main() {
 
 // run begins the work, or takes it up where the last process left it, until it is done or nobody answers. It ends with the journey.
 func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, model llm.Model) (err error) {
+	if db == "" {
+		folder, failed := os.MkdirTemp("", "multiagent")
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+		db = filepath.Join(folder, "work.db")
+	}
 	program := routes.New(agents{})
 	prompts, err1 := prompt.New(&program, templates.Prompts(nil))
 	machine, err2 := workflow.New(program, workflow.Config{Model: model, Prompts: prompts})
@@ -57,7 +67,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it ends, whatever the context says
 	engine, err := thread.Open(ctx, store, thread.Config{Kinds: program.Tables.Kinds, Owner: "multiagent"}, machine)
 	if err != nil {
 		return err
@@ -67,48 +77,25 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 	if _, err := engine.Start(ctx, begin); err != nil {
 		return err
 	}
-	d := &desk{machine: machine, journey: journey.Journey{Engine: engine}, lines: bufio.NewScanner(in), out: bufio.NewWriter(out)}
-	for row, err := range engine.Subscribe(ctx, thread.Filter{Thread: begin.ID}, 0) {
-		if err != nil {
-			return err
-		}
-		if more, err := d.see(ctx, &row); !more || err != nil {
-			fmt.Fprintf(d.out, "\n%s\nkept in %s\n", &d.journey, db)
-			return errors.Join(err, d.out.Flush())
-		}
-	}
-	return ctx.Err()
+	d := &desk{machine: machine, engine: engine, out: bufio.NewWriter(out)}
+	err = (&terminal.Person{In: in, Out: d.out, Show: d.journey.Add, Say: d.say}).Follow(ctx, engine, begin.ID)
+	fmt.Fprintf(d.out, "\n%s", &d.journey)
+	return errors.Join(err, d.out.Flush())
 }
 
-// desk is where a person sits, with the journey so far.
+// desk is where the person sits who answers, and where somebody outside gives orders.
 type desk struct {
 	machine *workflow.Machine
-	journey journey.Journey
-	lines   *bufio.Scanner
+	engine  *thread.Engine
 	out     *bufio.Writer
+	journey journey.Journey
 }
 
-// see takes the next row of the thread's log and asks what is open. It returns false at the end, and where nobody answers any more.
-func (d *desk) see(ctx context.Context, e *runtime.Entry) (more bool, err error) {
-	i, err := d.journey.Add(ctx, e)
-	for err == nil && i.State == runtime.InterruptOpen {
-		fmt.Fprintf(d.out, "%s asks: %s\n", d.journey.Node(i.Frame), i.Text)
-		if err := d.out.Flush(); err != nil || !d.lines.Scan() {
-			return false, errors.Join(err, d.lines.Err())
-		}
-		if err := d.do(ctx, i, d.lines.Text()); err != nil {
-			fmt.Fprintln(d.out, err)
-		}
-		i, err = d.journey.Engine.Interrupt(ctx, i.ID)
-	}
-	return e.Type != runtime.EntryOver, err
-}
-
-// do takes a line of the person: an answer, or with "/reroute TARGET reason" an order from outside, which the next answer then follows.
-func (d *desk) do(ctx context.Context, i *runtime.Interrupt, line string) error {
+// say takes a line: an answer, or with "/reroute TARGET reason" an order from outside, which the next answer then follows.
+func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) error {
 	order, ok := strings.CutPrefix(line, "/reroute ")
 	if !ok {
-		_, err := d.journey.Engine.Answer(ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Text: line, By: "you"})
+		_, err := d.engine.Answer(ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Text: line, By: "you"})
 		return err
 	}
 	var node routes.NodeName
@@ -116,10 +103,12 @@ func (d *desk) do(ctx context.Context, i *runtime.Interrupt, line string) error 
 		return err
 	}
 	target, reason, _ := strings.Cut(order, " ")
-	status, err := d.machine.Reroute(ctx, d.journey.Engine, i.Thread, workflow.Event{
+	status, err := d.machine.Reroute(ctx, d.engine, i.Thread, workflow.Event{
 		EventID: i.ID + "/" + target, NodeID: i.Frame, SourceAgentType: node.AgentType().String(), InterruptType: i.Type,
 		RerouteToAgentType: target, Reason: reason, RequestedBy: "outside",
 	})
-	fmt.Fprintln(d.out, status)
+	if err == nil {
+		fmt.Fprintln(d.out, "order from outside:", status)
+	}
 	return err
 }

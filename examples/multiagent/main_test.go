@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/multiagent/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/store/sqlite"
@@ -139,33 +140,38 @@ func (p *process) start(t *testing.T, folder string, last int) (string, error) {
 
 func (p *process) hear(t *testing.T, line string) {
 	t.Helper()
-	node, question, ok := strings.Cut(line, " asks: ")
-	if !ok || strings.Contains(node, " ") { // else it is a line of the journey
+	question, ok := strings.CutPrefix(line, "? ")
+	if !ok {
 		return
 	}
-	if p.until != "" && strings.Contains(question, p.until) {
+	if question == p.until {
 		assert.NoError(t, p.Process.Kill())
 		return
 	}
-	says := answers[node]
-	p.asked[node]++
-	fmt.Fprintln(p.in, says[min(p.asked[node], len(says))-1]) // a process that is dead does not hear it
+	says := answers[question]
+	p.asked[question]++
+	fmt.Fprintln(p.in, says[min(p.asked[question], len(says))-1]) // a process that is dead does not hear it
 }
 
-// answers are those of answers.txt.
+const (
+	planning = "Gateway and accounts are explored. May planning begin?"
+	dropping = "RATE-2 has to drop the table hits_old. May it?"
+	shipping = "Everything is built and merged. Ship it?"
+)
+
+// answers are those of answers.txt, by their question.
 var answers = map[string][]string{
-	"discoveryCollector":    {"/reroute DISCOVERY_ORCHESTRATOR the counter store was left out", "look at internal/counters before anybody plans"},
-	"ticketAgent":           {"yes, nobody reads that table"},
-	"orchestratorCollector": {"ship it"},
+	planning: {"/reroute DISCOVERY_ORCHESTRATOR the counter store was left out", "look at internal/counters before anybody plans"},
+	dropping: {"yes, nobody reads that table"},
+	shipping: {"ship it"},
 }
 
 // journeyOf is the table at the end of what the program prints.
 func journeyOf(t *testing.T, printed string) string {
 	t.Helper()
-	at, end := strings.Index(printed, "  #  node"), strings.Index(printed, "\nkept in ")
+	at := strings.Index(printed, "  #  node")
 	require.GreaterOrEqual(t, at, 0, printed)
-	require.Greater(t, end, at, printed)
-	return printed[at:end]
+	return printed[at:]
 }
 
 func TestScriptedAnswers(t *testing.T) {
@@ -180,19 +186,56 @@ func TestScriptedAnswers(t *testing.T) {
 	assert.Equal(t, string(want), journeyOf(t, out.String()))
 }
 
+// TestContextManagerKnowsWhoWaits asks for the request in each of the returnTo fields, by the name it has in the spec.
+func TestContextManagerKnowsWhoWaits(t *testing.T) {
+	t.Parallel()
+	program := routes.New(agents{})
+	known := map[string]bool{}
+	for _, f := range new(routes.ContextManagerRequest).Shape().Fields {
+		known[f.Name] = true
+	}
+	for _, r := range program.Tables.Requests {
+		if name := "returnTo" + strings.TrimSuffix(r.Name, "Request"); r.Name != "ContextManagerRequest" && r.Name != "ContextManagerRoutingRequest" {
+			assert.Contains(t, known, name)
+		}
+	}
+	model, err := scripted.Model("", script)
+	require.NoError(t, err)
+	lines, err := os.Open("answers.txt")
+	require.NoError(t, err)
+	defer lines.Close()
+	told := &told{next: model}
+	require.NoError(t, run(t.Context(), lines, io.Discard, "", "goal", told))
+	assert.Contains(t, told.contextManager, "`returnToPlanningOrchestrator`")
+	assert.Contains(t, told.contextManager, "Limit in gateway.Serve, by client, with counters.Add")
+}
+
+// told is a model that keeps what the context manager was told.
+type told struct {
+	next           llm.Model
+	contextManager string
+}
+
+func (m *told) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	if r.SchemaName == "ContextManagerResultRouting" {
+		m.contextManager = r.Prompt
+	}
+	return m.next.Generate(ctx, r)
+}
+
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	want, err := os.ReadFile("testdata/journey.txt")
 	require.NoError(t, err)
 	var out strings.Builder
-	for _, line := range []string{"", "/reroute NOWHERE why\n", answers["discoveryCollector"][0] + "\n", answers["discoveryCollector"][1] + "\n"} {
+	for _, line := range []string{"", "/reroute NOWHERE why\n", answers[planning][0] + "\n", answers[planning][1] + "\n"} {
 		out.Reset()
 		require.NoError(t, play(t.Context(), strings.NewReader(line), &out, folder, 0))
 		assert.NotContains(t, journeyOf(t, out.String()), "done")
 	}
 	out.Reset()
-	require.NoError(t, play(t.Context(), strings.NewReader("yes, nobody reads that table\nship it\n"), &out, folder, 0))
+	require.NoError(t, play(t.Context(), strings.NewReader(answers[dropping][0]+"\n"+answers[shipping][0]), &out, folder, 0))
 	assert.Equal(t, string(want), journeyOf(t, out.String()), "asked four times, the journey is the same")
 	for key, n := range keys(t, folder) {
 		assert.Equal(t, 1, n, key)
@@ -240,7 +283,7 @@ func TestKilledAndResumed(t *testing.T) {
 			assert.Positive(t, cut, "what was not committed yet is done again, under the same key")
 		})
 	}
-	for _, question := range []string{"May planning begin", "hits_old", "Ship it"} {
+	for _, question := range []string{planning, dropping, shipping} {
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()

@@ -163,7 +163,10 @@ type PendingError struct {
 
 // Error says that an answer is needed.
 func (p *PendingError) Error() string {
-	return fmt.Sprintf("it waits for an answer to %d interrupts: answer by id", len(p.Open))
+	if len(p.Open) == 1 {
+		return "it waits for an answer: give that first"
+	}
+	return fmt.Sprintf("it waits for answers to %d questions: answer by id", len(p.Open))
 }
 
 func openIDs(t *runtime.Thread) []string {

@@ -52,8 +52,16 @@ type Transition struct {
 	failure   error
 	children  []Spawned
 	questions []runtime.Question
+	first     []func(*runtime.Change)
 	also      []func(*runtime.Change)
 	err       error // a value that cannot be encoded
+}
+
+// First adds what happens in the same commit, before the transition itself: what is said of it, say, when it ends the thread. The rules of
+// Also hold.
+func (t Transition) First(decide func(c *runtime.Change)) Transition {
+	t.first = append(slices.Clip(t.first), decide)
+	return t
 }
 
 // Also adds what happens in the same commit, after the transition itself. decide may run several times, and does nothing but change.

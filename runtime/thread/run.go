@@ -223,6 +223,9 @@ func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 		if r.modify != nil {
 			c.Add(runtime.Entry{Type: runtime.EntryModified, Frame: f.ID})
 		}
+		for _, decide := range r.next.first {
+			decide(c)
+		}
 		if err := r.next.apply(r.driver.engine, c, f); err != nil {
 			c.StepFailed(f.ID, err, r.driver.engine.targets(f))
 			return

@@ -8,7 +8,7 @@
 // by. A capability token is for one thread, or one interrupt of it, for some actions, until a time, and possibly for one answer:
 //
 //	view     read the thread, its interrupts, history and outbox, and follow its stream
-//	answer   answer and claim its interrupts, in the name the token was made for
+//	answer   settle and claim its interrupts, in the name the token was made for
 //	deliver  say something to it
 //	escape   ask it to pause
 //	cancel   end it

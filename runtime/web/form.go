@@ -12,17 +12,13 @@ import (
 
 // form reads one JSON object with the strict reader of the runtime, which refuses what encoding/json lets through: double keys, keys in
 // another letter case, unknown keys, text that is not UTF-8, a byte order mark, deep nesting, and anything after the value.
-type form struct {
-	shape  *runtime.Shape
-	fields map[string]json.RawMessage
-}
+type form struct{ shape *runtime.Shape }
 
 func (f *form) Shape() *runtime.Shape { return f.shape }
 
-func (f *form) DecodeField(d *runtime.Decoder, name string) {
-	var raw json.RawMessage
-	runtime.DecodeJSON(d, &raw)
-	f.fields[name] = raw
+func (f *form) DecodeField(d *runtime.Decoder, _ string) {
+	var checked json.RawMessage
+	runtime.DecodeJSON(d, &checked)
 }
 
 // read decodes a document into a struct, or a list inside it into structs. A field without omitempty or omitzero in its tag is required.
@@ -31,13 +27,16 @@ func read(data []byte, into any) error {
 }
 
 func fill(data []byte, into reflect.Value, pointer string) error {
-	f := form{shape: shapeOf(into.Type()), fields: map[string]json.RawMessage{}}
-	if err := runtime.Unmarshal(data, &f); err != nil {
+	if err := runtime.Unmarshal(data, &form{shapeOf(into.Type())}); err != nil {
 		return below(err, pointer)
+	}
+	var fields map[string]json.RawMessage // with the nulls, which are answers
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
 	}
 	for i := range into.NumField() {
 		name, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
-		raw, field := f.fields[name], into.Field(i)
+		raw, field := fields[name], into.Field(i)
 		if raw == nil || string(raw) == "null" && field.Type() != reflect.TypeFor[json.RawMessage]() {
 			continue
 		}

@@ -12,6 +12,8 @@ import (
 
 // Problem is a refusal on the wire, application/problem+json, and the error that [Client] returns for it: [runtime.CodeOf] finds its code.
 // Fields beside the first five are set where the code has such data.
+//
+//nolint:errname // it is data first: a document of the wire, as RFC 9457 calls it
 type Problem struct {
 	Title   string       `json:"title"`
 	Status  int          `json:"status"`

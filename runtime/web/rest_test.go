@@ -67,7 +67,7 @@ func TestInboxFiltersAndPages(t *testing.T) {
 				break
 			}
 		}
-		assert.Equal(t, ids, found)
+		assert.ElementsMatch(t, ids, found)
 		assert.Len(t, decode[page](r.get("/v1/interrupts?assignee=ann").is(200)).Items, 6)
 		assert.Empty(t, decode[page](r.get("/v1/interrupts?kind=system_error").is(200)).Items)
 		assert.Empty(t, decode[page](r.get("/v1/interrupts?before=1").is(200)).Items)

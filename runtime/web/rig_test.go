@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -263,8 +264,9 @@ func (r *rig) try(token, method, path, body string, headers ...string) *reply {
 	data, err := io.ReadAll(res.Body)
 	require.NoError(r, err)
 	out := &reply{t: r.T, status: res.StatusCode, header: res.Header, body: data}
+	operation := r.contract.check(out, method, path)
 	r.mu.Lock()
-	r.calls[r.contract.check(out, method, path)]++
+	r.calls[operation]++
 	r.mu.Unlock()
 	return out
 }
@@ -344,7 +346,7 @@ func (c *contract) check(a *reply, method, path string) string {
 	schema, operation := "#/components/schemas/Problem", ""
 	if op, at := c.operation(method, path); op != nil {
 		operation, _ = op["operationId"].(string)
-		if done := op["responses"].(map[string]any)[fmt.Sprint(a.status)]; done != nil {
+		if done := op["responses"].(map[string]any)[strconv.Itoa(a.status)]; done != nil {
 			if schema = ""; done.(map[string]any)["content"] != nil {
 				schema = fmt.Sprintf("#/paths/%s/%s/responses/%d/content/application~1json/schema", strings.ReplaceAll(at, "/", "~1"), strings.ToLower(method), a.status)
 			}

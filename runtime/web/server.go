@@ -116,7 +116,7 @@ func (s *Server) register() (err error) {
 		s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			c, _ := r.Context().Value(callKey{}).(*call) // set by ServeHTTP
 			c.w, c.r, c.route = w, r, rt
-			if err := c.serve(); err != nil {
+			if err := c.serve(); err != nil { //nolint:contextcheck // a call carries its request, and that its context
 				c.refuse(err)
 			}
 		})
@@ -151,7 +151,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{s: s, w: w, r: r, id: rand.Text()}
 	h := w.Header()
-	h.Set("X-Request-Id", c.id)
+	h.Set("X-Request-ID", c.id)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

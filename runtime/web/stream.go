@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -19,12 +20,7 @@ func shown(e *runtime.Entry) bool {
 	if e.Type == runtime.EntryMessage {
 		return e.Name != grantName && e.Name != revokedName
 	}
-	for _, t := range outboxTypes {
-		if e.Type == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(outboxTypes, e.Type)
 }
 
 // row is an entry on the wire, with the question it puts to people.

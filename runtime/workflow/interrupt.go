@@ -133,7 +133,7 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 		return nil, "", err
 	}
 	replies, err := thread.AskAll(ctx, runtime.Question{
-		Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
+		Asker: s.j.Node, Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
 		Targets: s.routes(func(n *runtime.Node) bool { _, had := s.j.Last[n.Key]; return had || s.cfg.Model != nil }),
 	})
 	if err != nil {

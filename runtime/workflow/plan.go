@@ -104,7 +104,7 @@ func (m *planMachine) Step(ctx context.Context, a thread.Activation) (thread.Tra
 	s := &planStep{planMachine: m, a: a}
 	t, err := s.run(ctx)
 	said := s.said
-	return t.Also(func(c *runtime.Change) { // no effects of the step: the end of a step that is done must not be a safe point
+	return t.First(func(c *runtime.Change) { // no effects of the step: the end of a step that is done must not be a safe point
 		for _, row := range said {
 			c.Add(row)
 		}

@@ -88,7 +88,10 @@ func (s *planStep) preview(ctx context.Context) (thread.Transition, error) {
 // ApplyPlan makes the plan of a proposal the thread's, and lets the thread go on with it; the replanner is not asked again. A thread that
 // changed since is refused with CodeConflict, a proposal that ends the plan with CodeInvalid: cancel the thread instead.
 func ApplyPlan(ctx context.Context, e *thread.Engine, p *Proposal, by string) error {
-	if len(p.After) == 0 {
+	switch {
+	case p == nil:
+		return invalid("apply to plan", "there is no proposal: make one with PreviewPlan")
+	case len(p.After) == 0:
 		return invalid("apply to plan of "+p.Thread, "the proposal leaves no step: cancel the thread")
 	}
 	return changePlan(ctx, e, p.Thread, by, func(c *runtime.Change, plan *Plan) (*planEvent, error) {

@@ -74,7 +74,7 @@ func (l *talk) clarify(ctx context.Context, c *call) (llm.ToolResult, error) {
 	if err := thread.Say(ctx, c.name, spoken{Node: l.node.Key, Text: text}); err != nil {
 		return llm.ToolResult{}, err
 	}
-	q := runtime.Question{Name: c.name, Text: text, Type: clarifyTool, Payload: payload, Plain: runtime.PlainText}
+	q := runtime.Question{Asker: l.node.Key, Name: c.name, Text: text, Type: clarifyTool, Payload: payload, Plain: runtime.PlainText}
 	if l.user != "" {
 		q.Assignees = []string{l.user}
 	}
@@ -123,7 +123,7 @@ func (l *talk) approve(ctx context.Context, c *call, tool *llm.Tool) (denied *ll
 		Args     json.RawMessage `json:"args"`
 		Reason   string          `json:"reason"`
 	}](ctx, c.name, runtime.Question{
-		Text: "May " + c.Name + " be run?", Type: approvalType, Payload: payload, Schema: approvalSchema(tool.Schema), Assignees: l.Approvers,
+		Asker: l.node.Key, Text: "May " + c.Name + " be run?", Type: approvalType, Payload: payload, Schema: approvalSchema(tool.Schema), Assignees: l.Approvers,
 		Choices: []runtime.Choice{
 			{Label: "approve", Value: json.RawMessage(`{"decision":"approve"}`)}, {Label: "deny", Value: json.RawMessage(`{"decision":"deny"}`)},
 		},

@@ -3,20 +3,16 @@
 package journey
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// Journey is made of the rows of a thread's log, in their order. It needs its Engine, and is not safe for concurrent use.
+// Journey is made of the rows of a thread's log, in their order. The zero value is ready. It is not safe for concurrent use.
 type Journey struct {
-	Engine *thread.Engine
-
 	rows []*row
 	last map[string]*row // by frame; and by interrupt, for its answer
 	over runtime.Status
@@ -28,15 +24,8 @@ type row struct {
 	notes []string
 }
 
-// Add takes a row of the log. It returns the interrupt that the row is about, as it is now, which may be long after the row; the zero value
-// where it is about none.
-func (j *Journey) Add(ctx context.Context, e *runtime.Entry) (about *runtime.Interrupt, err error) {
-	about = new(runtime.Interrupt)
-	if e.Interrupt != "" {
-		if about, err = j.Engine.Interrupt(ctx, e.Interrupt); err != nil {
-			return nil, err
-		}
-	}
+// Add takes a row of the log, and the interrupt that it is about; nil where it is about none.
+func (j *Journey) Add(e *runtime.Entry, about *runtime.Interrupt) {
 	switch e.Type { //nolint:exhaustive // the others do not show
 	case runtime.EntryEntered: // a lane of a fan-out begins; the first frame is at no node yet
 		if e.Parent != "" {
@@ -58,7 +47,6 @@ func (j *Journey) Add(ctx context.Context, e *runtime.Entry) (about *runtime.Int
 	case runtime.EntryOver:
 		j.over = runtime.Status(e.State)
 	}
-	return about, nil
 }
 
 func (j *Journey) reroute(e *runtime.Entry) {

@@ -13,8 +13,10 @@ import (
 
 // line is a reply of the script: it is for requests of a schema, in whose prompt and in whose schema a text occurs, where one is given.
 type line struct {
-	For, Said, Shows string
-	Reply            json.RawMessage
+	For   string          `json:"for"`
+	Said  string          `json:"said"`
+	Shows string          `json:"shows"`
+	Reply json.RawMessage `json:"reply"`
 }
 
 // Model returns a model of openai or anthropic, whose key is in the environment, or for "" the one that follows a script: a list of lines

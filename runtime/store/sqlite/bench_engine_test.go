@@ -24,11 +24,11 @@ var mailer = thread.Func("mail", func(ctx context.Context, order int) (string, e
 	return thread.Do(ctx, "send", func(context.Context, string) (string, error) { return "sent", nil })
 })
 
-func openEngine(b testing.TB, s runtime.Store) *thread.Engine {
-	b.Helper()
+func openEngine(tb testing.TB, s runtime.Store) *thread.Engine {
+	tb.Helper()
 	e, err := thread.Open(context.Background(), s, thread.Config{}, mailer)
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = e.Close(context.Background()) })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = e.Close(context.Background()) })
 	return e
 }
 

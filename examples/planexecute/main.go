@@ -1,0 +1,198 @@
+// Command planexecute reaches a goal by a plan: it does step after step and looks at the plan after each. A person answers what a step asks, and
+// can stop the work, try out a change of the plan, make it, and take it back. By default its model follows script.json, without key and network.
+//
+//	go run ./examples/planexecute < examples/planexecute/answers.txt
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/internal/terminal"
+	"github.com/routegen/routegen/examples/planexecute/routes"
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/store/mem"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+//go:generate go run ../../cmd/routegen generate
+//go:embed script.json
+var script []byte
+
+func main() {
+	goal := flag.String("goal", "Prepare the offsite in May", "what is to be reached")
+	provider := flag.String("provider", "", "openai or anthropic, with its key in the environment; default: script.json")
+	flag.Parse()
+	model, err := scripted.Model(*provider, script)
+	if err == nil {
+		err = run(context.Background(), os.Stdin, os.Stdout, *goal, model)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run works on a goal and prints what happens, until it is reached or nobody answers any more.
+func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (err error) {
+	r := &roles{model: model, program: routes.New(routes.UnimplementedHandlers{})}
+	machine, err1 := workflow.NewPlan(workflow.Planner{Plan: r.plan, Execute: r.execute, Replan: r.replan})
+	engine, err2 := thread.Open(ctx, mem.Open(), thread.Config{Kinds: r.program.Tables.Kinds}, machine)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close(ctx)) }()
+	t, err := engine.Start(ctx, thread.Begin{Machine: machine.Name(), Input: goal})
+	if err != nil {
+		return err
+	}
+	d := &desk{engine: engine, out: bufio.NewWriter(out), proposal: &workflow.Proposal{Thread: t.ID}}
+	return (&terminal.Person{In: in, Out: d.out, Show: d.show, Say: d.say}).Follow(ctx, engine, t.ID)
+}
+
+// desk is where the person sits.
+type desk struct {
+	engine   *thread.Engine
+	out      *bufio.Writer
+	proposal *workflow.Proposal
+}
+
+// show prints the events of the plan, and how the thread ended.
+func (d *desk) show(row *runtime.Entry, _ *runtime.Interrupt) {
+	var e struct {
+		Plan   []string `json:"plan_steps"`
+		Done   int      `json:"completed_count"`
+		Task   string   `json:"task_description"`
+		Result string   `json:"result"`
+	}
+	switch {
+	case row.Type == runtime.EntryOver:
+		fmt.Fprintf(d.out, "%s %s\n", row.State, row.Value)
+	case row.Type != runtime.EntryMessage || json.Unmarshal(row.Value, &e) != nil:
+	case e.Task != "":
+		fmt.Fprintf(d.out, "%-15s %s: %s\n", row.Name, e.Task, e.Result)
+	default:
+		fmt.Fprintf(d.out, "%-15s %d of %d done: %s\n", row.Name, e.Done, len(e.Plan), strings.Join(e.Plan, ", "))
+	}
+}
+
+// say takes a line at an open question: an answer, or pause; and while the plan is paused: continue, modify, preview, apply, undo or cancel.
+func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) (err error) {
+	answer := runtime.Answer{Interrupt: i.ID, Text: line, By: "you"}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "pause":
+		ack, err := d.engine.Escape(ctx, i.Thread, runtime.EscapeSafe, "you", rest)
+		fmt.Fprintln(d.out, ack)
+		return err
+	case "preview":
+		found, err := workflow.PreviewPlan(ctx, d.engine, i.Thread, rest, "you")
+		if err == nil {
+			d.proposal = found
+			fmt.Fprintf(d.out, "would add %q, remove %q\n", found.Added, found.Removed)
+		}
+		return err
+	case "apply":
+		return workflow.ApplyPlan(ctx, d.engine, d.proposal, "you")
+	case "undo":
+		return workflow.UndoPlan(ctx, d.engine, i.Thread, "you")
+	case "modify":
+		answer.Text = ""
+		if answer.Value, err = runtime.Encode(map[string]string{"choice": word, "text": rest}); err != nil {
+			return err
+		}
+	}
+	_, err = d.engine.Answer(ctx, i.Thread, answer)
+	return err
+}
+
+// roles lets a model plan, execute and replan.
+type roles struct {
+	model   llm.Model
+	program runtime.Program
+}
+
+func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
+	routing, err := choose[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner, "Goal: "+goal+"\nMake a plan of a few steps.")
+	if err != nil {
+		return nil, err
+	}
+	return routing.ExecutorRequest.Steps, nil
+}
+
+// execute does a step. The model may ask before it does, as often as it needs; an answer is held to its type.
+func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (string, error) {
+	prompt := story(p) + "\nDo this step: " + step
+	for n := 1; ; n++ {
+		routing, err := choose[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n), routes.NodeExecutor, prompt)
+		if err != nil {
+			return "", err
+		}
+		asked := routing.InterruptRequest
+		if asked == nil {
+			return routing.ReplannerRequest.Result, nil
+		}
+		var answer any
+		if asked.Type == routes.InterruptTypeYesNo {
+			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainYesNo})
+		} else {
+			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainText})
+		}
+		if err != nil {
+			return "", err
+		}
+		prompt += fmt.Sprintf("\n%s %v", asked.Reason, answer)
+	}
+}
+
+func (r *roles) replan(ctx context.Context, p *workflow.Plan, modification string) (workflow.Replanned, error) {
+	prompt := story(p) + "\nA person wants: " + modification + "\nWhat is left to do?"
+	routing, err := choose[*routes.ReplannerRouting](ctx, r, "model", routes.NodeReplanner, prompt)
+	switch {
+	case err != nil:
+		return workflow.Replanned{}, err
+	case routing.Finished != nil:
+		return workflow.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
+	case len(routing.ExecutorRequest.Steps) == 0:
+		return workflow.Replanned{Steps: p.Steps}, nil
+	}
+	return workflow.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
+}
+
+// story is what a prompt begins with.
+func story(p *workflow.Plan) string {
+	var done strings.Builder
+	for _, d := range p.Done {
+		done.WriteString("\nDone: " + d.Step + ": " + d.Result)
+	}
+	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "), "nothing")
+}
+
+// choose asks the model what a role says, once: what was taken is stored. The schema offers the branches of the role's routing, and a reply
+// that does not set exactly one of them is refused.
+func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName, prompt string) (R, error) {
+	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {
+		reply, err := r.model.Generate(ctx, llm.Request{
+			Key: key, Prompt: prompt, SchemaName: out.Shape().Name,
+			Schema: func(d runtime.Dialect) string { return r.program.RoutingSchema(int(role), d) },
+		})
+		if err != nil {
+			return out, err
+		}
+		routing, err := r.program.DecodeReply(int(role), reply.Reply(), nil)
+		out, _ = routing.(R)
+		return out, err
+	})
+}
