@@ -174,6 +174,11 @@ func (c *Change) Doubt(frame string) bool {
 // EffectKey is the key of an effect: thread, frame, step, visit and name. The same effect has the same key however often its step runs, so
 // it serves as the idempotency key of what the effect calls. Slashes and percent signs inside a part are percent-encoded.
 func EffectKey(thread string, f *Frame, name string) string {
-	esc := strings.NewReplacer("%", "%25", "/", "%2F").Replace
+	esc := func(part string) string {
+		if !strings.ContainsAny(part, "%/") {
+			return part
+		}
+		return strings.NewReplacer("%", "%25", "/", "%2F").Replace(part)
+	}
 	return esc(thread) + "/" + f.ID + "/" + esc(f.PC) + "/" + strconv.Itoa(f.Visit) + "/" + esc(name)
 }

@@ -189,5 +189,5 @@ func (e *Engine) revive(c *runtime.Change) {
 	if c.Thread.Lease.Owner == e.cfg.Owner {
 		x.fence = c.Thread.Lease.Fence
 	}
-	_ = e.submit(c.Thread.ID, x)
+	_, _ = e.submit(c.Thread.ID, x, nil)
 }

@@ -28,10 +28,15 @@ func (d *driver) wait() {
 	case !d.flushAt.IsZero():
 		next = min(next, time.Until(d.flushAt))
 	}
+	var left <-chan struct{}
+	if d.host != nil {
+		left = d.host.ctx.Done()
+	}
 	timer := time.NewTimer(max(next, 0))
 	defer timer.Stop()
 	select {
 	case <-d.signal:
+	case <-left:
 	case <-timer.C:
 		d.beat()
 	}

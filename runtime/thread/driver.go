@@ -20,6 +20,8 @@ type driver struct {
 	pausing atomic.Bool // a pause was requested: steps stop at their next safe point
 	signal  chan struct{}
 
+	host *host // nil in a goroutine of the crew
+
 	mu    sync.Mutex
 	queue []*deed // what came and is not yet looked at
 	gone  bool    // the goroutine has ended; guarded by engine.mu too
@@ -77,8 +79,25 @@ func (d *driver) loop() {
 				return
 			}
 		}
+		if d.host != nil && d.host.served() {
+			d.moveOut()
+			return
+		}
 		d.wait()
 	}
+}
+
+// host is the call in whose goroutine a driver runs as long as the call waits anyway: a command that is done at once costs no change of
+// goroutine.
+type host struct {
+	ctx    context.Context //nolint:containedctx // of the call, which the driver outlives
+	served func() bool     // it has its outcome, or does not wait any more
+}
+
+// moveOut goes on in a goroutine of the crew: the call that was the host returns.
+func (d *driver) moveOut() {
+	d.host = nil
+	d.engine.drive(d)
 }
 
 // receive takes what came and decides it.

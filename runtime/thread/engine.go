@@ -211,24 +211,32 @@ func (e *Engine) wakeAll() {
 	}
 }
 
-// submit hands a deed to the driver of a thread, a new one where there is none.
-func (e *Engine) submit(id string, x *deed) error {
+// submit hands a deed to the driver of a thread, a new one where there is none. With a host the new one is returned, for the call to run it.
+func (e *Engine) submit(id string, x *deed, h *host) (*driver, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if d := e.drivers[id]; d != nil && d.push(x) {
-		return nil
+		return nil, nil //nolint:nilnil // it runs elsewhere
 	}
 	if e.closing.Load() {
-		return refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
+		return nil, refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
 	}
-	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}}
+	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}, host: h}
 	e.drivers[id] = d
 	e.loops.Add(1)
+	if h == nil {
+		e.drive(d)
+		return nil, nil //nolint:nilnil // it runs elsewhere
+	}
+	return d, nil
+}
+
+// drive runs a driver, counted by loops already, in a goroutine of the crew.
+func (e *Engine) drive(d *driver) {
 	e.crew.run(func() {
 		defer e.loops.Done()
 		d.loop()
 	})
-	return nil
 }
 
 // retire removes a driver that has nothing to do. It reports false when something came meanwhile.
@@ -256,8 +264,15 @@ func (e *Engine) do(ctx context.Context, id string, x *deed) (*runtime.Thread, e
 	}
 	result := make(chan outcome, 1)
 	x.done = func(t *runtime.Thread, err error) { result <- outcome{t, err} }
-	if err := e.submit(id, x); err != nil {
+	d, err := e.submit(id, x, &host{ctx: ctx, served: func() bool { return len(result) > 0 || ctx.Err() != nil }})
+	if err != nil {
 		return nil, err
+	}
+	if d != nil {
+		d.loop()
+		if d.host != nil { // it is at its end, and did not move out
+			e.loops.Done()
+		}
 	}
 	select {
 	case o := <-result:

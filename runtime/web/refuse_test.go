@@ -338,7 +338,7 @@ func TestR38_HostileText(t *testing.T) {
 func TestR39_ThreadIDs(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		for _, id := range []string{"a%2fb", "..", "%2e%2e", "a:b", "a*", "a%3Eb", "%C3%A9", strings.Repeat("a", 10_000), strings.Repeat("a", 201), ".hidden"} {
-			r.get("/v1/threads/" + id).is(400, runtime.CodeInvalid)
+			r.get("/v1/threads/"+id).is(400, runtime.CodeInvalid)
 		}
 		for _, id := range []string{"a/b", "..", "a b", "a>b", "é", strings.Repeat("a", 201)} {
 			r.post("/v1/threads", `{"machine":"talk","id":"`+id+`"}`).is(400)

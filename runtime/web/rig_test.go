@@ -185,7 +185,7 @@ func machines() []thread.Machine {
 		}),
 		thread.Func("many", func(ctx context.Context, n int) (int, error) {
 			for i := range n {
-				if err := thread.Say(ctx, fmt.Sprintf("m%d", i), strings.Repeat("x", 1000)); err != nil {
+				if err := thread.Say(ctx, fmt.Sprintf("m%d", i), strings.Repeat("x", 2000)); err != nil {
 					return 0, err
 				}
 			}
@@ -317,6 +317,7 @@ type contract struct {
 	doc   map[string]any
 	paths map[string]map[string]any
 	c     *jsonschema.Compiler
+	off   bool
 }
 
 func newContract(r *rig) *contract {
@@ -366,7 +367,9 @@ func (c *contract) check(a *reply, method, path string) string {
 }
 
 func (c *contract) holds(schema string, data []byte) {
-	c.r.Helper()
+	if c.r.Helper(); c.off {
+		return
+	}
 	c.r.mu.Lock()
 	compiled, err := c.c.Compile("openapi.json" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(schema))
 	c.r.mu.Unlock()

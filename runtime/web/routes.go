@@ -28,7 +28,7 @@ const anyToken = "any"
 func (s *Server) table() []route {
 	const get, post, ok, made, none = http.MethodGet, http.MethodPost, http.StatusOK, http.StatusCreated, http.StatusNoContent
 	const one, two = "/v1/threads/{thread}", "/v1/interrupts/{interrupt}"
-	page := []string{"after", "limit"}
+	page, follow := []string{"after", "limit"}, []string{"after"}
 	inbox := []string{"state", "kind", "node", "assignee", "thread", "before", "after", "limit"}
 	rows := []route{
 		{method: get, path: "/v1/openapi.json", id: "openapi", summary: "This document", may: anyToken, reply: "Any", status: ok, do: (*call).openapi},
@@ -42,6 +42,9 @@ func (s *Server) table() []route {
 		{method: post, path: one + "/fork", id: "fork", summary: "Make a thread from an earlier point of another", body: "Fork", reply: "Forked", status: made, do: with((*call).fork)},
 		{method: get, path: one + "/history", id: "history", summary: "Everything that happened to a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).history},
 		{method: get, path: one + "/outbox", id: "outbox", summary: "Messages and events of a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).outbox},
+		{method: get, path: one + "/stream", id: "stream", summary: "The outbox of a thread as it grows", may: mayView, query: follow, reply: "Row", status: ok, stream: (*call).events},
+		{method: get, path: "/v1/stream", id: "streamAll", summary: "The outbox of all threads as it grows", query: follow, reply: "Row", status: ok, stream: (*call).events},
+		{method: get, path: "/v1/ws", id: "socket", summary: "The WebSocket", may: anyToken, status: http.StatusSwitchingProtocols, stream: (*call).socket},
 		{method: post, path: one + "/tokens", id: "grant", summary: "Make a capability token", body: "GrantRequest", reply: "Grant", status: made, do: with((*call).grant)},
 		{method: http.MethodDelete, path: one + "/tokens/{grant}", id: "revoke", summary: "Revoke a capability token", status: none, do: (*call).revoke},
 		{method: get, path: "/v1/interrupts", id: "inbox", summary: "Interrupts over all threads, the most urgent first", query: inbox, reply: "Interrupts", status: ok, do: (*call).inbox},

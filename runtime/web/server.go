@@ -58,6 +58,8 @@ type Server struct {
 	calls    *limiter
 	failures *limiter
 	streams  atomic.Int64
+	ending   context.Context //nolint:containedctx // ends when streams are to end: they belong to no call
+	end      context.CancelFunc
 }
 
 // New makes a server. token is the operator's, at least 32 bytes, see [OpenToken]; a shorter one, and an origin that is none, are refused
@@ -88,6 +90,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s.log = c.Log
+	s.ending, s.end = context.WithCancel(context.Background()) //nolint:gosec // [Server.HTTP] calls it; without, nothing is held but this context
 	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
 	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
 	return s, s.register()
@@ -99,12 +102,14 @@ func defaulted[T int | float64 | time.Duration](v *T, value T) {
 	}
 }
 
-// HTTP returns an http.Server with this handler, and limits for headers and idle connections.
+// HTTP returns an http.Server with this handler, and limits for headers and idle connections. Its Shutdown ends the streams, for good.
 func (s *Server) HTTP(addr string) *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Addr: addr, Handler: s, ReadHeaderTimeout: min(5*time.Second, s.cfg.Timeout), IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
+	server.RegisterOnShutdown(s.end)
+	return server
 }
 
 // register makes the mux and the document from the one table of routes.

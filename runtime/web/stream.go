@@ -2,9 +2,14 @@ package web
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // outboxTypes are the entries that concern people: the outbox shows them, the history has all.
@@ -60,4 +65,111 @@ func (s *Server) placed(ctx context.Context, thread, after string) (runtime.Entr
 		return runtime.Entry{}, invalid("that cursor was never given out: use the id of the last row that came")
 	}
 	return rows[0], nil
+}
+
+// enter counts a stream in and returns its context, which ends with the token, with the server, or with the connection.
+func (c *call) enter() (ctx context.Context, leave func(), err error) {
+	if c.s.streams.Add(1) > int64(c.s.cfg.MaxStreams) {
+		c.s.streams.Add(-1)
+		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams: come back later")
+	}
+	ctx, cancel := context.WithCancel(c.ctx())
+	stop := context.AfterFunc(c.s.ending, cancel)
+	timer := func() bool { return true }
+	if g := c.who.grant; g != nil {
+		timer = time.AfterFunc(time.UnixMilli(g.Expires).Sub(c.s.cfg.Now()), cancel).Stop
+	}
+	return ctx, func() {
+		stop()
+		timer()
+		cancel()
+		c.s.streams.Add(-1)
+	}, nil
+}
+
+// follow hands out the rows of a thread, or of all, after a cursor, one when the last one was taken: who reads slowly makes nobody wait and
+// fills no memory. The channel is closed when ctx ends, and after broken was called: the store refuses, or the token was revoked.
+func (c *call) follow(ctx context.Context, name string, cursor int64, broken func()) <-chan Row {
+	rows := make(chan Row)
+	go func() {
+		defer close(rows)
+		for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
+			if err != nil || c.lost(&e) {
+				broken()
+				return
+			}
+			if !shown(&e) {
+				continue
+			}
+			row, err := c.s.row(ctx, &e)
+			if err != nil {
+				broken()
+				return
+			}
+			select {
+			case rows <- row:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return rows
+}
+
+// lost reports whether an entry revokes the token of the call.
+func (c *call) lost(e *runtime.Entry) bool {
+	g := c.who.grant
+	return g != nil && e.Name == revokedName && e.Thread == g.Thread && string(e.Value) == `"`+g.ID+`"`
+}
+
+// events is a stream of Server-Sent Events: the rows of the outbox, each with its cursor as event id.
+func (c *call) events() error {
+	name, after := c.r.PathValue("thread"), c.r.Header.Get("Last-Event-ID")
+	if after == "" {
+		after = c.r.URL.Query().Get("after")
+	}
+	if name != "" {
+		if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
+			return err
+		}
+	}
+	at, err := c.s.placed(c.ctx(), name, after)
+	if err != nil {
+		return err
+	}
+	ctx, leave, err := c.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.w.Header().Set("Content-Type", "text/event-stream")
+	c.w.WriteHeader(c.route.status)
+	rows := c.follow(ctx, name, at.Cursor, func() {})
+	beat := time.NewTicker(c.s.cfg.Beat)
+	defer beat.Stop()
+	for text := "retry: 1000\n\n"; c.send(text); {
+		text = ": still here\n\n"
+		select {
+		case row, more := <-rows:
+			data, err := json.Marshal(row)
+			if !more || err != nil {
+				return nil // the headers are out: the client comes back with its last id, and hears why
+			}
+			text = fmt.Sprintf("id: %s\nevent: row\ndata: %s\n\n", row.ID, data)
+		case <-beat.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// send writes to a stream, and reports whether the client has taken it in time.
+func (c *call) send(text string) bool {
+	control := http.NewResponseController(c.w)
+	if control.SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout)) != nil {
+		return false
+	}
+	_, err := c.w.Write([]byte(text))
+	return err == nil && control.Flush() == nil
 }

@@ -208,20 +208,22 @@ type forkForm struct {
 	By  string `json:"by,omitempty"`
 }
 
+type forked struct {
+	Thread Thread `json:"thread"`
+	After  []Row  `json:"after"` // effects of the source after that point
+}
+
 func (c *call) fork(f *forkForm) (any, error) {
 	if f.ID != "" && !legalID(f.ID) {
 		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
 	}
-	forked, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, f.ID, f.By)
+	made, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, f.ID, f.By)
 	if err != nil {
 		return nil, err
 	}
-	out := struct {
-		Thread Thread `json:"thread"`
-		After  []Row  `json:"after"`
-	}{threadOf(forked.Thread), []Row{}}
-	for i := range forked.After {
-		out.After = append(out.After, rowOf(&forked.After[i]))
+	out := forked{threadOf(made.Thread), []Row{}}
+	for i := range made.After {
+		out.After = append(out.After, rowOf(&made.After[i]))
 	}
 	return out, nil
 }

@@ -1,0 +1,309 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// client is the other end of a socket.
+type client struct {
+	r    *rig
+	conn *websocket.Conn
+}
+
+// message is what a client reads.
+type message struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+	ID      string          `json:"id"`
+	raw     string
+}
+
+func (r *rig) dial(token string, headers ...string) (*client, *http.Response, error) {
+	r.Helper()
+	h := http.Header{}
+	if token != "" {
+		h.Set("Authorization", "Bearer "+token)
+	}
+	host := ""
+	var offers []string
+	for i := 0; i < len(headers); i += 2 {
+		switch headers[i] {
+		case "Host":
+			host = headers[i+1]
+		case "Sec-WebSocket-Protocol":
+			offers = strings.Split(headers[i+1], ", ")
+		default:
+			h.Set(headers[i], headers[i+1])
+		}
+	}
+	conn, res, err := websocket.Dial(r.Context(), r.http.URL+"/v1/ws", &websocket.DialOptions{HTTPHeader: h, Host: host, Subprotocols: offers})
+	if err != nil {
+		return nil, res, err
+	}
+	conn.SetReadLimit(1 << 20)
+	r.Cleanup(func() { _ = conn.CloseNow() })
+	return &client{r, conn}, res, nil
+}
+
+func (r *rig) socket(token string) *client {
+	r.Helper()
+	c, _, err := r.dial(token) //nolint:bodyclose // an accepted socket has none
+	require.NoError(r, err)
+	return c
+}
+
+func (c *client) send(text string) {
+	c.r.Helper()
+	require.NoError(c.r, c.conn.Write(c.r.Context(), websocket.MessageText, []byte(text)))
+}
+
+func (c *client) read() (*message, error) {
+	_, data, err := c.conn.Read(c.r.Context())
+	if err != nil {
+		return nil, err
+	}
+	m := &message{raw: string(data)}
+	return m, json.Unmarshal(data, m)
+}
+
+// next reads the next message that is no row.
+func (c *client) next() *message {
+	c.r.Helper()
+	for {
+		m, err := c.read()
+		require.NoError(c.r, err)
+		if m.Type != "row" {
+			return m
+		}
+	}
+}
+
+// ask sends a message and returns its reply.
+func (c *client) ask(text string) *message {
+	c.r.Helper()
+	c.send(text)
+	return c.next()
+}
+
+// row reads the next row.
+func (c *client) row() *web.Row {
+	c.r.Helper()
+	for {
+		m, err := c.read()
+		require.NoError(c.r, err)
+		if m.Type == "row" {
+			var row web.Row
+			require.NoError(c.r, json.Unmarshal(m.Payload, &row))
+			c.r.contract.holds("#/components/schemas/Row", m.Payload)
+			assert.Equal(c.r, row.ID, m.ID)
+			return &row
+		}
+	}
+}
+
+func context0(thread, after string) string {
+	return fmt.Sprintf(`{"type":"thread_context","payload":{"thread_id":%q,"user_id":"ann","session_id":"s1","after":%q},"id":"ctx"}`, thread, after)
+}
+
+// TestTheFramesOfTheOriginal holds the messages to what the clients of the original send and read, byte for byte.
+func TestTheFramesOfTheOriginal(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		r.post("/v1/threads", `{"machine":"long","input":"","id":"thread-123"}`).is(201)
+		c := r.socket(operator)
+		assert.Equal(t, `{"type":"thread_context_ack","payload":{"success":true,"thread_id":"thread-123"},"id":"m0"}`,
+			c.ask(`{"type":"thread_context","payload":{"thread_id":"thread-123","user_id":"u1","session_id":"s1"},"id":"m0"}`).raw)
+		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"requested"},"id":"msg-001"}`,
+			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_interrupt","mode":"now"},"id":"msg-001"}`).raw)
+		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"already_pending"},"id":"msg-002"}`,
+			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_escape","user_id":"u1","session_id":"s1","modified_plan":["a"]},"id":"msg-002"}`).raw)
+		r.settled("thread-123")
+		assert.Equal(t, `{"type":"resume_ack","payload":{"success":true,"thread_id":"thread-123","message":"resumed"},"id":"msg-003"}`,
+			c.ask(`{"type":"resume","payload":{"thread_id":"thread-123","user_input":"skip step 3"},"id":"msg-003"}`).raw)
+		history := string(r.get("/v1/threads/thread-123/history").body)
+		assert.Contains(t, history, `{"choice":"modify","text":"skip step 3"}`)
+		r.post("/v1/threads/thread-123/cancel", `{}`).is(200)
+		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":false,"thread_id":"thread-123","message":"not_running"},"id":"msg-004"}`,
+			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123"},"id":"msg-004"}`).raw)
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"thread-123","user_input":""},"id":"msg-005"}`).raw,
+			`{"type":"resume_ack","payload":{"success":false,"thread_id":"thread-123","message":"not_waiting: `)
+		assert.Contains(t, c.ask(`{"type":"thread_context","payload":{"thread_id":"unknown"},"id":"m1"}`).raw,
+			`{"type":"thread_context_ack","payload":{"success":false,"thread_id":"unknown","error":"not_found: `)
+	})
+}
+
+func TestAnEmptyTextGoesOnUnchanged(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("yes", `""`)
+		c := r.socket(operator)
+		c.ask(`{"type":"interrupt","payload":{"thread_id":"` + th.ID + `"},"id":"1"}`)
+		r.settled(th.ID)
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":{"message":" "}},"id":"2"}`).raw, `"success":true`)
+		th = r.settled(th.ID)
+		require.Len(t, th.Open, 1)
+		assert.Equal(t, "yes", th.Open[0].Name, "the question that the pause superseded is asked anew")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":"not really, hm"},"id":"3"}`).raw, "neither a clear yes")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":"yes","interrupt_id":"stale"},"id":"4"}`).raw, "not_found")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","value":true},"id":"5"}`).raw, `"success":true`)
+		assert.JSONEq(t, `true`, string(r.settled(th.ID).Result))
+	})
+}
+
+func TestASocketThatDropsLosesNothing(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("yes", `""`)
+		c := r.socket(operator)
+		assert.Contains(t, c.ask(context0(th.ID, "")).raw, `"success":true`)
+		var rows []string
+		last := c.row()
+		for rows = append(rows, last.ID); last.Type != runtime.EntryAsked; rows = append(rows, last.ID) {
+			last = c.row()
+		}
+		c.send(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"yes"},"id":"1"}`)
+		for m, err := c.read(); ; m, err = c.read() {
+			require.NoError(t, err)
+			if m.Type != "row" {
+				break
+			}
+			rows = append(rows, m.ID)
+		}
+		require.NoError(t, c.conn.CloseNow())
+		assert.Equal(t, runtime.StatusDone, r.settled(th.ID).Status)
+		c = r.socket(operator)
+		c.send(context0(th.ID, rows[len(rows)-1]))
+		for last.Type != runtime.EntryOver {
+			last = c.row()
+			rows = append(rows, last.ID)
+		}
+		var want []string
+		for _, row := range decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/outbox")).Items {
+			want = append(want, row.ID)
+		}
+		assert.Equal(t, want, rows, "each row once, of this thread only")
+	})
+}
+
+func TestAWrongMessageIsAnsweredAndTheSocketStaysOpen(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("ask", `"x"`)
+		c := r.socket(operator)
+		for text, id := range map[string]string{
+			`{`: "", `[]`: "", `{"type":"nonsense","payload":{"thread_id":"a"},"id":"n"}`: "n", `{"type":"resume","payload":{"thread_id":"a/b"},"id":"t"}`: "t",
+			`{"type":"resume","payload":{"thread_id":"a","thread_id":"b"},"id":"d"}`: "d", `{"type":"resume","payload":{"Thread_id":"a"},"id":"c"}`: "c",
+			`{"type":"resume","payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,"id":"deep"}`: "deep",
+		} {
+			m := c.ask(text)
+			assert.Equal(t, "error", m.Type, text)
+			assert.Equal(t, id, m.ID, text)
+			r.contract.holds("#/components/schemas/Problem", m.Payload)
+		}
+		require.NoError(t, c.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{}`)))
+		assert.Equal(t, "error", c.next().Type)
+		assert.Contains(t, c.ask(context0(th.ID, th.ID+"/99")).raw, `"success":false`)
+		assert.Contains(t, c.ask(context0(th.ID, "other/1")).raw, `"success":false`)
+		assert.Contains(t, c.ask(context0(th.ID, "")).raw, `"success":true`)
+	})
+}
+
+func TestR7_ForeignOriginOfASocket(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		for _, headers := range [][]string{{"Origin", "https://evil.test"}, {"Origin", "null"}} {
+			_, res, err := r.dial(operator, headers...) //nolint:bodyclose // the library has read it
+			require.Error(t, err)
+			assert.Equal(t, 403, res.StatusCode)
+		}
+		_, res, err := r.dial(operator, "Host", "evil.test", "Origin", "http://evil.test") //nolint:bodyclose // the library has read it
+		require.Error(t, err)
+		assert.Equal(t, 421, res.StatusCode, "a name that was made to resolve to this address")
+		_, res, err = r.dial("") //nolint:bodyclose // the library has read it
+		require.Error(t, err)
+		assert.Equal(t, 401, res.StatusCode)
+		_, res, err = r.dial("", "Sec-WebSocket-Protocol", "routegen, bearer."+operator) //nolint:bodyclose // an accepted socket has none
+		require.NoError(t, err)
+		assert.Equal(t, "routegen", res.Header.Get("Sec-WebSocket-Protocol"), "the token is not sent back")
+	})
+}
+
+func TestATokenOnASocket(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		a, b := r.start("yes", `""`), r.start("yes", `""`)
+		g := r.grant(a.ID, fmt.Sprintf(`{"actions":["view","answer"],"by":"ann","expires":%d}`, r.soon()))
+		c := r.socket(g.Token)
+		assert.Contains(t, c.ask(context0(b.ID, "")).raw, "not_found")
+		assert.Contains(t, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+a.ID+`"},"id":"1"}`).raw, "forbidden")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+a.ID+`","user_input":"yes","user_id":"eve"},"id":"2"}`).raw, `"success":true`)
+		assert.Equal(t, "ann", decode[web.Interrupt](r.get("/v1/interrupts/"+a.Open[0].ID)).AnsweredBy)
+		r.try(operator, http.MethodDelete, "/v1/threads/"+a.ID+"/tokens/"+g.ID, "").is(204)
+		assert.Contains(t, c.ask(context0(a.ID, "")).raw, "forbidden")
+		bound := r.grant(b.ID, fmt.Sprintf(`{"actions":["view"],"interrupt":%q,"by":"ann","expires":%d}`, b.Open[0].ID, r.soon()))
+		_, res, err := r.dial(bound.Token) //nolint:bodyclose // the library has read it
+		require.Error(t, err)
+		assert.Equal(t, 403, res.StatusCode)
+	})
+}
+
+func TestR37_FramesThatAreTooLargeOrTooMany(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "mem", web.Config{Rate: 0.001, Burst: 20})
+	c := r.socket(operator)
+	_ = c.conn.Write(t.Context(), websocket.MessageText, bytes.Repeat([]byte("x"), 1<<20))
+	_, err := c.read()
+	assert.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err))
+
+	c = r.socket(operator)
+	for err = nil; err == nil; _, err = c.read() {
+		if c.conn.Write(t.Context(), websocket.MessageText, []byte(`{}`)) != nil {
+			break
+		}
+	}
+	for err == nil {
+		_, err = c.read()
+	}
+	assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
+}
+
+func TestR36_ASlowSocket(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "mem", web.Config{Timeout: 3 * time.Second})
+	r.contract.off = true // there are many rows, and others hold them to their schema
+	th := decode[web.Thread](r.post("/v1/threads", `{"machine":"many","input":10000}`).is(201))
+	slow, quick := r.socket(operator), r.socket(operator)
+	slow.send(context0(th.ID, ""))
+	quick.send(context0(th.ID, ""))
+	n := 0
+	for row := quick.row(); row.Type != runtime.EntryOver; row = quick.row() {
+		n++
+	}
+	assert.Greater(t, n, 10_000)
+	assert.Eventually(t, func() bool { return strings.Contains(r.logs.String(), "status=408") }, 20*time.Second, 20*time.Millisecond, "the slow one is cut")
+	last := ""
+	for {
+		m, err := slow.read()
+		if err != nil {
+			assert.NotErrorIs(t, err, context.DeadlineExceeded)
+			break
+		}
+		if m.Type == "row" {
+			last = m.ID
+		}
+	}
+	require.NotEmpty(t, last, "what came before has its cursor")
+	want := decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/outbox?after=" + last)).Items
+	require.NotEmpty(t, want, last)
+	again := r.socket(operator)
+	again.send(context0(th.ID, last))
+	assert.Equal(t, want[0].ID, again.row().ID)
+}
