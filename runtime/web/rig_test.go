@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,7 +81,33 @@ func (c *clock) move(d time.Duration) {
 type faulty struct {
 	runtime.Store
 	mu   sync.Mutex
-	full error
+	full error // of a commit that is not done
+	lies error // of a commit that is done
+	bad  error // of a load
+}
+
+// spoil makes every load fail.
+func (f *faulty) spoil(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bad = err
+}
+
+// lie makes every commit say that it failed.
+func (f *faulty) lie(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lies = err
+}
+
+func (f *faulty) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+	f.mu.Lock()
+	err := f.bad
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return f.Store.Load(ctx, id)
 }
 
 func (f *faulty) refuse(err error) {
@@ -91,12 +118,12 @@ func (f *faulty) refuse(err error) {
 
 func (f *faulty) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	f.mu.Lock()
-	err := f.full
+	full, lies := f.full, f.lies
 	f.mu.Unlock()
-	if err != nil {
-		return err
+	if full != nil {
+		return full
 	}
-	return f.Store.Commit(ctx, changes...)
+	return cmp.Or(f.Store.Commit(ctx, changes...), lies)
 }
 
 // buffer is a bytes.Buffer for several goroutines.

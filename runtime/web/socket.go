@@ -121,6 +121,9 @@ func (s *socket) read(ctx context.Context) {
 	for {
 		kind, data, err := s.conn.Read(ctx)
 		if err != nil {
+			if ctx.Err() == nil { // where the other end has not said goodbye: it broke the protocol, or is gone
+				_ = s.conn.Close(websocket.StatusProtocolError, "")
+			}
 			return
 		}
 		if !s.s.calls.take(s.who.label()) {

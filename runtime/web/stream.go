@@ -94,15 +94,17 @@ func (c *call) follow(ctx context.Context, name string, cursor int64, broken fun
 	go func() {
 		defer close(rows)
 		for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
-			if err != nil || c.lost(&e) {
-				broken()
-				return
-			}
-			if !shown(&e) {
+			if err == nil && !c.lost(&e) && !shown(&e) {
 				continue
 			}
-			row, err := c.s.row(ctx, &e)
-			if err != nil {
+			var row Row
+			if err == nil {
+				row, err = c.s.row(ctx, &e)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil || c.lost(&e):
 				broken()
 				return
 			}

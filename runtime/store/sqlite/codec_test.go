@@ -23,6 +23,7 @@ var elsewhere = map[string]string{
 	"Thread.ID": "column", "Thread.Fingerprint": "shape", "Thread.Open": "interrupts",
 	"Interrupt.ID": "column", "Interrupt.Thread": "column", "Interrupt.Kind": "column", "Interrupt.Node": "column",
 	"Question.Kind": "of the interrupt", "Entry.Opened": "interrupts", "Entry.Thread": "column", "Entry.Cursor": "key",
+	"Question.Asker": "it is Interrupt.Node",
 }
 
 // TestEveryFieldIsStored walks the types that are sealed: a new field must be listed, or its place named.

@@ -1,0 +1,158 @@
+package web_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// A workflow is where reroute events go.
+var _ web.Rerouter = (*workflow.Machine)(nil)
+
+// raw is a bare connection with a request on it.
+func (r *rig) raw(request string) (net.Conn, *bufio.Reader) {
+	r.Helper()
+	conn, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", r.http.Listener.Addr().String())
+	require.NoError(r, err)
+	r.Cleanup(func() { _ = conn.Close() })
+	require.NoError(r, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, err = conn.Write([]byte(request))
+	require.NoError(r, err)
+	return conn, bufio.NewReader(conn)
+}
+
+func TestR10_AnEndlessChunkedBody(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		conn, in := r.raw("POST /v1/threads HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + operator +
+			"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+		chunk := []byte("1000\r\n" + strings.Repeat("x", 0x1000) + "\r\n")
+		sent := 0
+		for ; sent < 1<<30; sent += len(chunk) {
+			if _, err := conn.Write(chunk); err != nil {
+				break
+			}
+		}
+		assert.Less(t, sent, 64<<20, "the server closes the connection")
+		_, err := in.ReadString('\n') // the answer, or what a closed connection gives
+		var late net.Error
+		assert.False(t, errors.As(err, &late) && late.Timeout())
+	})
+}
+
+func TestR15_OneWayToAnswer(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		i := r.start("route", `""`).Open[0]
+		for _, body := range []string{`{}`, `{"value":null,"routeTo":"HERE"}`, `{"value":1,"text":"x"}`, `{"text":"x","routeTo":"HERE"}`} {
+			r.post("/v1/interrupts/"+i.ID+"/answer", body).is(400, runtime.CodeInvalid)
+		}
+		assert.Equal(t, runtime.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).State)
+	})
+}
+
+// TestR31AndR32_WhatTheStoreRefuses has the answers to stored data of another version, and to damaged data.
+func TestR31AndR32_WhatTheStoreRefuses(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		i := r.start("ask", `"x"`).Open[0]
+		for code, status := range map[runtime.Code]int{runtime.CodeIncompatible: 409, runtime.CodeInternal: 500} {
+			r.store.spoil(&runtime.Error{Code: code, Op: "load", Err: errors.New("checksum of CANARY-9")})
+			got := r.post("/v1/answers", `{"answers":[{"interrupt":"`+i.ID+`","value":{"ok":true}}]}`).is(status, code)
+			if code == runtime.CodeInternal {
+				assert.NotContains(t, string(got.body), "CANARY-9")
+			}
+		}
+		r.store.spoil(nil)
+		assert.Equal(t, runtime.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).State)
+	})
+}
+
+// TestR35_TheOutcomeIsUnknown has a store that commits and says that it could not: the engine reads back, and the caller's second try finds one effect.
+func TestR35_TheOutcomeIsUnknown(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("ask", `"x"`)
+		r.store.lie(&runtime.Error{Code: runtime.CodeUnavailable, Op: "commit", Err: errors.New("cut")})
+		path, body := "/v1/interrupts/"+th.Open[0].ID+"/answer", `{"value":{"ok":true}}`
+		r.post(path, body, "Idempotency-Key", "k")
+		r.store.lie(nil)
+		r.post(path, body, "Idempotency-Key", "k").is(200)
+		r.settled(th.ID)
+		assert.Equal(t, 1, strings.Count(string(r.get("/v1/threads/"+th.ID+"/history").body), `"type":"answered"`))
+	})
+}
+
+func TestR37_UnmaskedFramesAndPings(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "mem", web.Config{Rate: 0.001, Burst: 50})
+	upgrade := "GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + operator +
+		"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+	conn, in := r.raw(upgrade)
+	res, err := http.ReadResponse(in, nil) //nolint:bodyclose // a switched connection has none
+	require.NoError(t, err)
+	require.Equal(t, 101, res.StatusCode)
+	_, err = conn.Write([]byte("\x81\x02{}")) // a text frame without a mask
+	require.NoError(t, err)
+	head := make([]byte, 4)
+	_, err = in.Read(head)
+	require.NoError(t, err)
+	assert.Equal(t, []byte{0x88, byte(websocket.StatusProtocolError >> 8), byte(websocket.StatusProtocolError & 0xff)}, []byte{head[0], head[2], head[3]})
+
+	conn, in = r.raw(upgrade)
+	res, err = http.ReadResponse(in, nil) //nolint:bodyclose // a switched connection has none
+	require.NoError(t, err)
+	require.Equal(t, 101, res.StatusCode)
+	for range 200 {
+		_, err = conn.Write([]byte("\x89\x80abcd")) // a ping without payload
+		require.NoError(t, err)
+	}
+	_, err = conn.Write([]byte("\x81\x82abcd\x1a\x1f")) // a message: {} under the mask abcd
+	require.NoError(t, err)
+	pongs := 0
+	for {
+		frame := make([]byte, 2)
+		if _, err = in.Read(frame); err != nil || frame[0] != 0x8a {
+			break
+		}
+		pongs++
+	}
+	assert.LessOrEqual(t, pongs, 50, "who floods is not answered")
+}
+
+func TestR40_TheClockJumps(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("ask", `"x"`)
+		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
+		r.clock.move(-2 * time.Hour)
+		r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "").is(200)
+		r.clock.move(2*time.Hour + 24*time.Hour)
+		r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "").is(401)
+		r.get("/v1/threads/" + th.ID).is(200)
+		assert.Equal(t, runtime.StatusWaiting, r.settled(th.ID).Status, "the question has its own time")
+	})
+}
+
+// TestASocketIsServedInItsTurn has replies in the order of their messages, with rows between them.
+func TestASocketIsServedInItsTurn(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("yes", `""`)
+		c := r.socket(operator)
+		for n := range 30 {
+			c.send(fmt.Sprintf(`{"type":"thread_context","payload":{"thread_id":%q},"id":"%d"}`, th.ID, n))
+		}
+		for n := range 30 {
+			assert.Equal(t, strconv.Itoa(n), c.next().ID)
+		}
+	})
+}
