@@ -24,6 +24,19 @@
 // that was never given out, or is another thread's, is refused instead of silently skipping rows. Streams read the store whenever the reader
 // can take more, so there is no queue to overflow: who reads too slowly is cut, comes back with the last id, and misses nothing.
 //
+// # The WebSocket
+//
+// A client sends JSON messages {type, payload, id}; a reply has the id of its message, and a refused message gets an error with a [Problem]
+// and leaves the connection open. Replies come in the order of their messages, rows of the followed thread between them:
+//
+//	thread_context {thread_id, user_id, session_id, after}            thread_context_ack {success, thread_id, error}; rows follow
+//	interrupt      {thread_id, reason, mode}                          interrupt_ack {success, thread_id, message}: requested,
+//	                                                                  already_pending or not_running
+//	resume         {thread_id, user_input | value, interrupt_id}      resume_ack {success, thread_id, message}
+//	                                                                  row, with the id of the row: a [Row]
+//
+// user_input is a JSON string, or an object with message. On a paused thread it says how the work shall change; empty, that it shall not.
+//
 // # The same call again
 //
 // Start, deliver and answer take an Idempotency-Key: the same key with the same body gets the same result, with another body 422, for as

@@ -61,7 +61,7 @@ func TestP10_TwoTabsResume(t *testing.T) {
 		all.Wait()
 		both := strings.Join(got, "\n")
 		assert.Equal(t, 1, strings.Count(both, `"success":true`), both)
-		assert.Equal(t, 1, strings.Count(both, "already_answered"), both)
+		assert.Equal(t, 1, strings.Count(both, `"message":"already_answered: `), both)
 		assert.Equal(t, 1, strings.Count(string(r.get("/v1/threads/"+th.ID+"/history").body), `"type":"answered"`))
 	})
 }

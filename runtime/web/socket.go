@@ -29,6 +29,8 @@ type frame struct {
 	Type    string `json:"type"`
 	Payload any    `json:"payload"`
 	ID      string `json:"id,omitempty"`
+
+	rows <-chan Row // what is followed once this message is out
 }
 
 // contextAck, and the acks of interrupt and resume, have the keys that clients of the original know.
@@ -74,7 +76,6 @@ type socket struct {
 	end      context.CancelFunc
 	user     string
 	replies  chan frame
-	rows     chan (<-chan Row)
 	unfollow context.CancelFunc
 }
 
@@ -87,7 +88,7 @@ func (c *call) socket() error {
 		return err
 	}
 	defer leave()
-	s := &socket{call: c, replies: make(chan frame, 16), rows: make(chan (<-chan Row)), unfollow: func() {}}
+	s := &socket{call: c, replies: make(chan frame, 16), unfollow: func() {}}
 	options := &websocket.AcceptOptions{OriginPatterns: c.s.cfg.Origins, OnPingReceived: func(context.Context, []byte) bool {
 		return c.s.calls.take(c.who.label()) // who floods is not answered
 	}}
@@ -164,11 +165,11 @@ func (s *socket) handle(ctx context.Context, kind websocket.MessageType, data []
 	s.about = p.Thread
 	switch in.Type {
 	case frameContext:
-		ack := contextAck{Success: true, Thread: p.Thread}
-		if err := s.choose(ctx, &p); err != nil {
-			ack.Success, ack.Error = false, said(err)
+		out := frame{Type: frameContext + "_ack", Payload: contextAck{Success: true, Thread: p.Thread}, ID: in.ID}
+		if out.rows, err = s.choose(ctx, &p); err != nil {
+			out.Payload = contextAck{Thread: p.Thread, Error: said(err)}
 		}
-		return frame{frameContext + "_ack", ack, in.ID}
+		return out
 	case frameInterrupt:
 		told, err := s.pause(ctx, &p)
 		return s.acked(&in, &p, told, err)
@@ -210,7 +211,7 @@ func (s *socket) reaches(ctx context.Context, in *frameForm, p *payloadForm) err
 func (s *socket) refused(id string, err error) frame {
 	p := problemOf(err)
 	p.Request = s.id
-	return frame{frameError, p, id}
+	return frame{Type: frameError, Payload: p, ID: id}
 }
 
 func (s *socket) acked(in *frameForm, p *payloadForm, told string, err error) frame {
@@ -223,7 +224,7 @@ func (s *socket) acked(in *frameForm, p *payloadForm, told string, err error) fr
 		}
 	}
 	s.audit(status, code)
-	return frame{in.Type + "_ack", ack, in.ID}
+	return frame{Type: in.Type + "_ack", Payload: ack, ID: in.ID}
 }
 
 // said is a refusal in an ack: its code, and what can be told.
@@ -232,24 +233,20 @@ func said(err error) string {
 	return string(p.Code) + ": " + p.Detail
 }
 
-// choose makes the connection follow a thread, from its beginning or after a row.
-func (s *socket) choose(ctx context.Context, p *payloadForm) error {
+// choose makes the connection follow a thread, from its beginning or after a row, and no other one any more.
+func (s *socket) choose(ctx context.Context, p *payloadForm) (<-chan Row, error) {
 	if _, err := s.s.engine.Thread(ctx, p.Thread); err != nil {
-		return err
+		return nil, err
 	}
 	at, err := s.s.placed(ctx, p.Thread, p.After)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.user = p.User
 	s.unfollow()
 	var following context.Context
 	following, s.unfollow = context.WithCancel(s.life)
-	select {
-	case s.rows <- s.follow(following, p.Thread, at.Cursor, s.end): //nolint:contextcheck // rows outlive the message that asked for them
-	case <-ctx.Done():
-	}
-	return nil
+	return s.follow(following, p.Thread, at.Cursor, s.end), nil //nolint:contextcheck // rows outlive the message that asked for them
 }
 
 func (s *socket) pause(ctx context.Context, p *payloadForm) (string, error) {
@@ -323,14 +320,12 @@ func (s *socket) write(ctx context.Context) {
 		var out frame
 		select {
 		case out = <-s.replies:
-		case rows = <-s.rows:
-			continue
 		case row, more := <-rows:
 			if !more { // another thread is followed now, or all is over
 				rows = nil
 				continue
 			}
-			out = frame{frameRow, row, row.ID}
+			out = frame{Type: frameRow, Payload: row, ID: row.ID}
 		case <-beat.C:
 			if s.timed(ctx, s.conn.Ping) != nil {
 				return
@@ -352,6 +347,9 @@ func (s *socket) write(ctx context.Context) {
 				s.audit(http.StatusRequestTimeout, runtime.CodeUnavailable)
 			}
 			return
+		}
+		if out.rows != nil {
+			rows = out.rows
 		}
 	}
 }
