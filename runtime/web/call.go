@@ -149,6 +149,7 @@ func (c *call) reply(out any) error {
 			return err
 		}
 	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout)) // a recorder in a test has none
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(c.route.status)
 	_, _ = c.w.Write(data) // a client that is gone hears nothing

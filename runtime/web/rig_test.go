@@ -212,7 +212,7 @@ func machines() []thread.Machine {
 		}),
 		thread.Func("many", func(ctx context.Context, n int) (int, error) {
 			for i := range n {
-				if err := thread.Say(ctx, fmt.Sprintf("m%d", i), strings.Repeat("x", 2000)); err != nil {
+				if err := thread.Say(ctx, fmt.Sprintf("m%d", i), strings.Repeat("x", 20_000_000/n)); err != nil {
 					return 0, err
 				}
 			}
@@ -320,6 +320,15 @@ func (r *rig) settled(id string) web.Thread {
 	_, err := r.engine.Wait(r.Context(), id)
 	require.NoError(r, err)
 	return decode[web.Thread](r.get("/v1/threads/" + id).is(200))
+}
+
+// flood starts a thread with 20 MB in its outbox, and returns how many messages that are.
+func (r *rig) flood() (id string, messages int) {
+	r.Helper()
+	if messages = 10_000; testing.Short() {
+		messages = 2_000
+	}
+	return decode[web.Thread](r.post("/v1/threads", fmt.Sprintf(`{"machine":"many","input":%d}`, messages)).is(201)).ID, messages
 }
 
 // grant makes a capability token.
