@@ -358,5 +358,9 @@ func (s *socket) write(ctx context.Context) {
 func (s *socket) timed(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.s.cfg.Timeout)
 	defer cancel()
-	return do(ctx)
+	err := do(ctx)
+	if err != nil && ctx.Err() != nil { // the library closes the connection then, and may say that it is closed
+		return ctx.Err()
+	}
+	return err
 }

@@ -179,6 +179,7 @@ func TestASocketThatDropsLosesNothing(t *testing.T) {
 				break
 			}
 			rows = append(rows, m.ID)
+			require.NoError(t, json.Unmarshal(m.Payload, last)) // it may be the final one already
 		}
 		require.NoError(t, c.conn.CloseNow())
 		assert.Equal(t, runtime.StatusDone, r.settled(th.ID).Status)

@@ -111,10 +111,8 @@ func BenchmarkCycle(b *testing.B) {
 	require.NoError(b, err)
 	engine, err := thread.Open(ctx, store, thread.Config{}, machine, bare)
 	require.NoError(b, err)
-	b.Cleanup(func() {
-		_ = engine.Close(ctx)
-		_ = store.Close()
-	})
+	b.Cleanup(func() { _ = store.Close() })
+	b.Cleanup(func() { _ = engine.Close(ctx) }) // first
 	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "g", Phase: "DISCOVERY"})
 	require.NoError(b, err)
 	cycle := func(begin thread.Begin) time.Duration {
