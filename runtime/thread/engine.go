@@ -196,7 +196,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.loops.Wait()
 	e.crew.dismiss()
 	e.stop()
-	e.news.publish()
+	e.news.publish("")
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (e *Engine) announce(c *runtime.Change) {
 	for _, o := range e.cfg.Observers {
 		o.Committed(c.Thread, c.Entries, c.Interrupts)
 	}
-	e.news.publish()
+	e.news.publish(c.Thread.ID)
 }
 
 // logCommit writes one line for every interrupt that was opened or closed. What people said appears as a digest. What a fork has copied

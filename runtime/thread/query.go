@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/fnv"
 	"iter"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func (e *Engine) History(ctx context.Context, thread string, seq int64, limit in
 // Wait returns a thread as soon as it does not run: it waits, is idle, or is over.
 func (e *Engine) Wait(ctx context.Context, id string) (*runtime.Thread, error) {
 	for {
-		news := e.news.next()
+		news := e.news.next(id)
 		t, err := e.store.Load(ctx, id)
 		if err != nil || t.Status() != runtime.StatusRunning {
 			return t, err
@@ -123,7 +124,7 @@ func (f *Filter) selects(e *runtime.Entry) bool {
 func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[runtime.Entry, error] {
 	return func(yield func(runtime.Entry, error) bool) {
 		for {
-			news := e.news.next()
+			news := e.news.next(f.Thread)
 			rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: f.Thread, After: after})
 			if err != nil {
 				if ctx.Err() == nil {
@@ -227,28 +228,44 @@ func (e *Engine) all(ctx context.Context, thread string) ([]runtime.Entry, map[s
 	}
 }
 
-// bulletin tells everybody who waits that something was committed.
+// bulletin tells those who wait that something was committed. Threads share its channels, so that it stays small; who waits for any thread
+// has the last one.
 type bulletin struct {
-	mu sync.Mutex
-	ch chan struct{}
+	mu  sync.Mutex
+	chs [257]chan struct{}
 }
 
-// next returns a channel that is closed at the next publication. Take it before reading the store, so that nothing falls in between.
-func (b *bulletin) next() <-chan struct{} {
+// next returns a channel that is closed at the next publication for a thread, or for any when it is "". Take it before reading the store, so
+// that nothing falls in between.
+func (b *bulletin) next(thread string) <-chan struct{} {
+	at := b.place(thread)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ch == nil {
-		b.ch = make(chan struct{})
+	if b.chs[at] == nil {
+		b.chs[at] = make(chan struct{})
 	}
-	return b.ch
+	return b.chs[at]
 }
 
-func (b *bulletin) publish() {
+func (b *bulletin) place(thread string) int {
+	if thread == "" {
+		return len(b.chs) - 1
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(thread)) // never fails
+	return int(h.Sum32() % uint32(len(b.chs)-1))
+}
+
+// publish wakes those who wait for a thread, and those who wait for any; without one it wakes everybody.
+func (b *bulletin) publish(thread string) {
+	at := b.place(thread)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ch != nil {
-		close(b.ch)
-		b.ch = nil
+	for n := range b.chs {
+		if b.chs[n] != nil && (thread == "" || n == at || n == len(b.chs)-1) {
+			close(b.chs[n])
+			b.chs[n] = nil
+		}
 	}
 }
 

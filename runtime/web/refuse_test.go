@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 )
 
@@ -288,12 +287,9 @@ func TestR23AndR24_AnswerToWhatIsClosed(t *testing.T) {
 		r.post("/v1/interrupts/"+old+"/answer", `{"value":{"ok":true}}`).is(409)
 
 		late := r.start("ask", `"y"`)
-		r.post("/v1/interrupts/"+late.Open[0].ID+"/extend", fmt.Sprintf(`{"until":%d}`, time.Now().Add(40*time.Millisecond).UnixMilli())).is(200)
-		_, err := r.engine.Wait(t.Context(), late.ID)
-		require.NoError(t, err)
-		for range r.engine.Subscribe(t.Context(), thread.Filter{Thread: late.ID, Types: []runtime.EntryType{runtime.EntryExpired}}, 0) {
-			break
-		}
+		r.post("/v1/interrupts/"+late.Open[0].ID+"/extend", fmt.Sprintf(`{"until":%d}`, r.time.now().Add(time.Hour).UnixMilli())).is(200)
+		r.time.move(2 * time.Hour)
+		require.NoError(t, r.engine.RunDue(t.Context()))
 		r.post("/v1/interrupts/"+late.Open[0].ID+"/answer", `{"value":{"ok":true}}`).is(410, runtime.CodeExpired)
 	})
 }

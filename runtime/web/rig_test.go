@@ -54,12 +54,13 @@ type rig struct {
 	http     *httptest.Server
 	logs     *buffer
 	contract *contract
-	clock    *clock
+	clock    *clock // of the server: the time of its tokens
+	time     *clock // of the engine
 	calls    map[string]int
 	mu       sync.Mutex
 }
 
-// clock is the time of the server's tokens.
+// clock is a time that a test can move.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -70,6 +71,9 @@ func (c *clock) now() time.Time {
 	defer c.mu.Unlock()
 	return time.Now().Add(c.ahead)
 }
+
+// Now makes it the clock of an engine.
+func (c *clock) Now() time.Time { return c.now() }
 
 func (c *clock) move(d time.Duration) {
 	c.mu.Lock()
@@ -146,7 +150,7 @@ func (b *buffer) String() string {
 
 func newRig(t *testing.T, store string, cfg web.Config) *rig {
 	t.Helper()
-	r := &rig{T: t, store: &faulty{Store: mem.Open()}, logs: &buffer{}, clock: &clock{}, calls: map[string]int{}}
+	r := &rig{T: t, store: &faulty{Store: mem.Open()}, logs: &buffer{}, clock: &clock{}, time: &clock{}, calls: map[string]int{}}
 	if store == "sqlite" {
 		disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
 		require.NoError(t, err)
@@ -155,7 +159,7 @@ func newRig(t *testing.T, store string, cfg web.Config) *rig {
 	}
 	log := slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{Log: log, Kinds: kinds()}, machines()...)
+	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{Log: log, Kinds: kinds(), Clock: r.time}, machines()...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -122,7 +122,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 		r.try(operator, http.MethodDelete, "/v1/threads/"+th.ID+"/tokens/"+g.ID, "").is(204)
 		assert.Nil(t, next(), "nothing comes after the token was revoked")
 
-		short := r.grant(th.ID, `{"actions":["view"],"by":"ann","expires":`+jsonOf(r.clock.now().Add(300*time.Millisecond).UnixMilli())+`}`)
+		short := r.grant(th.ID, `{"actions":["view"],"by":"ann","expires":`+jsonOf(r.clock.now().Add(3*time.Second).UnixMilli())+`}`)
 		next, end = r.events(short.Token, "/v1/threads/"+th.ID+"/stream", th.ID+"/"+jsonOf(r.settled(th.ID).Seq))
 		defer end()
 		assert.Nil(t, next(), "nothing comes after the token's time")
