@@ -223,9 +223,10 @@ func TestS8_Cancel(t *testing.T) {
 				c := chatting(s, reporting(tells("general", "Ja?"))...).run()
 				i := c.question(c.say("m1", "maak rapport"))
 				s.next()
-				m.Thread, m.ID, m.User = "room", "m2", "ann"
+				cancel := m // the stages play at the same time
+				cancel.Thread, cancel.ID, cancel.User = "room", "m2", "ann"
 				for range 2 { // and the same again
-					turn, err := c.c.Deliver(s.Context(), m)
+					turn, err := c.c.Deliver(s.Context(), cancel)
 					require.NoError(s, err)
 					c.free(turn)
 					assert.Equal(s, []string{"Cancelled."}, turn.Reply)
