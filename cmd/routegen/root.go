@@ -165,5 +165,7 @@ func (p *program) loadWith(generate func(name string, src []byte) *generator.Res
 		return nil, nil, failf("%w", err)
 	}
 	p.detailf("read %s (%d bytes)", src.shown, len(src.text))
-	return src, generate(src.shown, src.text), nil
+	res := generate(src.shown, src.text)
+	res.HoldPrompts(src.prompts(res.Plan))
+	return src, res, nil
 }

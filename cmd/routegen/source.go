@@ -8,6 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/templates"
 )
 
 // defaultSpec is looked for where no file is named.
@@ -132,4 +135,12 @@ func shown(base, file string) string {
 		return filepath.ToSlash(rel)
 	}
 	return filepath.ToSlash(file)
+}
+
+// prompts returns the prompt templates of a plan: those of the folder it names, over the shipped ones.
+func (s *source) prompts(p *plan.Plan) fs.FS {
+	if p == nil || p.Prompts == "" {
+		return templates.Prompts(nil)
+	}
+	return templates.Prompts(os.DirFS(filepath.Join(s.root, filepath.FromSlash(s.at(p.Prompts)))))
 }

@@ -22,6 +22,9 @@ func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
 	if sp.Go.Docs.Set() {
 		b.plan.Docs = path.Clean(sp.Go.Docs.Value)
 	}
+	if sp.Go.Prompts.Set() {
+		b.plan.Prompts = path.Clean(sp.Go.Prompts.Value)
+	}
 	b.declare()
 	b.enums()
 	b.scalars()

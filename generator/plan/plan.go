@@ -6,19 +6,21 @@ package plan
 
 // Plan is the whole output, decided. Its JSON form is the contract of `routegen inspect --format json`.
 type Plan struct {
-	Version   int        `json:"version"`  // of this document: 1
-	Source    string     `json:"source"`   // base name of the spec, as the header of each file shows it
-	Package   string     `json:"package"`  // Go package name
-	Out       string     `json:"out"`      // folder relative to the spec, slash-separated
-	Docs      string     `json:"docs"`     // folder of ROUTES.md, relative to the spec
-	Enums     []Enum     `json:"enums"`    // in the order of the spec
-	Scalars   []Scalar   `json:"scalars"`  // named scalars
-	Records   []Record   `json:"records"`  // requests, interrupts, results and nested records, grouped by role, spec order within
-	Nodes     []Node     `json:"nodes"`    // in the order of the spec
-	Routes    []Route    `json:"routes"`   // in the order of the nodes
-	Routings  []Routing  `json:"routings"` // the interrupt routing first, then in the order of the nodes
+	Version   int        `json:"version"`           // of this document: 1
+	Source    string     `json:"source"`            // base name of the spec, as the header of each file shows it
+	Package   string     `json:"package"`           // Go package name
+	Out       string     `json:"out"`               // folder relative to the spec, slash-separated
+	Docs      string     `json:"docs"`              // folder of ROUTES.md, relative to the spec
+	Prompts   string     `json:"prompts,omitempty"` // folder of the prompt templates, relative to the spec
+	Enums     []Enum     `json:"enums"`             // in the order of the spec
+	Scalars   []Scalar   `json:"scalars"`           // named scalars
+	Records   []Record   `json:"records"`           // requests, interrupts, results and nested records, grouped by role, spec order within
+	Nodes     []Node     `json:"nodes"`             // in the order of the spec
+	Routes    []Route    `json:"routes"`            // in the order of the nodes
+	Routings  []Routing  `json:"routings"`          // the interrupt routing first, then in the order of the nodes
 	Interrupt Interrupts `json:"interrupts"`
 	Convo     Convo      `json:"conversation"`
+	Talk      *Talk      `json:"dialogue,omitempty"` // nil without flows
 	Reserved  []string   `json:"reserved,omitempty"` // names of nodes, types and enums that must not come back
 
 	byRecord map[string]int

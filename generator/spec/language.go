@@ -46,6 +46,8 @@ func goGrammar() *grammar[Go] {
 	return newGrammar("go", false,
 		text("package", classPackage, "Name of the Go package.", func(g *Go) *Text { return &g.Package }).must(),
 		text("out", classOut, "Folder of the package, relative to this file.", func(g *Go) *Text { return &g.Out }).must(),
+		text("docs", classOut, "Folder of ROUTES.md, relative to this file; default docs beside the package's.", func(g *Go) *Text { return &g.Docs }),
+		text("prompts", classOut, "Folder of the prompt templates, relative to this file: each is held against the vars of its node.", func(g *Go) *Text { return &g.Prompts }),
 	)
 }
 

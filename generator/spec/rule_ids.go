@@ -117,5 +117,6 @@ const (
 	RuleImportInvalid      = "IMPORT_INVALID"
 	RuleBindingCycle       = "BINDING_CYCLE"
 	RuleSchemaLimit        = "SCHEMA_LIMIT"
+	RulePromptTemplate     = "PROMPT_TEMPLATE"
 	RuleSchemaNoStrictForm = "SCHEMA_NO_STRICT_FORM"
 )

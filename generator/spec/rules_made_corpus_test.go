@@ -103,6 +103,11 @@ var elsewhere = map[string]distant{
 		passage{"script", "broken_output", "\nstdout 'OUTPUT_BROKEN'\n"},
 		passage{"script", "generate", "\nexec routegen generate\n! stdout .\n"},
 	},
+	spec.RulePromptTemplate: {
+		"needs a folder of templates",
+		passage{"script", "prompts", "\nstdout '= PROMPT_TEMPLATE '\n"},
+		passage{"script", "prompts", "\ncp right.tmpl prompts/planner.tmpl\nexec routegen generate --no-verify\n"},
+	},
 	spec.RuleSchemaLimit: {"is found in the schemas, after this package", passage{"bad", "g30", "= SCHEMA_LIMIT "}, fresh},
 	spec.RuleSchemaNoStrictForm: {
 		"is found in the schemas, after this package",
@@ -132,7 +137,7 @@ func TestDistantCasesAreThere(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(got), text, "%s: %s", id, name)
 	}
-	assert.LessOrEqual(t, len(elsewhere), 8, "a rule that a spec alone can break has its case in testdata/rules")
+	assert.LessOrEqual(t, len(elsewhere), 9, "a rule that a spec alone can break has its case in testdata/rules")
 	for id, d := range elsewhere {
 		rule, known := spec.FindRule(id)
 		require.True(t, known, id)

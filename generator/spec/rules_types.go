@@ -72,6 +72,8 @@ func outputRules() []Rule {
 			Bad: "# schemas/GoneRequest.json after node gone was removed", Good: "# removed in the same commit as the node"},
 		{ID: RuleOutputBroken, Summary: "The output does not compile.", Why: "Either a handwritten file of the package is at fault, or the generator: the message says which.",
 			Bad: "# generated/routes/mine.go declares a type of the spec again", Good: "# mine.go stands in a package of its own"},
+		{ID: RulePromptTemplate, Summary: "A prompt template that is not there, or does not use exactly the vars of its node.",
+			Why: "A model would be asked with a hole in the prompt, or without what the node gives it.", Bad: "vars: [goal]   # and {{.gaol}} in the template", Good: "vars: [goal]   # and {{.goal}} on a line of its own"},
 		{ID: RuleSchemaNoStrictForm, Summary: "A schema that a provider's strict mode cannot express.", Why: "The call would be refused at run time.", Bad: "payload: {type: json}", Good: "payload: {type: json, hidden: true}"},
 	}
 }

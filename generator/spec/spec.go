@@ -30,6 +30,11 @@ type Spec struct {
 	Interrupts   *Interrupts
 	Nodes        []*Node
 	Conversation Conversation
+	Talk         *Talk
+	Actions      []*Action
+	Validators   []*Validator
+	Responses    []*Response
+	Flows        []*Flow
 	Reserved     []Text // names of nodes, types and enums that must not come back
 	Allows       []*Allow
 
@@ -41,6 +46,7 @@ type Go struct {
 	Package Text // Go package name
 	Out     Text // folder relative to the spec file, slash-separated
 	Docs    Text // folder of ROUTES.md; by default docs/ beside the package's folder
+	Prompts Text // folder of the prompt templates, which are held against the vars of their nodes
 }
 
 // Enum is a closed set of strings.

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
-	"text/template"
-	"text/template/parse"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -30,9 +27,6 @@ var sections = []struct {
 	{"review", []string{"Origin", "Request", "Interrupt", "Asked"}},
 	{"repair", []string{"Reply", "Problems"}},
 }
-
-// piece is a part of a template: text, or the name of what stands there.
-type piece struct{ text, name string }
 
 // load parses every template and returns all that is wrong with them.
 func (p *Prompts) load(fsys fs.FS) error {
@@ -76,80 +70,29 @@ func (p *Prompts) offered(n *runtime.Node) error {
 	return nil
 }
 
-// parse reads one template. What it uses is exactly vars; data stands on lines of its own, for a fence begins a line.
+// parse reads one template. Data stands on lines of its own, for a fence begins a line.
 func (p *Prompts) parse(fsys fs.FS, name string, vars []string, data bool) error {
 	text, err := fs.ReadFile(fsys, name+".tmpl")
 	if err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
-	t, err := template.New(name).Option("missingkey=error").Parse(string(text))
-	if err != nil {
-		return fmt.Errorf("template %s: %w", name, err)
+	pieces, err := runtime.ParseTemplate(name, string(text), vars, data)
+	if err == nil {
+		p.templates[name] = pieces
 	}
-	var used []string
-	var pieces []piece
-	var nodes []parse.Node
-	if t.Tree != nil {
-		nodes = t.Root.Nodes
-	}
-	for i, node := range nodes {
-		if text, ok := node.(*parse.TextNode); ok {
-			pieces = append(pieces, piece{text: string(text.Text)})
-			continue
-		}
-		v, ok := variable(node)
-		switch {
-		case !ok:
-			return fmt.Errorf("template %s: %s: a template is text and {{.name}} only: what to print is decided in Go", name, node)
-		case !slices.Contains(vars, v):
-			return fmt.Errorf("template %s: {{.%s}} is not supplied: it may use %s", name, v, strings.Join(vars, ", "))
-		case data && !(i == 0 || ends(nodes[i-1], "\n")) || data && i+1 < len(nodes) && !begins(nodes[i+1], "\n"):
-			return fmt.Errorf("template %s: {{.%s}} needs a line of its own: it is shown as a fenced block", name, v)
-		}
-		used, pieces = append(used, v), append(pieces, piece{name: v})
-	}
-	for _, v := range vars {
-		if !slices.Contains(used, v) {
-			return fmt.Errorf("template %s: {{.%s}} is supplied and not used, so it would be lost", name, v)
-		}
-	}
-	p.templates[name] = pieces
-	return nil
-}
-
-// variable returns the name in {{.name}}.
-func variable(n parse.Node) (string, bool) {
-	action, ok := n.(*parse.ActionNode)
-	if !ok || len(action.Pipe.Decl) > 0 || len(action.Pipe.Cmds) != 1 || len(action.Pipe.Cmds[0].Args) != 1 {
-		return "", false
-	}
-	field, ok := action.Pipe.Cmds[0].Args[0].(*parse.FieldNode)
-	if !ok || len(field.Ident) != 1 {
-		return "", false
-	}
-	return field.Ident[0], true
-}
-
-func ends(n parse.Node, with string) bool {
-	text, ok := n.(*parse.TextNode)
-	return ok && strings.HasSuffix(string(text.Text), with)
-}
-
-func begins(n parse.Node, with string) bool {
-	text, ok := n.(*parse.TextNode)
-	return ok && strings.HasPrefix(string(text.Text), with)
+	return err
 }
 
 // render appends a template with its values. A value that is missing is refused: no prompt has a hole.
 func (p *Prompts) render(to []byte, name string, with map[string]string) ([]byte, error) {
 	for _, piece := range p.templates[name] {
-		to = append(to, piece.text...)
-		if piece.name == "" {
+		to = append(to, piece.Text...)
+		if piece.Name == "" {
 			continue
 		}
-		value, ok := with[piece.name]
+		value, ok := with[piece.Name]
 		if !ok {
-			return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "render " + name, Err: fmt.Errorf("%s is not supplied", piece.name)}
+			return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "render " + name, Err: fmt.Errorf("%s is not supplied", piece.Name)}
 		}
 		to = append(to, value...)
 	}

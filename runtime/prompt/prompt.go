@@ -35,7 +35,7 @@ type Visit struct {
 type Prompts struct {
 	program   *runtime.Program
 	tables    *runtime.Tables
-	templates map[string][]piece
+	templates map[string][]runtime.Piece
 	forms     []*form
 	graph     []string   // by node, the lines below its name
 	options   [][]string // by routing and branch
@@ -47,7 +47,7 @@ type Prompts struct {
 // It refuses with [runtime.CodeInvalid], all at once, a template that is missing or does not parse, one that is more than text and {{.name}},
 // a name that is not among the node's variables or not a visible field of its request, and a variable that its template does not use.
 func New(p *runtime.Program, fsys fs.FS) (*Prompts, error) {
-	out := &Prompts{program: p, tables: p.Tables, templates: map[string][]piece{}}
+	out := &Prompts{program: p, tables: p.Tables, templates: map[string][]runtime.Piece{}}
 	var err error
 	if out.forms, err = forms(p.Tables.Definitions); err == nil {
 		err = out.load(fsys)
