@@ -69,6 +69,8 @@ func house() *plan {
 			{path: "generator", lines: 23000, deep: true},
 			{path: "examples/multiagent", lines: 199},
 			{path: "examples/planexecute", lines: 199},
+			{path: "examples/inspection", lines: 199},
+			{path: "runtime/llm/mcp", lines: 150},
 		},
 		top: []string{
 			"routes.yaml", "Makefile", "README.md", "go.mod", "go.sum", ".golangci.yml", "house_test.go", "CHANGELOG.md",
@@ -106,7 +108,8 @@ func rooms() []room {
 			"runtime/llm", "runtime/llm/anthropic", "runtime/llm/llmtest", "runtime/llm/openai",
 		}},
 		{path: "examples/internal/journey", floor: beside, sees: []string{"runtime", "runtime/workflow"}},
-		{path: "examples/internal/terminal", floor: beside, sees: []string{"runtime", "runtime/thread"}},
+		{path: "examples/internal/terminal", floor: beside, sees: []string{"runtime", "runtime/thread", "runtime/workflow"}},
+		{path: "examples/internal/standin", floor: beside, sees: []string{"runtime", "runtime/llm"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{path: "examples", floor: open, deep: true, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 
 		// The two rooms below are data languages: one struct per block of the spec, and of the plan. Their size follows
@@ -151,6 +154,7 @@ func rooms() []room {
 		}},
 		{path: "runtime/llm/openai", floor: 3, outside: []string{"github.com/openai/openai-go/v3"}},
 		{path: "runtime/llm/anthropic", floor: 3, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
+		{path: "runtime/llm/mcp", floor: 3, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{path: "runtime/llm/llmtest", floor: 3},
 		{path: "runtime/web", floor: 3, outside: []string{"github.com/coder/websocket"}},
 		{path: "runtime/web/inspector", floor: 3, tests: []string{"github.com/chromedp"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/inspection/routes"
+	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
@@ -39,8 +40,8 @@ type desk struct {
 // sit opens the chat. change may alter the tables, as an edit of routes.yaml would.
 func sit(t *testing.T, change func(nodes []runtime.Node)) *desk {
 	t.Helper()
-	d := &desk{T: t, model: llmtest.NewModel(llmtest.Reply{Give: script, Ever: true})}
-	d.servers = standIns(func(format string, args ...any) {
+	d := &desk{T: t, model: llmtest.NewModel(llmtest.Reply{Give: standin.Script, Ever: true})}
+	d.servers = standin.Servers(func(format string, args ...any) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.mails = append(d.mails, fmt.Sprintf(format, args...))

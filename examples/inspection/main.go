@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -18,13 +17,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/routegen/routegen/examples/inspection/routes"
+	"github.com/routegen/routegen/examples/internal/standin"
+	"github.com/routegen/routegen/examples/internal/terminal"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/anthropic"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/llm/mcp"
 	"github.com/routegen/routegen/runtime/llm/openai"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -48,7 +53,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	models := map[string]llm.Model{
-		"":       llmtest.NewModel(llmtest.Reply{Give: script, Ever: true}),
+		"":       llmtest.NewModel(llmtest.Reply{Give: standin.Script, Ever: true}),
 		"openai": openai.New("gpt-5.1", openai.Config{}), "anthropic": anthropic.New("claude-sonnet-4-5", anthropic.Config{}),
 	}
 	if models[*provider] == nil {
@@ -60,12 +65,23 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	defer store.Close()               //nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
 	say := log.New(out, "", 0).Printf // the chat and the servers, in turn
-	c, err := open(ctx, store, routes.New(agents{models[*provider]}), connected(standIns(say)))
+	c, err := open(ctx, store, routes.New(agents{models[*provider]}), connected(standin.Servers(say)))
 	if err != nil {
 		return err
 	}
 	defer c.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
-	return chat(ctx, c, workflow.Message{Thread: *room, User: "inspector"}, in, say)
+	say("Try: maak rapport | wat is de regel voor vis? | was ik er eerder? | annuleer")
+	return terminal.Chat(ctx, c, workflow.Message{Thread: *room, User: "inspector"}, in, say)
+}
+
+// connected are the tools of servers in memory. Those of a real one differ in the way to it only.
+func connected(servers map[string]*sdk.Server) map[string]llm.Tools {
+	out := map[string]llm.Tools{}
+	for name, s := range servers {
+		out[name] = mcp.New(name, standin.Way(s))
+	}
+	out["reporting"] = verified{out["reporting"]}
+	return out
 }
 
 // open makes the conversation over a store.
@@ -88,61 +104,29 @@ func open(ctx context.Context, store runtime.Store, p runtime.Program, servers m
 	}, err
 }
 
-// chat takes the inspector's lines until there are no more.
-func chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in io.Reader, say func(format string, args ...any)) error {
-	say("Try: maak rapport | wat is de regel voor vis? | was ik er eerder? | annuleer")
-	shown := "" // since the last line
-	for lines := bufio.NewScanner(in); ; {
-		question := &runtime.Interrupt{}
-		if t, err := c.Engine.Wait(ctx, m.Thread); err == nil && len(t.Open) > 0 {
-			if question = t.Open[0]; !strings.Contains(shown, question.Text) { // a clarification goes out as a message too
-				show(question, say)
-			}
-		}
-		if !lines.Scan() {
-			return lines.Err()
-		}
-		m.Text, shown = strings.TrimSpace(lines.Text()), ""
-		m.Answers = decided(question, m.Text)
-		for row, err := range c.DeliverStream(ctx, m) {
-			said := map[string]string{}
-			switch {
-			case err != nil:
-				say("refused: %s", err)
-			case row.Type == runtime.EntryStepped && row.PC != "":
-				say("  at %s", row.PC)
-			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said["text"] != "":
-				say("%s", strings.TrimPrefix(said["node"]+": "+said["text"], ": "))
-				shown += said["text"]
-			}
-		}
-	}
-}
+// verify is the rule of the reporting agent: it asks the inspector where less than 80 % of the data are there, or it is sure by less than 0.7.
+func verify(completeness, confidence float64) bool { return completeness < 80 || confidence < 0.7 }
 
-// show prints a question with what it is about, and what it takes beside plain text.
-func show(q *runtime.Interrupt, say func(format string, args ...any)) {
-	var about map[string]json.RawMessage
-	_ = json.Unmarshal(q.Payload, &about) // only an approval has arguments
-	say("%s", strings.TrimSpace(q.Text+" "+string(about["args"])))
-	for _, choice := range q.Choices {
-		say("  %s", choice.Label)
-	}
-	if about["args"] != nil {
-		say("  edit {ARGUMENTS}")
-	}
-}
+// verified adds the rule's word to what a server extracts: whether to ask is left neither to the server nor to the model.
+type verified struct{ from llm.Tools }
 
-// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool is to be run with.
-func decided(q *runtime.Interrupt, line string) []runtime.Answer {
-	for _, choice := range q.Choices {
-		if choice.Label == line {
-			return []runtime.Answer{{Interrupt: q.ID, Value: choice.Value}}
+// Tools are those of the server.
+func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
+	tools, err := v.from.Tools(ctx)
+	for i, t := range tools {
+		tools[i].Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			out, err := t.Call(ctx, args)
+			var found struct {
+				Completeness *float64 `json:"completeness"` // per cent
+				Confidence   float64  `json:"overall_confidence"`
+			}
+			if err != nil || json.Unmarshal(out, &found) != nil || found.Completeness == nil {
+				return out, err
+			}
+			return json.RawMessage(strings.Replace(string(out), "{", `{"verify":`+strconv.FormatBool(verify(*found.Completeness, found.Confidence))+`,`, 1)), nil
 		}
 	}
-	if args, ok := strings.CutPrefix(line, "edit "); ok && json.Valid([]byte(args)) {
-		return []runtime.Answer{{Interrupt: q.ID, Value: json.RawMessage(`{"decision":"edit","args":` + args + `}`)}}
-	}
-	return nil
+	return tools, err
 }
 
 // agents are the handlers of the nodes: in each a model leads the talk, with the tools and the guidance of routes.yaml.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -93,8 +94,8 @@ func TestVerify(t *testing.T) {
 	} {
 		assert.Equal(t, c.asks, verify(c.completeness, c.confidence), "%v %v", c.completeness, c.confidence)
 		d := sit(t, nil)
-		serve(d.servers["reporting"], "extract_inspection_data", "A draft.", func(words, string) draft {
-			return draft{Report: map[string]string{}, Completeness: c.completeness, Confidence: c.confidence, Questions: []string{"Welk bedrijf?"}}
+		standin.Serve(d.servers["reporting"], "extract_inspection_data", "A draft.", func(standin.Words, string) standin.Draft {
+			return standin.Draft{Report: map[string]string{}, Completeness: c.completeness, Confidence: c.confidence, Questions: []string{"Welk bedrijf?"}}
 		})
 		turn := d.says("maak rapport")
 		if c.asks {

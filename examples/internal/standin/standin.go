@@ -1,4 +1,6 @@
-package main
+// Package standin is what examples/inspection talks to where nothing real is at hand: MCP servers in memory, and a model that knows a few Words
+// of Dutch. The servers keep the rules that real ones would have to keep; nothing in the example knows which it has.
+package standin
 
 import (
 	"cmp"
@@ -18,22 +20,23 @@ import (
 	"github.com/routegen/routegen/runtime/llm"
 )
 
-// draft is how far a report has come.
-type draft struct {
+// Draft is how far a report has come.
+type Draft struct {
 	Report       map[string]string `json:"report"`
 	Completeness float64           `json:"completeness"` // per cent
 	Confidence   float64           `json:"overall_confidence"`
 	Questions    []string          `json:"verification_questions"`
 }
 
-type words struct {
+// Words are what the tools take: what was said, and the draft it is about.
+type Words struct {
 	Report map[string]string `json:"report,omitempty"` // the draft; none: a new one
 	Text   string            `json:"text"`
 }
 
 // fill puts values, "Jansen; 20 november", where the draft has none or a doubtful one: "misschien hoog". It asks for what is left, three at most.
-func fill(w words) draft {
-	d := draft{Report: map[string]string{}, Confidence: 1, Questions: []string{}}
+func fill(w Words) Draft {
+	d := Draft{Report: map[string]string{}, Confidence: 1, Questions: []string{}}
 	maps.Copy(d.Report, w.Report)
 	missing := func(field string) bool {
 		return d.Report[field] == "" || strings.Contains(d.Report[field], "misschien")
@@ -55,30 +58,31 @@ func fill(w words) draft {
 	return d
 }
 
-type final struct {
+// Final is the report that goes out.
+type Final struct {
 	Report    map[string]string `json:"report"`
 	SendEmail bool              `json:"send_email"`
 }
 
-// standIns are servers in memory. say is told of the mails that go out. The same call again, by its key, gives the same report, and no second mail.
-func standIns(say func(format string, args ...any)) map[string]*mcp.Server {
+// Servers returns servers in memory, by their names. say is told of the mails that go out. The same call again, by its key, gives the same report, and no second mail.
+func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	servers := map[string]*mcp.Server{}
 	for _, name := range []string{"regulation", "history", "reporting"} {
 		servers[name] = mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	}
-	serve(servers["regulation"], "search_regulations", "Finds rules.", func(words, string) map[string]string {
+	Serve(servers["regulation"], "search_regulations", "Finds rules.", func(Words, string) map[string]string {
 		return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden (artikel 4)."}
 	})
-	serve(servers["history"], "get_inspection_history", "Finds earlier inspections.", func(words, string) map[string]string {
+	Serve(servers["history"], "get_inspection_history", "Finds earlier inspections.", func(Words, string) map[string]string {
 		return map[string]string{"found": "Twee bezoeken: 12 maart akkoord, 3 juni een waarschuwing."}
 	})
-	serve(servers["reporting"], "extract_inspection_data", "Makes a draft of what the inspector said.", func(w words, _ string) draft {
+	Serve(servers["reporting"], "extract_inspection_data", "Makes a draft of what the inspector said.", func(w Words, _ string) Draft {
 		_, w.Text, _ = strings.Cut(w.Text, ":")
 		return fill(w)
 	})
-	serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w words, _ string) draft { return fill(w) })
+	Serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w Words, _ string) Draft { return fill(w) })
 	var mailed sync.Map
-	serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f final, key string) map[string]string {
+	Serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f Final, key string) map[string]string {
 		id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
 		text, err := runtime.Encode(f.Report)
 		if _, again := mailed.LoadOrStore(id, true); err == nil && f.SendEmail && !again {
@@ -89,29 +93,25 @@ func standIns(say func(format string, args ...any)) map[string]*mcp.Server {
 	return servers
 }
 
-func serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key string) Out) {
+// Serve gives a server a tool, or another in its place. run gets the key of the call.
+func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key string) Out) {
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: doc}, func(_ context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		key, _ := r.Params.Meta["idempotencyKey"].(string)
 		return nil, run(in, key), nil
 	})
 }
 
-// connected reaches servers in memory.
-func connected(servers map[string]*mcp.Server) map[string]llm.Tools {
-	out := map[string]llm.Tools{}
-	for name, s := range servers {
-		out[name] = &remote{name: name, dial: func(ctx context.Context) (mcp.Transport, error) {
-			here, there := mcp.NewInMemoryTransports()
-			_, err := s.Connect(ctx, there, nil)
-			return here, err
-		}}
+// Way makes a way to a server in memory.
+func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
+	return func(ctx context.Context) (mcp.Transport, error) {
+		here, there := mcp.NewInMemoryTransports()
+		_, err := s.Connect(ctx, there, nil)
+		return here, err
 	}
-	out["reporting"] = verified{out["reporting"]}
-	return out
 }
 
-// script is the model where there is no real one: a few words of Dutch, and which tool comes after which.
-func script(_ context.Context, r llm.Request) (llm.Response, error) {
+// Script is the model where there is no real one: a few Words of Dutch, and which tool comes after which.
+func Script(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]
 	has := func(tool string) bool {
@@ -128,12 +128,12 @@ func script(_ context.Context, r llm.Request) (llm.Response, error) {
 	case has("unavailable_"):
 		return llm.Response{Text: "Dit is nu niet beschikbaar. Probeer het later opnieuw."}, nil
 	case len(last.Results) == 0 && has("extract_"):
-		return calls("extract_inspection_data", words{Text: last.Text})
+		return calls("extract_inspection_data", Words{Text: last.Text})
 	case len(last.Results) == 0:
-		return calls(r.Tools[0].Name, words{Text: last.Text})
+		return calls(r.Tools[0].Name, Words{Text: last.Text})
 	}
 	var known struct { // by the results so far
-		draft
+		Draft
 		Verify bool   `json:"verify"`
 		Found  string `json:"found"`
 		ID     string `json:"report_id"`
@@ -152,13 +152,13 @@ func script(_ context.Context, r llm.Request) (llm.Response, error) {
 	case known.Found != "":
 		return llm.Response{Text: known.Found}, nil
 	case clarified && !strings.Contains(result.Text(), "skips"):
-		return calls("submit_verification_answers", words{known.Report, result.Text()})
+		return calls("submit_verification_answers", Words{known.Report, result.Text()})
 	case known.Verify && !clarified && has("request_clarification"):
 		return calls("request_clarification", map[string][]string{"questions": known.Questions})
 	case known.Verify && !clarified:
 		return llm.Response{Text: strings.Join(known.Questions, " ")}, nil
 	}
-	return calls("generate_final_report", final{known.Report, true})
+	return calls("generate_final_report", Final{known.Report, true})
 }
 
 func calls(tool string, args any) (llm.Response, error) {

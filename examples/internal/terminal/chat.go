@@ -1,0 +1,68 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// Chat gives the lines of in to a conversation, each as the message m with that text, until there are no more, and says what comes of it.
+func Chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in io.Reader, say func(format string, args ...any)) error {
+	shown := "" // since the last line
+	for lines := bufio.NewScanner(in); ; {
+		question := &runtime.Interrupt{}
+		if t, err := c.Engine.Wait(ctx, m.Thread); err == nil && len(t.Open) > 0 {
+			if question = t.Open[0]; !strings.Contains(shown, question.Text) { // a clarification goes out as a message too
+				show(question, say)
+			}
+		}
+		if !lines.Scan() {
+			return lines.Err()
+		}
+		m.Text, shown = strings.TrimSpace(lines.Text()), ""
+		m.Answers = decided(question, m.Text)
+		for row, err := range c.DeliverStream(ctx, m) {
+			said := map[string]string{}
+			switch {
+			case err != nil:
+				say("refused: %s", err)
+			case row.Type == runtime.EntryStepped && row.PC != "":
+				say("  at %s", row.PC)
+			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said["text"] != "":
+				say("%s", strings.TrimPrefix(said["node"]+": "+said["text"], ": "))
+				shown += said["text"]
+			}
+		}
+	}
+}
+
+// show prints a question with what it is about, and what it takes beside plain text.
+func show(q *runtime.Interrupt, say func(format string, args ...any)) {
+	var about map[string]json.RawMessage
+	_ = json.Unmarshal(q.Payload, &about) // only an approval has arguments
+	say("%s", strings.TrimSpace(q.Text+" "+string(about["args"])))
+	for _, choice := range q.Choices {
+		say("  %s", choice.Label)
+	}
+	if about["args"] != nil {
+		say("  edit {ARGUMENTS}")
+	}
+}
+
+// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool is to be run with.
+func decided(q *runtime.Interrupt, line string) []runtime.Answer {
+	for _, choice := range q.Choices {
+		if choice.Label == line {
+			return []runtime.Answer{{Interrupt: q.ID, Value: choice.Value}}
+		}
+	}
+	if args, ok := strings.CutPrefix(line, "edit "); ok && json.Valid([]byte(args)) {
+		return []runtime.Answer{{Interrupt: q.ID, Value: json.RawMessage(`{"decision":"edit","args":` + args + `}`)}}
+	}
+	return nil
+}
