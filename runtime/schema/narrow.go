@@ -206,12 +206,12 @@ func (n *narrowing) keywordAfter(p *place, keyword string, v *Value) *Value {
 		v = without(v, func(m Member) bool { return slices.Contains(p.drops, m.Key) })
 	case "$defs", "definitions":
 		before := len(v.Members)
-		v = without(v, func(m Member) bool { at := n.at[m.Value]; return at != nil && at.definition && !at.live })
+		v = without(v, func(m Member) bool { at := m.Value.at; return at != nil && at.definition && !at.live })
 		if before > 0 && len(v.Members) == 0 {
 			return nil
 		}
 	case "anyOf", "oneOf":
-		v = without(v, func(m Member) bool { at := n.at[m.Value]; return at != nil && n.gone(at) })
+		v = without(v, func(m Member) bool { at := m.Value.at; return at != nil && n.gone(at) })
 	}
 	return n.parts(p, keyword, v)
 }
@@ -221,12 +221,12 @@ func (n *narrowing) parts(p *place, keyword string, v *Value) *Value {
 	if formOf(keyword) == data {
 		return v
 	}
-	if at := n.at[v]; at != nil && at.parent == p {
+	if at := v.at; at != nil && at.parent == p {
 		return n.rebuild(at)
 	}
 	var out *Value
 	for i, m := range v.Members {
-		at := n.at[m.Value]
+		at := m.Value.at
 		if at == nil || !at.dirty || at.parent != p {
 			continue
 		}

@@ -40,7 +40,10 @@ func (s *scan) follow(p *place) *NarrowError {
 		return bad
 	}
 	for _, ref := range p.refs {
-		for _, to := range append([]*place{ref.to}, ref.also...) {
+		if bad := s.reach(p, ref.to); bad != nil {
+			return bad
+		}
+		for _, to := range ref.also {
 			if bad := s.reach(p, to); bad != nil {
 				return bad
 			}
@@ -151,7 +154,7 @@ func (s *scan) walk(from *place, pointer string) *place {
 			return nil
 		}
 		rest += "/" + part
-		if at := s.at[v]; at != nil {
+		if at := v.at; at != nil {
 			nearest, rest = at, ""
 		}
 	}

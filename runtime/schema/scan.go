@@ -81,15 +81,15 @@ type reference struct {
 // scan is a document taken apart once.
 type scan struct {
 	root    *place
-	places  []*place // in the order of the document
-	at      map[*Value]*place
+	places  []*place            // in the order of the document
 	ids     map[string]*place   // roots of resources by URI
 	anchors map[string]*place   // by URI and fragment
 	dynamic map[string][]*place // by name
 	defs    map[definition]*place
 	targets map[target]*place
-	after   bool // properties were dropped and do not lead on
-	slab    []place
+	after   bool        // properties were dropped and do not lead on
+	slab    []place     // places not handed out
+	links   []reference // references not handed out
 }
 
 // definition is where a definition of a resource stands, target a reference as it is written inside a resource.
@@ -105,8 +105,8 @@ type (
 )
 
 func newScan(root *Value, size int) *scan {
-	const each = 48 // bytes of a schema, roughly
-	s := &scan{at: make(map[*Value]*place, size/each), defs: map[definition]*place{}, targets: map[target]*place{}, ids: map[string]*place{}, anchors: map[string]*place{}, dynamic: map[string][]*place{}}
+	const each, some = 48, 256 // bytes of a schema, and of one that has a name, roughly
+	s := &scan{places: make([]*place, 0, size/each), defs: make(map[definition]*place, size/some), targets: make(map[target]*place, size/some), ids: map[string]*place{}, anchors: map[string]*place{}, dynamic: map[string][]*place{}}
 	draft := root.Get("$schema").text()
 	p := s.add(root, nil)
 	p.base = &url.URL{}
@@ -130,7 +130,7 @@ func (s *scan) add(v *Value, parent *place) *place {
 	if parent != nil {
 		p.base, p.id, p.legacy = parent.base, parent.id, parent.legacy
 	}
-	s.places, s.at[v] = append(s.places, p), p
+	s.places, v.at = append(s.places, p), p
 	return p
 }
 
@@ -147,9 +147,9 @@ func (s *scan) enter(p *place) {
 		if m.Value.Kind == String {
 			switch m.Key {
 			case "$ref":
-				p.refs = append(p.refs, reference{keyword: m.Key, text: m.Value.Text})
+				p.refs = s.refer(p.refs, reference{keyword: m.Key, text: m.Value.Text})
 			case "$dynamicRef", "$recursiveRef":
-				p.refs = append(p.refs, reference{keyword: m.Key, text: m.Value.Text, dynamic: true})
+				p.refs = s.refer(p.refs, reference{keyword: m.Key, text: m.Value.Text, dynamic: true})
 			}
 			continue
 		}
@@ -157,6 +157,19 @@ func (s *scan) enter(p *place) {
 			s.inside(p, m, kind)
 		}
 	}
+}
+
+// refer adds a reference. Nearly every schema has one at most, and memory is taken for many at once.
+func (s *scan) refer(to []reference, r reference) []reference {
+	if len(to) > 0 {
+		return append(to, r)
+	}
+	if len(s.links) == 0 {
+		s.links = make([]reference, 32)
+	}
+	out := s.links[:1:1]
+	s.links, out[0] = s.links[1:], r
+	return out
 }
 
 // inside walks the schemas in the value of a keyword. A value of the wrong kind holds none.
@@ -193,8 +206,11 @@ func (s *scan) child(p *place, keyword, name string, v *Value) *place {
 
 // identify notes the URI and the anchors of a schema. An id that is no URI names nothing.
 func (s *scan) identify(p *place) {
+	anchored := false
 	for _, m := range p.v.Members {
 		switch {
+		case m.Key == "$anchor" || m.Key == "$dynamicAnchor":
+			anchored = true
 		case m.Key == "$id" || m.Key == "id" && p.legacy:
 			u, err := url.Parse(m.Value.text())
 			if m.Value.Kind != String || err != nil {
@@ -209,6 +225,9 @@ func (s *scan) identify(p *place) {
 		case m.Key == "$recursiveAnchor" && m.Value.Text == "true":
 			s.dynamic[""] = append(s.dynamic[""], p)
 		}
+	}
+	if !anchored {
+		return
 	}
 	for _, m := range p.v.Members { // after the id, whose resource they belong to
 		if m.Value.Kind != String || m.Key != "$anchor" && m.Key != "$dynamicAnchor" {

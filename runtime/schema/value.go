@@ -30,6 +30,8 @@ type Value struct {
 	Kind    Kind
 	Text    string
 	Members []Member
+
+	at *place // in a document that is narrowed: the schema that it is
 }
 
 // Member is one key of an object, or one item of an array.
