@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The kinds of shapes. Requests, interrupt requests, results and nodes are named in stored data; the names of the others never leave the
-// code.
+// The kinds of shapes. Requests, interrupt requests, results, nodes and flows are named in stored data; the names of the others never leave
+// the code.
 const (
 	ShapeRequest   = "request"
 	ShapeInterrupt = "interrupt"
@@ -20,6 +20,7 @@ const (
 	ShapeEnum      = "enum"   // its fields are the values
 	ShapeScalar    = "scalar" // a named scalar: one field without a name
 	ShapeNode      = "node"   // its fields name the messages that wait at it
+	ShapeFlow      = "flow"   // its fields are "slot NAME", and "step ID" of type "step KIND"
 )
 
 // StoredShape is what stored threads rely on of one thing of a spec. A table of them can be stored as JSON beside the threads.
@@ -105,10 +106,10 @@ type comparison struct {
 	quiet    map[[2]*StoredShape]bool // records that are being compared, or were, only to learn whether they are alike
 }
 
-// nameSpace keeps nodes apart from types: one key may be both.
+// nameSpace keeps nodes and flows apart from types: one key may be all of them.
 func nameSpace(kind string) string {
-	if kind == ShapeNode {
-		return "node "
+	if kind == ShapeNode || kind == ShapeFlow {
+		return kind + " "
 	}
 	return ""
 }
@@ -131,7 +132,7 @@ func (c *comparison) became(o *StoredShape) *StoredShape {
 }
 
 func (c *comparison) shape(o *StoredShape) []ShapeBreak {
-	n, named := c.became(o), o.Kind == ShapeNode || message(o.Kind)
+	n, named := c.became(o), o.Kind == ShapeNode || o.Kind == ShapeFlow || message(o.Kind)
 	b := ShapeBreak{Kind: o.Kind, Shape: o.Name}
 	if n == nil {
 		if !named {

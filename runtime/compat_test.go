@@ -170,3 +170,38 @@ func TestTightened(t *testing.T) {
 	assert.Equal(t, []string{"format=email"}, runtime.Tightened([]string{"format=uri"}, []string{"format=email"}))
 	assert.Equal(t, []string{"pattern=2"}, runtime.Tightened([]string{"pattern=3"}, []string{"pattern=2"}), "a pattern is no number")
 }
+
+// TestStoredFlows: a conversation stands at a step of a flow and holds what slots were told; earlier names that are read are no break.
+func TestStoredFlows(t *testing.T) {
+	t.Parallel()
+	flow := func(fields ...runtime.StoredField) []runtime.StoredShape {
+		return []runtime.StoredShape{{Kind: runtime.ShapeFlow, Name: "send", Fields: fields}}
+	}
+	iban, ask := runtime.StoredField{Name: "slot iban", Type: "string"}, runtime.StoredField{Name: "step ask", Type: "step collect"}
+	old := flow(iban, ask)
+	for name, c := range map[string]struct {
+		now  []runtime.StoredShape
+		want []string
+	}{
+		"same":               {flow(ask, iban), nil},
+		"more":               {flow(iban, ask, runtime.StoredField{Name: "step bye", Type: "step say"}, runtime.StoredField{Name: "slot bye", Type: "bool"}), nil},
+		"gone flow":          {nil, []string{"removed "}},
+		"gone step":          {flow(iban), []string{"removed step ask"}},
+		"gone slot":          {flow(ask), []string{"removed slot iban"}},
+		"other kind":         {flow(iban, runtime.StoredField{Name: "step ask", Type: "step confirm"}), []string{"type step ask"}},
+		"other type":         {flow(runtime.StoredField{Name: "slot iban", Type: "int"}, ask), []string{"type slot iban"}},
+		"accepted step":      {flow(iban, runtime.StoredField{Name: "step ask_iban", Type: "step collect", Accepts: []string{"step ask"}}), nil},
+		"a node of its name": {[]runtime.StoredShape{{Kind: runtime.ShapeNode, Name: "send"}, {Kind: runtime.ShapeRecord, Name: "send"}}, []string{"removed "}},
+		"accepted flow":      {[]runtime.StoredShape{{Kind: runtime.ShapeFlow, Name: "pay", Accepts: []string{"send"}, Fields: []runtime.StoredField{iban, ask}}}, nil},
+		"renamed flow":       {[]runtime.StoredShape{{Kind: runtime.ShapeFlow, Name: "pay", Was: []string{"send"}, Fields: []runtime.StoredField{iban, ask}}}, []string{"renamed "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, b := range runtime.CompareShapes(old, c.now) {
+				got = append(got, b.Cause+" "+b.Field)
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}

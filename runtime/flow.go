@@ -38,6 +38,7 @@ type FlowTables struct {
 // Flow is one dialogue flow.
 type Flow struct {
 	Name          string
+	Was           []string // earlier names: a stored frame of one is a frame of this flow
 	DisplayName   string
 	Doc           string
 	Intents       []string // phrases that start it, for understanding
@@ -52,15 +53,16 @@ type Flow struct {
 // FlowSlot is one value a flow keeps.
 type FlowSlot struct {
 	Name     string
+	Was      []string // earlier names: a stored value of one is a value of this slot
 	Doc      string
 	Type     SlotType
 	Values   []string // of an enum, in order
 	Input    bool
 	Output   bool
-	Required bool   // of an input, or of an output
-	Default  string // JSON text; "" means none
-	Rule     *Rule  // nil means that every value of the type is legal
-	Examples []string
+	Required bool     // of an input, or of an output
+	Default  string   // JSON text; "" means none
+	Rule     *Rule    // nil means that every value of the type is legal
+	Examples []string // JSON texts
 }
 
 // SlotType says what values a slot holds. Lists are lists of strings, numbers, booleans or enum values.
@@ -115,9 +117,10 @@ const (
 // FlowStep is one step of a flow. Which fields count depends on Kind; Next is always given.
 type FlowStep struct {
 	ID   string
-	Kind string // say, collect, set, branch, while, action, confirm, call, link, generate or handoff
-	When *Expr  // nil, or the step is skipped to Next unless it holds
-	Next Target // after the step; of the last one in a loop it is the while step
+	Was  []string // earlier ids: a stored frame that stands at one stands at this step
+	Kind string   // say, collect, set, branch, while, action, confirm, call, link, generate or handoff
+	When *Expr    // nil, or the step is skipped to Next unless it holds
+	Next Target   // after the step; of the last one in a loop it is the while step
 
 	Text     Texts  // say: what is said; collect, confirm: the question; generate: the instruction; handoff: what the user reads
 	Invalid  Texts  // collect: what is said of a value that is refused, before its reason

@@ -59,25 +59,36 @@ func BenchmarkGenerate(b *testing.B) {
 	require.NoError(b, err)
 	for _, routes := range sizes {
 		b.Run(fmt.Sprintf("routes=%d", routes), func(b *testing.B) {
-			dir := b.TempDir()
-			require.NoError(b, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/bench\n\ngo 1.26\n"), 0o600))
-			require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), generatortest.Synthetic(routes), 0o600))
-			var own, floor, peak float64
-			for range b.N {
-				b.StopTimer()
-				require.NoError(b, os.RemoveAll(filepath.Join(dir, "generated")))
-				b.StartTimer()
-				took, memory := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate", "--no-verify", "-q"))
-				b.StopTimer()
-				base, _ := timed(b, floorCommand(b, self, dir))
-				b.StartTimer()
-				own, floor, peak = own+took.Seconds(), floor+base.Seconds(), max(peak, memory)
-			}
-			b.ReportMetric(own/floor, "x-floor")
-			b.ReportMetric(peak, "peak-MiB")
-			b.ReportMetric(own/float64(b.N)/float64(routes)*1e6, "µs/route")
+			against(b, bin, self, generatortest.Synthetic(routes), routes, "µs/route")
 		})
 	}
+	for _, flows := range []int{20, 200, 2000} {
+		b.Run(fmt.Sprintf("flows=%d", flows), func(b *testing.B) {
+			against(b, bin, self, generatortest.SyntheticFlows(flows), flows, "µs/flow")
+		})
+	}
+}
+
+// against times the program and its floor on one spec, in turn.
+func against(b *testing.B, bin, self string, spec []byte, things int, unit string) {
+	b.Helper()
+	dir := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/bench\n\ngo 1.26\n"), 0o600))
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), spec, 0o600))
+	var own, floor, peak float64
+	for range b.N {
+		b.StopTimer()
+		require.NoError(b, os.RemoveAll(filepath.Join(dir, "generated")))
+		b.StartTimer()
+		took, memory := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate", "--no-verify", "-q"))
+		b.StopTimer()
+		base, _ := timed(b, floorCommand(b, self, dir))
+		b.StartTimer()
+		own, floor, peak = own+took.Seconds(), floor+base.Seconds(), max(peak, memory)
+	}
+	b.ReportMetric(own/floor, "x-floor")
+	b.ReportMetric(peak, "peak-MiB")
+	b.ReportMetric(own/float64(b.N)/float64(things)*1e6, unit)
 }
 
 // BenchmarkReview times what a pull request costs, process start included: diff and breaking against an earlier spec, each beside

@@ -272,8 +272,27 @@ func interfaceMethods(pl *plan.Plan, name string) []string {
 				out = append(out, "Visit"+r.Name)
 			}
 		}
+	case "Actions", "Validators":
+		out = portMethods(pl.Talk, name == "Actions")
 	}
 	return slices.DeleteFunc(out, func(m string) bool { return m == "" })
+}
+
+// portMethods lists what a program implements for flows: the methods of Actions, or those of Validators.
+func portMethods(t *plan.Talk, actions bool) []string {
+	var out []string
+	switch {
+	case t == nil:
+	case actions:
+		for _, a := range t.Actions {
+			out = append(out, a.Method)
+		}
+	default:
+		for _, v := range t.Validators {
+			out = append(out, v.Method)
+		}
+	}
+	return out
 }
 
 // notAgainst refuses a command that needs an earlier spec.

@@ -72,7 +72,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	w := startWatch(t)
 	said := w.look(2)
-	assert.Contains(t, said, "20 files written or removed")
+	assert.Contains(t, said, "21 files written or removed")
 	assert.Contains(t, said, "watching ")
 	assert.Empty(t, w.look(5), "nothing changes, nothing is said")
 
@@ -90,7 +90,7 @@ func TestWatch(t *testing.T) {
 	assert.Empty(t, w.look(3), "a mistake is told once")
 
 	w.edit("\nwrong: yes", "")
-	assert.Contains(t, w.look(3), "20 files unchanged", "what was there before is good again")
+	assert.Contains(t, w.look(3), "21 files unchanged", "what was there before is good again")
 
 	require.NoError(t, os.Remove(w.spec()))
 	assert.Empty(t, w.look(3), "a file that is being replaced is waited for")

@@ -17,6 +17,24 @@ func emitAgentTypes(g *goFile) {
 	g.nodeNames()
 	g.agentTypes()
 	g.actions()
+	g.valueTypes()
+}
+
+// emitTypes writes what a package without nodes needs of it: the package comment, the enums, the named scalars and the records.
+func emitTypes(g *goFile) {
+	g.comments = append(wrap("Package "+g.p.Package+" is what routegen made of "+g.p.Source+": the flows of a dialogue as tables, "+
+		"the actions that a program does for them, and the commands that a message can ask for."), "",
+		"Values of this package are plain data; tables are never written to, so everything here may be used by many",
+		"goroutines at once. Edit "+g.p.Source+" and generate again to change it.")
+	g.handshake()
+	g.valueTypes()
+	for _, r := range g.p.Records {
+		g.record(r, r.Name+" is part of other messages.")
+	}
+}
+
+// valueTypes writes the enums and the named scalars.
+func (g *goFile) valueTypes() {
 	for _, e := range g.p.Enums {
 		g.enum(e)
 	}

@@ -25,6 +25,8 @@ type docView struct {
 	Interrupts *docInterrupts
 	Collectors []docCollector
 	Kinds      []docKind
+	Workflow   bool     // whether there is anything but flows
+	Talk       *docTalk // nil without flows
 }
 
 type docEdge struct{ From, To, How markdown }
@@ -73,16 +75,13 @@ func routesDoc(p *plan.Plan) ([]byte, error) {
 }
 
 func newDocView(p *plan.Plan) *docView {
-	m := newMoves(p)
-	v := &docView{
-		Header:     strings.TrimPrefix(header(p), "// "),
-		Package:    mdCode(p.Package),
-		Routes:     docRoutes(p),
-		Nodes:      docNodes(p),
-		Interrupts: docInterruptsOf(p, m),
-		Collectors: docCollectors(p, m),
-		Kinds:      docKinds(p),
+	v := &docView{Header: strings.TrimPrefix(header(p), "// "), Package: mdCode(p.Package), Workflow: p.HasWorkflow(), Talk: newDocTalk(p)}
+	if !v.Workflow {
+		return v
 	}
+	m := newMoves(p)
+	v.Routes, v.Nodes, v.Kinds = docRoutes(p), docNodes(p), docKinds(p)
+	v.Interrupts, v.Collectors = docInterruptsOf(p, m), docCollectors(p, m)
 	if len(p.Nodes) <= maxDrawn {
 		v.Graph = newDocGraph(p, m)
 		v.Matrix = newDocMatrix(p, m)

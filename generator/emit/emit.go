@@ -18,8 +18,10 @@ import (
 // names the file and holds the source that could not be parsed.
 func Files(p *plan.Plan) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	if err := schemaText(p, files); err != nil {
-		return nil, err
+	if p.HasWorkflow() {
+		if err := schemaText(p, files); err != nil {
+			return nil, err
+		}
 	}
 	if err := goFiles(p, files); err != nil {
 		return nil, err
@@ -35,6 +37,7 @@ func Files(p *plan.Plan) (map[string][]byte, error) {
 // goFiles renders the sections, two at a time: formatting is most of the work, and each more would hold one more file's
 // pieces in memory.
 func goFiles(p *plan.Plan, files map[string][]byte) error {
+	sections := sectionsOf(p)
 	made := make([]*goFile, len(sections))
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 2)
@@ -78,11 +81,27 @@ func schemaText(p *plan.Plan, files map[string][]byte) error {
 	return err
 }
 
-// sections are the other Go files, each with the function that fills it.
-var sections = []struct {
+// section is one Go file and the function that fills it.
+type section struct {
 	name string
 	emit func(*goFile)
-}{
+}
+
+// sectionsOf are the Go files of a plan, but for the schemas. What a spec has none of leaves no file behind.
+func sectionsOf(p *plan.Plan) []section {
+	out := []section{{"shapes_gen.go", emitShapes}}
+	if p.HasWorkflow() {
+		out = append(out, workflowSections...)
+	} else {
+		out = append(out, section{"types_gen.go", emitTypes})
+	}
+	if p.Talk != nil {
+		out = append(out, talkSections...)
+	}
+	return out
+}
+
+var workflowSections = []section{
 	{"agent_types_gen.go", emitAgentTypes},
 	{"requests_gen.go", emitRequests},
 	{"interrupts_gen.go", emitInterrupts},
@@ -92,4 +111,10 @@ var sections = []struct {
 	{"handlers_gen.go", emitHandlers},
 	{"display_gen.go", emitDisplay},
 	{"prompts_gen.go", emitPrompts},
+}
+
+var talkSections = []section{
+	{"flows_gen.go", emitFlows},
+	{"actions_gen.go", emitActions},
+	{"commands_gen.go", emitCommands},
 }

@@ -94,8 +94,7 @@ func (g *goFile) kinds() {
 				text("Answer", d.Answer).text("Assignee", d.Assignee).text("Target", d.Target).duration("Reminder", d.Reminder).values()))
 		}
 		if t := k.Retry; t != nil {
-			r.code("Retry", jen.Op("&").Add(rt("Retry")).Add(new(row).number("Attempts", t.Attempts).text("Backoff", t.Backoff).
-				duration("First", t.First).duration("Max", t.Max).values()))
+			r.code("Retry", retryRow(t))
 		}
 		if a := k.Auto; a != nil {
 			r.text("AutoAnswer", a.Answer).texts("AutoWhen", a.When)

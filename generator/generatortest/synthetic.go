@@ -84,3 +84,73 @@ func node(b *bytes.Buffer, i, routes int) {
 func part(i int) string {
 	return []string{"the order", "an invoice", "some parcel", "a ticket", "the claim", "one letter", "a sample"}[i%7]
 }
+
+// SyntheticFlows returns a valid spec of the given number of flows and no nodes: each has six slots and ten steps, among them a loop, a
+// branch, a confirm, an action of its own and a call of the next flow. Flows must be at least 2. The same number always gives the same
+// bytes.
+func SyntheticFlows(flows int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`version: 1
+go: {package: routes, out: generated/routes}
+
+enums:
+  Speed:
+    doc: How fast it goes.
+    values:
+      NORMAL: Within days.
+      FAST: At once.
+
+validators:
+  known: {doc: Whether there is such a thing., type: string}
+
+actions:
+`)
+	for i := range flows {
+		fmt.Fprintf(&b, `  order%[1]d:
+    doc: Orders %[2]s number %[1]d.
+    once: true
+    inputs:
+      what: {type: string, doc: What is ordered from shelf %[1]d.}
+      count: {type: int, min: 1, doc: How many of them.}
+    outputs:
+      number: {type: string, doc: Under which number order %[1]d runs.}
+`, i, part(i))
+	}
+	b.WriteString("\nflows:\n")
+	for i := range flows {
+		flow(&b, i, flows)
+	}
+	return b.Bytes()
+}
+
+func flow(b *bytes.Buffer, i, flows int) {
+	fmt.Fprintf(b, `  order_%[1]d:
+    doc: Takes an order for %[2]s number %[1]d.
+    trigger: {intents: ["order %[2]s %[1]d", "I want %[2]s of kind %[1]d"]}
+    slots:
+      what: {type: string, max_length: 80, doc: What is ordered from shelf %[1]d.}
+      count: {type: int, min: 1, max: 1000, doc: How many of them.}
+      speed: {type: Speed, default: NORMAL, doc: How fast it has to be there.}
+      more: {type: bool, doc: Whether something else is wanted.}
+      sure: {type: bool, doc: Whether the order shall go out.}
+      number: {type: string, doc: Under which number order %[1]d runs.}
+    inputs: ["what?", "count?"]
+    outputs: ["number?"]
+    on_error: sorry
+    steps:
+      - {step: ask_what, type: collect, slot: what, message: {en: "What do you want from shelf %[1]d?"}, validator: known, max_attempts: 3, invalid_message: "That is not there: {reason}", on_invalid: sorry}
+      - {step: ask_count, type: collect, slot: count, message: "How many of {what}?", timeout: 5m}
+      - {step: size, type: branch, cases: [{if: "count > 100 and speed == 'FAST'", then: sorry}], else: again}
+      - step: again
+        type: while
+        condition: "more == true"
+        max_rounds: 5
+        do:
+          - {step: ask_more, type: collect, slot: more, message: "Anything else from shelf %[1]d?", force: true}
+      - {step: sure, type: confirm, slot: sure, message: "Order {count} of {what}?", on_yes: order, on_no: cancel_flow}
+      - {step: order, type: action, call: order%[1]d, inputs: {what: what, count: count}, outputs: {number: number}}
+      - {step: next, type: call, flow: order_%[3]d, inputs: {what: what}, outputs: {number: number}, when: "count > 500"}
+      - {step: done, type: say, message: "Order {number} of shelf %[1]d is on its way.", next: end}
+      - {step: sorry, type: say, message: "Order %[1]d did not work out.", next: error}
+`, i, part(i), (i+1)%flows)
+}

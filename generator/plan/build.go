@@ -36,6 +36,7 @@ func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
 	b.plan.Index()
 	b.routes()
 	b.routings()
+	b.talk()
 	b.reach()
 	return b.plan, collisions(sp, b.plan)
 }
@@ -163,11 +164,7 @@ func interruptKind(k *spec.InterruptKind) InterruptKind {
 			Target: d.Target.Value, Reminder: d.Reminder.Value,
 		}
 	}
-	if r := k.Retry; r != nil {
-		out.Retry = &Retry{
-			Attempts: int(r.Attempts.Value), Backoff: or(r.Backoff, "exponential"), First: or(r.First, "1s"), Max: r.Max.Value,
-		}
-	}
+	out.Retry = retry(k.Retry)
 	if a := k.Auto; a != nil {
 		out.Auto = &Auto{Answer: a.Answer.Value, When: values(a.When)}
 	}

@@ -13,7 +13,7 @@ var fixed = []string{
 	"InterruptKind", "InterruptCommon", "RequestVisitor", "InterruptVisitor", "VisitRequest", "VisitInterrupt", "EncodeRequest",
 	"DecodeRequest", "EncodeInterrupt", "DecodeInterrupt", "Handlers",
 	"UnimplementedHandlers", "New", "InterruptRoutingSchema", "Schemas", "AllRoutes", "ParseAgentType", "ParseRoute",
-	"DisplayName", "Action",
+	"DisplayName", "Action", "StoredShapes",
 }
 
 // methods are what generated code declares on its structs: a field of the same Go name would not compile.
@@ -81,11 +81,17 @@ func collisions(sp *spec.Spec, p *Plan) []spec.Finding {
 	for _, name := range fixed {
 		c.idents.taken[name] = owner{what: "the generated package itself"}
 	}
+	if p.Talk != nil {
+		for _, name := range talkFixed {
+			c.idents.taken[name] = owner{what: "the generated package itself"}
+		}
+	}
 	c.interruptNames()
 	c.enums()
 	c.types()
 	c.nodes()
 	c.wireNames()
+	c.talk()
 	return c.findings
 }
 

@@ -17,28 +17,30 @@ type Talk struct {
 
 // Action is one method of Actions.
 type Action struct {
-	Key     string  `json:"key"`
-	Doc     string  `json:"doc,omitempty"`
-	Method  string  `json:"method"`
-	Input   string  `json:"input,omitempty"`  // Go type of its input; "" when it takes none
-	Output  string  `json:"output,omitempty"` // Go type of its output; "" when it gives none
-	Inputs  []Field `json:"inputs,omitempty"`
-	Outputs []Field `json:"outputs,omitempty"`
-	Once    bool    `json:"once,omitempty"`
-	Timeout string  `json:"timeout,omitempty"`
-	Retry   *Retry  `json:"retry,omitempty"`
-	Line    int     `json:"-"`
-	Column  int     `json:"-"`
+	Key     string   `json:"key"`
+	Was     []string `json:"was,omitempty"`
+	Doc     string   `json:"doc,omitempty"`
+	Method  string   `json:"method"`
+	Input   string   `json:"input"`  // Go type of its input, without fields when it takes nothing
+	Output  string   `json:"output"` // Go type of its output, without fields when it gives nothing
+	Inputs  []Field  `json:"inputs,omitempty"`
+	Outputs []Field  `json:"outputs,omitempty"`
+	Once    bool     `json:"once,omitempty"`
+	Timeout string   `json:"timeout,omitempty"`
+	Retry   *Retry   `json:"retry,omitempty"`
+	Line    int      `json:"-"`
+	Column  int      `json:"-"`
 }
 
 // Validator is one method of Validators.
 type Validator struct {
-	Key    string `json:"key"`
-	Doc    string `json:"doc,omitempty"`
-	Method string `json:"method"`
-	Type   Type   `json:"type"`
-	Line   int    `json:"-"`
-	Column int    `json:"-"`
+	Key    string   `json:"key"`
+	Was    []string `json:"was,omitempty"`
+	Doc    string   `json:"doc,omitempty"`
+	Method string   `json:"method"`
+	Type   Type     `json:"type"`
+	Line   int      `json:"-"`
+	Column int      `json:"-"`
 }
 
 // Response is a text that the machine says by itself.
@@ -71,15 +73,16 @@ type Flow struct {
 type FlowSlot struct {
 	Field
 
-	Const    string `json:"const"`
-	Input    bool   `json:"input,omitempty"`
-	Output   bool   `json:"output,omitempty"`
-	Required bool   `json:"needed,omitempty"` // of an input or output
+	Const  string `json:"const"`
+	Input  bool   `json:"input,omitempty"`
+	Output bool   `json:"output,omitempty"`
+	Needed bool   `json:"needed,omitempty"` // of an input: a call must give it; of an output that is none: the flow always gives it
 }
 
 // FlowStep is one step.
 type FlowStep struct {
 	ID        string    `json:"id"`
+	Was       []string  `json:"was,omitempty"`
 	Const     string    `json:"const"`
 	Kind      string    `json:"kind"`
 	When      *Expr     `json:"when,omitempty"`
@@ -153,4 +156,71 @@ type Expr struct {
 	Slot  string `json:"slot,omitempty"`
 	Value string `json:"value,omitempty"` // JSON text
 	Args  []Expr `json:"args,omitempty"`
+}
+
+// Record is the Go struct of the slots, as a record.
+func (f *Flow) Record() Record {
+	r := Record{Name: f.Struct, Role: RoleNested, Reserved: f.Reserved, Fields: make([]Field, 0, len(f.Slots)), Line: f.Line, Column: f.Column}
+	for i := range f.Slots {
+		r.Fields = append(r.Fields, f.Slots[i].Field)
+	}
+	return r
+}
+
+// Slot returns the slot of that name, or nil.
+func (f *Flow) Slot(key string) *FlowSlot {
+	for i := range f.Slots {
+		if f.Slots[i].Key == key {
+			return &f.Slots[i]
+		}
+	}
+	return nil
+}
+
+// Step returns the step of that id, or nil.
+func (f *Flow) Step(id string) *FlowStep {
+	for i := range f.Steps {
+		if f.Steps[i].ID == id {
+			return &f.Steps[i]
+		}
+	}
+	return nil
+}
+
+// Records are the Go structs of an action, its input and its output, as records.
+func (a *Action) Records() (input, output Record) {
+	of := func(name string, fields []Field) Record {
+		return Record{Name: name, Role: RoleNested, Fields: fields, Line: a.Line, Column: a.Column}
+	}
+	return of(a.Input, a.Inputs), of(a.Output, a.Outputs)
+}
+
+// Flow returns the flow of that key, or nil.
+func (t *Talk) Flow(key string) *Flow {
+	for i := range t.Flows {
+		if t.Flows[i].Key == key {
+			return &t.Flows[i]
+		}
+	}
+	return nil
+}
+
+// Action returns the action of that key, or nil.
+func (t *Talk) Action(key string) *Action {
+	for i := range t.Actions {
+		if t.Actions[i].Key == key {
+			return &t.Actions[i]
+		}
+	}
+	return nil
+}
+
+// Validator returns the validator of that key, or nil.
+func (t *Talk) Validator(key string) *Validator {
+	for i := range t.Validators {
+		if t.Validators[i].Key == key {
+			return &t.Validators[i]
+		}
+	}
+	return nil
 }

@@ -154,6 +154,20 @@ type Type struct {
 	Elem *Type  `json:"elem,omitempty"`
 }
 
+// String writes the type as routes.yaml does, names in their final form.
+func (t Type) String() string {
+	switch t.Kind {
+	case ListOf:
+		return "[]" + t.Elem.String()
+	case MapOf:
+		return "map[string]" + t.Elem.String()
+	case EnumOf, ScalarOf, RecordOf:
+		return t.Name
+	default:
+		return string(t.Kind)
+	}
+}
+
 // Branch is one field of a routing.
 type Branch struct {
 	Key    string     `json:"key"`
@@ -390,6 +404,9 @@ func (p *Plan) Scalar(name string) *Scalar {
 	}
 	return nil
 }
+
+// HasWorkflow reports whether the package has a workflow: a spec of flows alone has none.
+func (p *Plan) HasWorkflow() bool { return len(p.Nodes) > 0 || p.Talk == nil }
 
 // Index builds the lookups; Build calls it, and so does whoever reads a Plan from JSON.
 func (p *Plan) Index() {

@@ -200,6 +200,7 @@ func (b *builder) reach() {
 		}
 		slices.SortFunc(r.Refs, strings.Compare)
 	}
+	b.reachTalk(used)
 	for i := range p.Enums {
 		p.Enums[i].Used = used[p.Enums[i].Name]
 	}

@@ -12,9 +12,11 @@ type symbol struct{ name, typ string }
 
 // The interfaces that consumers implement.
 const (
-	ifaceHandlers  = "Handlers"
-	ifaceRequest   = "RequestVisitor"
-	ifaceInterrupt = "InterruptVisitor"
+	ifaceHandlers   = "Handlers"
+	ifaceRequest    = "RequestVisitor"
+	ifaceInterrupt  = "InterruptVisitor"
+	ifaceActions    = "Actions"
+	ifaceValidators = "Validators"
 )
 
 // symbols lists the exported names that a spec decides. What every generated package has is left out.
@@ -74,6 +76,7 @@ func symbols(p *plan.Plan) []symbol {
 		add("const "+k.Const, "InterruptKind")
 	}
 	add("type "+p.Interrupt.Interface, "interface")
+	flowSymbols(talkOf(p), add)
 	slices.SortFunc(out, func(a, b symbol) int { return strings.Compare(a.name, b.name) })
 	return slices.CompactFunc(out, func(a, b symbol) bool { return a.name == b.name })
 }
@@ -103,7 +106,7 @@ func goTypeText(t plan.Type) string {
 	case plan.MapOf:
 		return "map[string]" + goTypeText(*t.Elem)
 	default:
-		return typeText(t)
+		return t.String()
 	}
 }
 
@@ -132,7 +135,7 @@ func apiDelta(old, now []symbol) APIDelta {
 func interfaces(old, now []symbol) []InterfaceDelta {
 	d := apiDelta(old, now)
 	var out []InterfaceDelta
-	for _, name := range []string{ifaceHandlers, ifaceRequest, ifaceInterrupt} {
+	for _, name := range []string{ifaceHandlers, ifaceRequest, ifaceInterrupt, ifaceActions, ifaceValidators} {
 		i := InterfaceDelta{Name: name, Added: ofInterface(name, d.Added), Changed: ofInterface(name, d.Changed), Removed: ofInterface(name, d.Removed)}
 		if len(i.Added)+len(i.Changed)+len(i.Removed) > 0 {
 			out = append(out, i)

@@ -176,7 +176,7 @@ func TestPullRequestAndStoreAgree(t *testing.T) {
 	for _, c := range ruleCases {
 		for _, edit := range [][]string{c.bad, c.good} {
 			old, now := planOf(t, base), planOf(t, edited(t, base, edit...))
-			breaks := runtime.CompareShapes(review.Shapes(old), review.Shapes(now))
+			breaks := runtime.CompareShapes(plan.Shapes(old), plan.Shapes(now))
 			stored := 0
 			for _, change := range review.Compare(old, now).Changes {
 				for _, text := range change.Stored {
@@ -187,7 +187,7 @@ func TestPullRequestAndStoreAgree(t *testing.T) {
 			}
 			assert.Equal(t, len(breaks) > 0, stored > 0, "%s %v: %v", c.rule, edit, breaks)
 			if len(breaks) > 0 {
-				assert.NotEqual(t, runtime.Fingerprint(review.Shapes(old)), runtime.Fingerprint(review.Shapes(now)), c.rule)
+				assert.NotEqual(t, runtime.Fingerprint(plan.Shapes(old)), runtime.Fingerprint(plan.Shapes(now)), c.rule)
 			}
 		}
 	}

@@ -57,6 +57,7 @@ type match struct {
 	kinds    pairs[plan.InterruptKind]
 	oldRoute map[string]*plan.Route // by node
 	newRoute map[string]*plan.Route
+	flowsOf  flowMatch
 }
 
 func newMatch(old, now *plan.Plan) *match {
@@ -65,6 +66,7 @@ func newMatch(old, now *plan.Plan) *match {
 	m.enums = follow(old.Enums, now.Enums, func(e *plan.Enum) string { return e.Name }, func(e *plan.Enum) []string { return e.Was })
 	m.scalars = follow(old.Scalars, now.Scalars, func(s *plan.Scalar) string { return s.Name }, func(s *plan.Scalar) []string { return s.Was })
 	m.records = follow(old.Records, now.Records, func(r *plan.Record) string { return r.Name }, func(r *plan.Record) []string { return r.Was })
+	m.flowsOf = newFlowMatch(talkOf(old), talkOf(now))
 	m.kinds = follow(old.Interrupt.Kinds, now.Interrupt.Kinds, func(k *plan.InterruptKind) string { return k.Key }, kindWas)
 	for i := range now.Nodes {
 		n := &now.Nodes[i]
@@ -138,18 +140,4 @@ func (m *match) became(record string) string {
 		return r.Name
 	}
 	return ""
-}
-
-// typeText writes a type as routes.yaml does.
-func typeText(t plan.Type) string {
-	switch t.Kind {
-	case plan.ListOf:
-		return "[]" + typeText(*t.Elem)
-	case plan.MapOf:
-		return "map[string]" + typeText(*t.Elem)
-	case plan.EnumOf, plan.ScalarOf, plan.RecordOf:
-		return t.Name
-	default:
-		return string(t.Kind)
-	}
 }

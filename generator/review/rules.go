@@ -34,7 +34,7 @@ func Rules() []spec.Rule {
 }
 
 func allRules() []rule {
-	return slices.Concat(thingRules(), moveRules(), additionRules(), fieldRules(), typeRules(), settingRules(), promptRules())
+	return slices.Concat(thingRules(), flowRules(), moveRules(), additionRules(), fieldRules(), typeRules(), settingRules(), promptRules())
 }
 
 // catalogue is the rules by id. It is never written to.

@@ -226,14 +226,18 @@ func rulesOf(findings []spec.Finding) []string {
 
 func TestEveryRuleHasTwoSides(t *testing.T) {
 	tested := map[string]bool{"SPEC_VERSION_SAME": true} // below: the language has one version
-	for _, c := range ruleCases {
-		t.Run(c.rule, func(t *testing.T) {
-			tested[c.rule] = true
-			old := planOf(t, base)
-			assert.Contains(t, rulesOf(review.Breaking(old, planOf(t, edited(t, base, c.bad...)))), c.rule)
-			assert.NotContains(t, rulesOf(review.Breaking(old, planOf(t, edited(t, base, c.good...)))), c.rule)
-		})
+	sides := func(base string, cases []ruleCase) {
+		for _, c := range cases {
+			t.Run(c.rule, func(t *testing.T) {
+				tested[c.rule] = true
+				old := planOf(t, base)
+				assert.Contains(t, rulesOf(review.Breaking(old, planOf(t, edited(t, base, c.bad...)))), c.rule)
+				assert.NotContains(t, rulesOf(review.Breaking(old, planOf(t, edited(t, base, c.good...)))), c.rule)
+			})
+		}
 	}
+	sides(base, ruleCases)
+	sides(flowBase, flowRuleCases)
 	for _, r := range review.Rules() {
 		assert.True(t, tested[r.ID], "%s is not tested", r.ID)
 	}

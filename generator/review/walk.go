@@ -43,6 +43,7 @@ func walk(old, now *plan.Plan) *walker {
 	w.allNodes()
 	w.allRoutings()
 	w.allKinds()
+	w.allFlows()
 	w.storedData()
 	w.origins()
 	w.movesChanged()

@@ -61,7 +61,7 @@ func fieldText(f *plan.Field) string {
 	if f.Hidden {
 		out += "hidden "
 	}
-	return out + typeText(f.Type)
+	return out + f.Type.String()
 }
 
 func (w *walker) fieldAdded(n *plan.Record, f *plan.Field) {
@@ -105,12 +105,12 @@ func (w *walker) field(rec *plan.Record, o, n *plan.Field) {
 		c().hitf("FIELD_SAME_GO_NAME", "Go field %s.%s is %s now", rec.Name, o.Go, n.Go)
 	}
 	if !w.sameType(o.Type, n.Type) || o.Pointer != n.Pointer {
-		c().detailf("%s → %s", ifElse(o.Pointer, "*", "")+typeText(o.Type), ifElse(n.Pointer, "*", "")+typeText(n.Type))
+		c().detailf("%s → %s", ifElse(o.Pointer, "*", "")+o.Type.String(), ifElse(n.Pointer, "*", "")+n.Type.String())
 		if was, is := goText(o), goText(n); was != is {
 			c().hitf("FIELD_SAME_GO_TYPE", "Go field %s.%s was %s and is %s", rec.Name, n.Go, was, is)
 		}
 		if visible && !w.sameType(o.Type, n.Type) {
-			c().hitf("SCHEMA_SAME_TYPE", "the schema of %s says %s in place of %s", n.JSON, typeText(n.Type), typeText(o.Type))
+			c().hitf("SCHEMA_SAME_TYPE", "the schema of %s says %s in place of %s", n.JSON, n.Type.String(), o.Type.String())
 		}
 	}
 	w.presence(rec, o, n, visible)
@@ -121,8 +121,8 @@ func (w *walker) field(rec *plan.Record, o, n *plan.Field) {
 	if text(o.Default) != text(n.Default) {
 		c().hitf("FIELD_SAME_DEFAULT", "the schema names the default %s in place of %s", nameOr(text(n.Default), "none"), nameOr(text(o.Default), "none"))
 	}
-	w.bounds(c, rules(o.Constraints), rules(n.Constraints), visible)
-	if len(runtime.Tightened(rules(o.Constraints), rules(n.Constraints))) > 0 && w.sent[rec.Name] {
+	w.bounds(c, o.Constraints.Rules(), n.Constraints.Rules(), visible)
+	if len(runtime.Tightened(o.Constraints.Rules(), n.Constraints.Rules())) > 0 && w.sent[rec.Name] {
 		c().tellf("SCHEMA_NO_TIGHTEN", callers, "who starts a run or answers with a value outside it is refused")
 	}
 	deprecated(c, o.Deprecated, n.Deprecated)

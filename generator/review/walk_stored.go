@@ -19,7 +19,7 @@ func (w *walker) storedData() {
 	for i := range w.old.Routings {
 		s.byRouting[w.old.Routings[i].Name] = &w.old.Routings[i]
 	}
-	for _, b := range runtime.CompareShapes(Shapes(w.old), w.shapesNow()) {
+	for _, b := range runtime.CompareShapes(plan.Shapes(w.old), w.shapesNow()) {
 		if c, rule := s.cause(b); c != nil {
 			c.tellf(rule, stored, "%s", s.meaning(b))
 		}
@@ -29,7 +29,7 @@ func (w *walker) storedData() {
 // shapesNow is what the new code reads, with every name that the plans show to be a rename. That turns a loss into a rename; it never
 // turns a break into none.
 func (w *walker) shapesNow() []runtime.StoredShape {
-	out := Shapes(w.now)
+	out := plan.Shapes(w.now)
 	for i := range out {
 		s := &out[i]
 		switch s.Kind {
@@ -56,13 +56,15 @@ type storedIndex struct {
 func (s *storedIndex) meaning(b runtime.ShapeBreak) string {
 	const breaks = "breaks stored threads: "
 	switch {
-	case b.Shape == shapeRoute && b.Kind == runtime.ShapeEnum:
+	case b.Kind == runtime.ShapeFlow:
+		return flowMeaning(b)
+	case b.Shape == plan.ShapeRoute && b.Kind == runtime.ShapeEnum:
 		return breaks + "a stored reroute or choice that names " + b.Field + " leads nowhere"
-	case b.Shape == shapeKind && b.Kind == runtime.ShapeEnum && b.Cause == runtime.BreakRenamed:
+	case b.Shape == plan.ShapeKind && b.Kind == runtime.ShapeEnum && b.Cause == runtime.BreakRenamed:
 		return breaks + "an open interrupt says " + b.Field + ", which is no kind (was: tells tools, not the store)"
-	case b.Shape == shapeKind && b.Kind == runtime.ShapeEnum:
+	case b.Shape == plan.ShapeKind && b.Kind == runtime.ShapeEnum:
 		return breaks + "an open interrupt of " + b.Field + " has no kind"
-	case b.Shape == shapeAgentType && b.Kind == runtime.ShapeEnum:
+	case b.Shape == plan.ShapeAgentType && b.Kind == runtime.ShapeEnum:
 		return breaks + "they name it " + b.Field + ", which is no alias of it"
 	case b.Kind == runtime.ShapeNode && b.Cause == runtime.BreakRemoved && b.Field == "":
 		return breaks + "one may wait at it or hold a message of it"
@@ -93,6 +95,8 @@ func (s *storedIndex) cause(b runtime.ShapeBreak) (*change, string) {
 		return s.enumBreak(b)
 	case runtime.ShapeUnion:
 		return s.unionBreak(b)
+	case runtime.ShapeFlow:
+		return s.flowBreak(b)
 	case runtime.ShapeScalar:
 		o := s.scalars.next[b.Shape]
 		c := s.byKey["type "+o.Name] // a scalar that breaks has changed
@@ -128,14 +132,14 @@ func (s *storedIndex) nodeBreak(b runtime.ShapeBreak) (*change, string) {
 
 func (s *storedIndex) enumBreak(b runtime.ShapeBreak) (*change, string) {
 	switch b.Shape {
-	case shapeAgentType:
+	case plan.ShapeAgentType:
 		o := s.agents[b.Field]
 		n := s.nodes.next[o.Key]
 		if n == nil {
 			return nil, "" // said once, by the node
 		}
 		return s.nodeChange(o, n), "AGENT_TYPE_SAME"
-	case shapeRoute:
+	case plan.ShapeRoute:
 		o := s.routes[b.Field]
 		n := s.nodes.next[o.Key]
 		if n == nil {
@@ -145,7 +149,7 @@ func (s *storedIndex) enumBreak(b runtime.ShapeBreak) (*change, string) {
 			return s.routeChange(o, n), "ROUTE_NO_DELETE"
 		}
 		return s.routeChange(o, n), "WIRE_VALUE_SAME"
-	case shapeKind:
+	case plan.ShapeKind:
 		if n := s.kinds.next[b.Field]; n != nil {
 			return s.kindChange(s.kinds.prev[n.Key], n), "WIRE_VALUE_SAME"
 		}

@@ -148,7 +148,7 @@ func (w *walker) scalarTypes() {
 		if o.Type.Kind != n.Type.Kind {
 			at(o, n).hitf("FIELD_SAME_GO_TYPE", "%s was %s and is %s", n.Name, o.Type.Kind, n.Type.Kind)
 		}
-		w.bounds(func() *change { return at(o, n) }, rules(o.Constraints), rules(n.Constraints), true)
+		w.bounds(func() *change { return at(o, n) }, o.Constraints.Rules(), n.Constraints.Rules(), true)
 	}
 	for i := range w.old.Scalars {
 		if o := &w.old.Scalars[i]; w.scalars.next[o.Name] == nil {

@@ -128,6 +128,7 @@ func check(r *reader, s *Spec) {
 	c.checkEntry()
 	c.checkEscalates()
 	c.checkReached()
+	c.checkFlows()
 	c.lint()
 }
 

@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// checkEntry wants exactly one node where work begins.
+// checkEntry wants exactly one node where work begins; a spec of flows alone has none.
 func (c *checker) checkEntry() {
+	if len(c.spec.Nodes) == 0 && len(c.spec.Flows) > 0 {
+		return
+	}
 	var entry *Node
 	for _, n := range c.spec.Nodes {
 		if n.Entry && entry != nil {
@@ -151,14 +154,7 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 		if k.Deadline != nil && !k.Deadline.None {
 			c.checkDeadline(k, path+"/deadline")
 		}
-		if r := k.Retry; r != nil {
-			if r.Attempts.Value < 1 || r.Attempts.Value > 1000 {
-				c.fail(RuleKindPolicy, path+"/retry/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v", r.Attempts.Value)
-			}
-			if longer(r.First, r.Max) {
-				c.fail(RuleKindPolicy, path+"/retry/max", r.Max.At, "swap them", "the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
-			}
-		}
+		c.checkRetry(k.Retry, path+"/retry", RuleKindPolicy)
 		if k.Auto == nil || len(types) == 0 {
 			continue
 		}
@@ -167,6 +163,19 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 				c.unknown(RuleRefValue, "interrupt type", t.Value, t.At, path+"/auto/when/"+strconv.Itoa(i), types)
 			}
 		}
+	}
+}
+
+// checkRetry wants tries that are few enough, and pauses that grow.
+func (c *checker) checkRetry(r *Retry, path, rule string) {
+	if r == nil {
+		return
+	}
+	if r.Attempts.Value < 1 || r.Attempts.Value > 1000 {
+		c.fail(rule, path+"/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v", r.Attempts.Value)
+	}
+	if longer(r.First, r.Max) {
+		c.fail(rule, path+"/max", r.Max.At, "swap them", "the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
 	}
 }
 

@@ -50,21 +50,26 @@ func (c *checker) checkTypes() {
 
 // checkRecord looks at the fields of one record.
 func (c *checker) checkRecord(owner, path string, fields []*Field) {
+	c.checkMembers(owner, path+"/fields/", fields)
+}
+
+// checkMembers looks at fields that stand below a path.
+func (c *checker) checkMembers(owner, path string, fields []*Field) {
 	names := make([]wireName, len(fields))
 	for i, f := range fields {
 		names[i] = wireName{f.Key, f.JSON}
 	}
-	c.checkWireNames(owner, path+"/fields/", names)
+	c.checkWireNames(owner, path, names)
 	for _, f := range fields {
 		for _, old := range f.Was {
 			if other := find(c, fields, old.Value); other != nil {
-				c.stillThere(old, other.Key.At, path+"/fields/"+f.Key.Value+"/was")
+				c.stillThere(old, other.Key.At, path+f.Key.Value+"/was")
 			}
 		}
 		if f.Type == nil {
 			continue
 		}
-		at := path + "/fields/" + f.Key.Value
+		at := path + f.Key.Value
 		if leaf := f.Type.leaf(); leaf.Kind == Named {
 			c.fieldTypeRef(leaf, at+"/type")
 		}
@@ -221,11 +226,17 @@ func (c *checker) checkBounds(path, low, high string, least, most *Number, floor
 
 // checkLiteral checks a default or an example against its type and constraints.
 func (c *checker) checkLiteral(what, path string, t *TypeExpr, s *Scalar, k *Constraints) {
+	if why, hint := c.literalFault(t, s, k); why != "" {
+		c.fail(RuleDefaultType, path, s.At, hint, "%s %q %s", what, s.Value, why)
+	}
+}
+
+// literalFault says why a literal is no value of a type within its constraints; "" when it is one.
+func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) (why, hint string) {
 	kind, enum := c.base(t)
 	if kind == "" {
-		return
+		return "", ""
 	}
-	why, hint := "", ""
 	switch v, err := strconv.ParseFloat(s.Value, 64); kind {
 	case Int, Float:
 		if err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int) {
@@ -243,9 +254,7 @@ func (c *checker) checkLiteral(what, path string, t *TypeExpr, s *Scalar, k *Con
 	default:
 		why, hint = "cannot be written for the type "+t.String(), "leave it out"
 	}
-	if why != "" {
-		c.fail(RuleDefaultType, path, s.At, hint, "%s %q %s", what, s.Value, why)
-	}
+	return why, hint
 }
 
 func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar, k *Constraints) (why, hint string) {

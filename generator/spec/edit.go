@@ -30,11 +30,17 @@ const (
 	EditBranch = "branch" // NODE.branch
 	EditValue  = "value"  // ENUM.VALUE
 	EditKind   = "kind"   // an interrupt kind
+
+	EditFlow      = "flow"
+	EditSlot      = "slot" // FLOW.slot
+	EditStep      = "step" // FLOW.step, for Rename
+	EditAction    = "action"
+	EditValidator = "validator"
 )
 
 // EditKinds returns the kinds that Add, Rename and Remove know.
 func EditKinds() []string {
-	return []string{EditNode, EditType, EditEnding, EditEnum, EditField, EditBranch, EditValue, EditKind}
+	return []string{EditNode, EditType, EditEnding, EditEnum, EditField, EditBranch, EditValue, EditFlow, EditSlot, EditStep, EditAction, EditValidator, EditKind}
 }
 
 // ApplyEdits returns the text with all edits made. Edits outside the text or over each other are an error.

@@ -35,7 +35,7 @@ func Add(name string, src []byte, what AddWhat) (*EditResult, []Finding) {
 		return nil, bad
 	}
 	owner, key := "", what.Name
-	if what.Kind == EditField || what.Kind == EditBranch || what.Kind == EditValue {
+	if hasOwner(what.Kind) {
 		owner, key = splitTarget(what.Kind, what.Name)
 	}
 	c, bad := e.container(what.Kind, owner)

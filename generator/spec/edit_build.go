@@ -102,7 +102,7 @@ func (b *building) entry(into *fresh, info *keyInfo, path string) []Finding {
 			return b.refuse("write {key: value, ...}", "this is not YAML")
 		}
 		return b.once(into, name, value)
-	case info.of.short.name == "" && info.of.noun != "field":
+	case info.of.short.name == "" && info.of.shortKey() != "type":
 		return b.refuse("write {key: value, ...}, or one key at a time", "%s is a mapping", info.of.noun)
 	}
 	return b.once(into.mapping(name), info.of.shortKey(), freshText(b.value))
@@ -117,7 +117,7 @@ func (b *building) leaf(info *keyInfo) (*fresh, []Finding) {
 			f.values = append(f.values, freshText(strings.TrimSpace(word)))
 		}
 		return f, nil
-	case !info.list && info.form == formText:
+	case !info.list && (info.form == formText || info.form == formWords && !strings.ContainsAny(b.value[:min(1, len(b.value))], "[{")):
 		return freshText(b.value), nil
 	case !info.list && info.form == formMapping && info.of.short.name != "" && !strings.HasPrefix(b.value, "{"):
 		return freshText(b.value), nil
@@ -156,7 +156,7 @@ func (f *fresh) order(s *shape) {
 	if f.kind != freshMapping {
 		return
 	}
-	f.lines = slices.Contains([]string{"node", "type", "enum", "request", "interrupt", "interrupts", "prompt"}, s.noun)
+	f.lines = slices.Contains([]string{"node", "type", "enum", "request", "interrupt", "interrupts", "prompt", "flow", "action"}, s.noun)
 	at := make([]int, len(f.keys))
 	for i := range at {
 		at[i] = i

@@ -55,7 +55,9 @@ func (s *shape) follow(path ...string) *shape {
 
 // section returns the key of the document under which a kind stands; "" for what belongs to something else.
 func section(kind string) string {
-	return map[string]string{EditNode: "nodes", EditType: "types", EditEnding: "results", EditEnum: "enums"}[kind]
+	return map[string]string{
+		EditNode: "nodes", EditType: "types", EditEnding: "results", EditEnum: "enums", EditFlow: "flows", EditAction: "actions", EditValidator: "validators",
+	}[kind]
 }
 
 // container finds the mapping in which things of a kind stand; owner is what they belong to. Findings say why there is none.
@@ -63,7 +65,7 @@ func (e *edition) container(kind, owner string) (*container, []Finding) {
 	top := language().shape
 	c := &container{base: e.root, shape: top, gone: "reserved"}
 	switch kind {
-	case EditNode, EditType, EditEnding, EditEnum:
+	case EditNode, EditType, EditEnding, EditEnum, EditFlow, EditAction, EditValidator:
 		c.path, c.home, c.keeps, c.of = []string{section(kind)}, section(kind), e.root, top
 	case EditKind:
 		c.path, c.keeps, c.of, c.gone = []string{"interrupts", "kinds"}, e.root.at("interrupts"), top.follow("interrupts"), "reserved_kinds"
@@ -76,6 +78,15 @@ func (e *edition) container(kind, owner string) (*container, []Finding) {
 		}
 		c.base, c.shape, c.path, c.owner = m.value, top.follow("nodes"), []string{"branches"}, owner
 		c.keeps, c.of = c.base, c.shape
+	case EditSlot:
+		m, bad := e.top(EditFlow, owner)
+		if m == nil {
+			return nil, bad
+		}
+		c.base, c.shape, c.path, c.owner = m.value, top.follow("flows"), []string{"slots"}, owner
+		c.keeps, c.of = c.base, c.shape
+	case EditStep:
+		return nil, e.noSteps()
 	case EditValue:
 		m, bad := e.top(EditEnum, owner)
 		if m == nil {
@@ -189,11 +200,49 @@ func (e *edition) unknownWord(what, word string, known []string) []Finding {
 	return e.refuse(RuleEditArgument, Span{}, hint, "there is no %s %q", what, word)
 }
 
+// hasOwner reports whether things of a kind are named OWNER.NAME.
+func hasOwner(kind string) bool {
+	return slices.Contains([]string{EditField, EditBranch, EditValue, EditSlot, EditStep}, kind)
+}
+
+func (e *edition) noSteps() []Finding {
+	return e.refuse(RuleEditArgument, Span{}, "write it by hand: where it stands among the others is what it means", "a step can be renamed, but not added or removed by name")
+}
+
+// defineStep finds a step, at whatever depth of loops it stands.
+func (e *edition) defineStep(owner, name string) (*definition, []Finding) {
+	m, bad := e.top(EditFlow, owner)
+	if m == nil {
+		return nil, bad
+	}
+	var known []string
+	var found *member
+	var look func(list *place)
+	look = func(list *place) {
+		for _, step := range list.list() {
+			id := step.at("step")
+			known = append(known, id.name())
+			if id.name() == name && name != "" && found == nil {
+				found = &member{key: id, value: step}
+			}
+			look(step.at("do"))
+		}
+	}
+	look(m.value.at("steps"))
+	if found == nil {
+		return nil, e.unknownWord(EditStep, name, known)
+	}
+	return &definition{kind: EditStep, name: name, at: found, shape: stepGrammar().shape, owner: owner}, nil
+}
+
 // define finds what a target names. Findings say why it is not there.
 func (e *edition) define(kind, target string) (*definition, []Finding) {
 	owner, name := "", target
-	if kind == EditField || kind == EditBranch || kind == EditValue {
+	if hasOwner(kind) {
 		owner, name = splitTarget(kind, target)
+	}
+	if kind == EditStep {
+		return e.defineStep(owner, name)
 	}
 	c, bad := e.container(kind, owner)
 	if c == nil {

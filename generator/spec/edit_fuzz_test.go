@@ -46,6 +46,21 @@ func targets(s *spec.Spec) []target {
 			out = append(out, target{spec.EditBranch, n.Key.Value + "." + b.Key.Value})
 		}
 	}
+	for _, a := range s.Actions {
+		out = append(out, target{spec.EditAction, a.Key.Value})
+	}
+	for _, v := range s.Validators {
+		out = append(out, target{spec.EditValidator, v.Key.Value})
+	}
+	for _, f := range s.Flows {
+		out = append(out, target{spec.EditFlow, f.Key.Value})
+		for _, slot := range f.Slots {
+			out = append(out, target{spec.EditSlot, f.Key.Value + "." + slot.Key.Value})
+		}
+		for _, step := range f.Steps {
+			out = append(out, target{spec.EditStep, f.Key.Value + "." + step.ID.Value})
+		}
+	}
 	if s.Interrupts != nil {
 		fields("interrupts", s.Interrupts.Fields)
 		for _, k := range s.Interrupts.Kinds {
@@ -72,6 +87,9 @@ func FuzzSplice(f *testing.F) {
 		f.Add([]byte(seed), uint8(2), uint16(3))
 		f.Add([]byte(seed), uint8(3), uint16(1))
 		f.Add([]byte(seed), uint8(6), uint16(3))
+	}
+	for pick := range uint16(80) {
+		f.Add([]byte(flowsSpec(f)), uint8(pick%4), pick)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, op uint8, pick uint16) {
 		if len(src) > 1<<16 {

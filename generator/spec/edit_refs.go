@@ -8,8 +8,8 @@ import (
 
 // use is one place that refers to something by name.
 type use struct {
-	kind  string // EditNode, EditType, EditField, EditBranch or EditValue
-	owner string // of fields the record, of branches the node, of values the enum
+	kind  string // one of EditKinds
+	owner string // of fields the record, of branches the node, of values the enum, of slots and steps the flow
 	name  string
 	at    *place  // the scalar, a key at times
 	off   int     // where in the scalar's text the name begins
@@ -45,6 +45,7 @@ func (e *edition) uses() []use {
 			u.node(n, m.value)
 		}
 	})
+	u.flows(e.root)
 	return u.list
 }
 
@@ -89,27 +90,31 @@ func (u *uses) items(kind, owner string, list *place, keys ...string) {
 }
 
 // fields adds what the fields of a record refer to.
-func (u *uses) fields(record *place) {
-	u.each(record, "fields", func(m *member) {
-		at := m.value.at("type")
-		text := at.name()
-		rest := text
-		for rest != "" {
-			inner := strings.TrimPrefix(strings.TrimPrefix(rest, "[]"), "map[string]")
-			if inner == rest {
-				break
-			}
-			rest = inner
+func (u *uses) fields(record *place) { u.members(record, "fields") }
+
+// members adds what the fields below a key refer to.
+func (u *uses) members(p *place, key string) { u.each(p, key, u.typeOfMember) }
+
+// typeOfMember adds what the type of one field refers to, and the values that it has in the spec.
+func (u *uses) typeOfMember(m *member) {
+	at := m.value.at("type")
+	text := at.name()
+	rest := text
+	for rest != "" {
+		inner := strings.TrimPrefix(strings.TrimPrefix(rest, "[]"), "map[string]")
+		if inner == rest {
+			break
 		}
-		if rest == "" || slices.Contains(basicKinds(), rest) {
-			return
-		}
-		u.add(EditType, "", at, len(text)-len(rest), "type")
-		if d := u.byName[text]; d != nil && d.kind == declEnum {
-			u.add(EditValue, text, m.value.at("default"), 0, "default")
-			u.items(EditValue, text, m.value.at("examples"), "examples")
-		}
-	})
+		rest = inner
+	}
+	if rest == "" || slices.Contains(basicKinds(), rest) {
+		return
+	}
+	u.add(EditType, "", at, len(text)-len(rest), "type")
+	if d := u.byName[text]; d != nil && d.kind == declEnum {
+		u.add(EditValue, text, m.value.at("default"), 0, "default")
+		u.items(EditValue, text, m.value.at("examples"), "examples")
+	}
 }
 
 func (u *uses) interrupts(in *place) {

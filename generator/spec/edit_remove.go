@@ -22,6 +22,9 @@ func remove(name string, src []byte, kind, target string, with bool) (*EditResul
 	if e == nil {
 		return nil, bad
 	}
+	if kind == EditStep {
+		return nil, e.noSteps()
+	}
 	d, bad := e.define(kind, target)
 	if d == nil {
 		return nil, bad
@@ -29,6 +32,11 @@ func remove(name string, src []byte, kind, target string, with bool) (*EditResul
 	parts, bad := e.inUse(d, target, with)
 	if len(bad) > 0 {
 		return nil, bad
+	}
+	if kind == EditSlot {
+		if bad := e.byName(d, target); len(bad) > 0 {
+			return nil, bad
+		}
 	}
 	e.several = len(parts) > 0
 	for _, u := range parts {

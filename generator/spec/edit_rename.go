@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rename gives something another name: where it is declared, everywhere it is referred to, and in names that are derived from
 // it, such as PlanningRequest from node planning. The old name is kept in its list `was:`, so that a later comparison sees one
@@ -26,6 +29,9 @@ func Rename(name string, src []byte, kind, from, to string) (*EditResult, []Find
 		return nil, e.refuse(RuleEditArgument, e.spanOf(d.at.key), "choose another name", "%q is its name already", to)
 	}
 	refs := e.uses()
+	if d.kind == EditSlot {
+		e.ownNames(d, to)
+	}
 	e.setText(d.at.key, 0, len(d.name), to)
 	e.was(d, to)
 	e.follow(refs, d, to)
@@ -52,7 +58,7 @@ func (e *edition) was(d *definition, to string) {
 
 // shortKey is the key that the short form of a mapping stands for.
 func (s *shape) shortKey() string {
-	if s.noun == "branch" || s.noun == "field" {
+	if slices.Contains([]string{"branch", "field", "slot", "parameter"}, s.noun) {
 		return "type"
 	}
 	return "doc"
@@ -75,9 +81,17 @@ func (e *edition) follow(refs []use, d *definition, to string) {
 		}
 	}
 	done := map[*place]bool{}
+	inside := map[*place][]int{} // where names stand in texts that hold more
+	for _, u := range refs {
+		if u.kind == kind && u.name == d.name && u.owner == d.owner && len(u.name) < len(u.at.n.Value) && slices.Contains([]string{EditSlot, EditValue}, kind) {
+			inside[u.at] = append(inside[u.at], u.off)
+		}
+	}
 	for _, u := range refs {
 		switch {
 		case done[u.at]:
+		case inside[u.at] != nil:
+			e.setTexts(u.at, inside[u.at], len(d.name), to)
 		case derived != "" && u.kind == EditType && u.name == derived:
 			e.setText(u.at, u.off, len(derived), request)
 		case u.kind != kind || u.name != d.name || u.owner != d.owner:

@@ -8,17 +8,40 @@ import (
 
 // setText writes another text over a part of a scalar: width bytes at an offset of its value. Quotes stay as they are.
 func (e *edition) setText(p *place, at, width int, text string) {
+	e.setTexts(p, []int{at}, width, text)
+}
+
+// setTexts writes another text over parts of a scalar that have one width, the first of them first.
+func (e *edition) setTexts(p *place, at []int, width int, text string) {
 	old := p.n.Value
-	value := old[:at] + text + old[at+width:]
+	slices.Sort(at)
+	var b strings.Builder
+	kept := 0
+	for _, from := range at {
+		b.WriteString(old[kept:from] + text)
+		kept = from + width
+	}
+	b.WriteString(old[kept:])
+	value := b.String()
 	raw := string(e.src.text[p.from:p.to])
+	places := e.refs.placerOf(Text{Value: old, At: e.spanOf(p)}, p.n)
 	p.n.Value, p.n.Tag = value, tagText
+	first := p.from
 	switch {
 	case isPlain(p.n) && raw == old && scalarText(value, p.inFlow) == value:
-		e.splice(p.from+at, p.from+at+width, text)
 	case !isPlain(p.n) && len(raw) == len(old)+2 && raw[1:len(raw)-1] == old && !strings.ContainsAny(text, "\"'\\\n"):
-		e.splice(p.from+1+at, p.from+1+at+width, text)
+		first++
+	case !isPlain(p.n) && places.holds(at, width) && isSlotName(text):
+		for _, from := range at {
+			e.splice(places.at[from], places.at[from]+width, text)
+		}
+		return
 	default:
 		e.splice(p.from, p.to, quoteJSON(value))
+		return
+	}
+	for _, from := range at {
+		e.splice(first+from, first+from+width, text)
 	}
 }
 

@@ -291,8 +291,19 @@ func (p *place) members() []*member {
 	return p.pairs
 }
 
+// list returns the items of a list; none of what is not there.
+func (p *place) list() []*place {
+	if p == nil {
+		return nil
+	}
+	return p.items
+}
+
 // at follows keys down from a value; nil when one of them is not there.
 func (p *place) at(path ...string) *place {
+	if p == nil {
+		return nil
+	}
 	for _, name := range path {
 		entry := p.get(name)
 		if entry == nil {

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/invopop/jsonschema"
 )
@@ -36,6 +37,9 @@ func (e *editor) object(s *shape) *jsonschema.Schema {
 		if k.required {
 			object.Required = append(object.Required, k.name)
 		}
+	}
+	for _, name := range s.oneOf {
+		object.AnyOf = append(object.AnyOf, &jsonschema.Schema{Required: []string{name}})
 	}
 	return object
 }
@@ -92,15 +96,17 @@ func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 	case formMapping:
 		return e.reference(k.of)
 	case formEntries:
-		entry := &jsonschema.Schema{Type: "string"}
+		entry := e.value(&k.of.short)
 		if k.of.noun != "" {
 			entry = e.reference(k.of)
 		}
-		entries := &jsonschema.Schema{Type: "object", AdditionalProperties: entry}
-		if pattern := k.keys.regexp(); pattern != "" {
-			entries.PropertyNames = &jsonschema.Schema{Pattern: pattern}
-		}
-		return entries
+		return entriesOf(k.keys, entry)
+	case formWords:
+		some := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
+		return &jsonschema.Schema{AnyOf: append(slices.Clone(some.AnyOf), entriesOf(classLanguage, some))}
+	case formLiteral:
+		one := []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}
+		return &jsonschema.Schema{AnyOf: append(slices.Clone(one), &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: one}})}
 	case formText:
 	}
 	text := &jsonschema.Schema{Type: "string", Pattern: k.class.regexp()}
@@ -111,4 +117,13 @@ func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 		text.Enum = append(text.Enum, v)
 	}
 	return text
+}
+
+// entriesOf is a mapping from names of a class to values of a schema.
+func entriesOf(keys class, value *jsonschema.Schema) *jsonschema.Schema {
+	entries := &jsonschema.Schema{Type: "object", AdditionalProperties: value}
+	if pattern := keys.regexp(); pattern != "" {
+		entries.PropertyNames = &jsonschema.Schema{Pattern: pattern}
+	}
+	return entries
 }

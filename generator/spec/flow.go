@@ -22,6 +22,7 @@ type Action struct {
 	Once    bool
 	Timeout Text // a Go duration
 	Retry   *Retry
+	Was     []Text
 }
 
 // Validator accepts or refuses a value and brings it into its normal form.
@@ -30,6 +31,7 @@ type Validator struct {
 	Doc    Text
 	GoName Text
 	Type   *TypeExpr
+	Was    []Text
 }
 
 // Response is a text that the dialogue machine says by itself.
@@ -48,9 +50,9 @@ type Flow struct {
 	Intents       []Text
 	Trigger       *Expr
 	Hidden        bool
-	Interruptible *bool // nil means true
-	Slots         []*Field
-	Inputs        []Text // slot names; with ? at the end optional
+	Interruptible *bool    // nil means true
+	Slots         []*Field // a type is a basic one, an enum, a named scalar, or a list of these
+	Inputs        []Text   // slot names; with ? at the end optional
 	Outputs       []Text
 	OnError       Text
 	Steps         []*Step
@@ -61,6 +63,7 @@ type Flow struct {
 type Step struct {
 	ID        Text
 	Kind      Text
+	Was       []Text // earlier ids
 	When      *Expr
 	Next      Text
 	Text      Words // message, prompt or instruction
@@ -92,6 +95,8 @@ type Step struct {
 	OnChange  Text
 	At        Span
 	Keys      []Text // every key that was written, for the check of what its kind takes
+
+	path string // where it stands in the document
 }
 
 // FlowArm is one arm of a branch.
@@ -101,20 +106,23 @@ type FlowArm struct {
 	At   Span
 }
 
-// Bind gives a name a value: an expression, or a text.
+// Bind gives a name a value: an expression, or a text. After Parse without errors exactly one of Value, Text and To is there: a text
+// goes to strings only, and what is written as text for a slot of another type, such as a value of an enum, is in Value.
 type Bind struct {
 	Name  Text
 	To    Text // of outputs: the slot
 	Value *Expr
-	Text  Words
+	Text  Words // one template, in the default language
+
+	short bool // the name of a slot, or a literal, stands there as it is
 }
 
-// Words is a text by language and variation; empty means: not given.
+// Words is a text by language and variation, in the order of the file; empty means: not given.
 type Words []WordsIn
 
 // WordsIn is the variations in one language.
 type WordsIn struct {
-	Language Text // not set: the default language
+	Language Text // not set: the text was given without languages and is in the default one
 	Variants []Template
 }
 
@@ -131,7 +139,8 @@ type Part struct {
 	Decimals int  // counted from 1; 0: not given
 }
 
-// Expr is a parsed expression. Op is one of: value slot filled not and or == != < <= > >= in list.
+// Expr is a parsed expression. Op is one of: value slot filled not and or == != < <= > >= in list. The arguments of a list are literals;
+// `x not in y` is a not of an in.
 type Expr struct {
 	Op    string
 	Slot  Text   // of slot and filled

@@ -8,7 +8,8 @@ import (
 // Format puts the keys of every mapping in the order of the language: version before go, type before doc. Comments directly
 // above or behind a key move with it; blank lines, quotes and everything else stay. Where order has a meaning nothing moves:
 // nodes, types, enums, fields, branches, values, kinds and lists. Brackets over several lines with comments between their keys
-// are left alone, and so is what the language does not know: unknown keys come last, in their own order.
+// are left alone, and so are mappings that begin behind a dash, and what the language does not know: unknown keys come last, in
+// their own order.
 //
 // Formatting twice changes nothing the second time; a result without Edits means that all is in order. Findings and no result
 // mean that the text does not say clearly what it says, so that moving parts of it could change it. Errors of other kinds, such

@@ -16,6 +16,10 @@ func FuzzSpec(f *testing.F) {
 	for _, seed := range []string{base, twoMistakes, "", "a: [", "a: *b", "&a [*a]", "- - -", "? x\n: y\n", "a: |\n b\n", "%YAML 1.1\n---\na: 1\n...\n---\nb", "\"", "a: 'b\n\n  c'", "{a: {b: [c, \"d\"]}}", "<<: {}\n", "# routegen:allow X\n", "\xff", "a:\tb", "version: 1\nnodes: {a: {branches: {b: }}}"} {
 		f.Add([]byte(seed))
 	}
+	for _, archive := range flowCorpus(f) {
+		f.Add(archive.Files[0].Data)
+	}
+	f.Add([]byte(flowsSpec(f)))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if len(src) > 1<<20 {
 			return

@@ -18,6 +18,8 @@ const (
 	formAny    // whatever JSON can say
 	formMapping
 	formEntries // a mapping whose keys are names of the user
+	formWords   // a text, a list of variations, or either of these by language
+	formLiteral // text, number, true/false, or a list of these
 )
 
 // keyInfo says everything about one key of a mapping. Reading, suggestions and the editor's schema share it.
@@ -38,6 +40,7 @@ type shape struct {
 	named bool    // the key in front of the mapping is its name
 	short keyInfo // what may stand instead of the mapping; empty name: nothing
 	keys  []keyInfo
+	oneOf []string // at least one of these keys must be there
 }
 
 // key is one row of the grammar: what a key is, and where its value goes.
@@ -67,6 +70,15 @@ func newGrammar[T any](noun string, named bool, rows ...key[T]) *grammar[T] {
 func (g *grammar[T]) orShort(info keyInfo, read func(r *reader, n *node, into *T)) *grammar[T] {
 	g.short, g.brief = info, read
 	return g
+}
+
+// insertAfter adds a row that could not be made before its grammar was, since it holds more of the same.
+func (g *grammar[T]) insertAfter(name string, row key[T]) {
+	at := g.index[name] + 1
+	g.rows, g.keys = slices.Insert(g.rows, at, row), slices.Insert(g.keys, at, row.keyInfo)
+	for i := at; i < len(g.rows); i++ {
+		g.index[g.rows[i].name] = i
+	}
 }
 
 func (k key[T]) must() key[T] {
@@ -157,9 +169,16 @@ func readMapping[T any](r *reader, g *grammar[T], n *node, into *T) {
 	}
 	for i := range g.keys {
 		if g.keys[i].required && seen&(1<<i) == 0 {
-			r.report(RuleMissingKey, at, g.keys[i].name+": "+g.keys[i].doc, "%s has no %q", r.where(g.shape), g.keys[i].name)
+			r.missingKey(g.shape, &g.keys[i], at)
 		}
 	}
+	if !slices.ContainsFunc(g.oneOf, func(name string) bool { return seen&(1<<g.index[name]) != 0 }) && len(g.oneOf) > 0 {
+		r.missingKey(g.shape, &g.keys[g.index[g.oneOf[0]]], at)
+	}
+}
+
+func (r *reader) missingKey(s *shape, k *keyInfo, at Span) {
+	r.report(RuleMissingKey, at, k.name+": "+k.doc, "%s has no %q", r.where(s), k.name)
 }
 
 func firstKey(n *node, name string) *node {
@@ -173,7 +192,7 @@ func firstKey(n *node, name string) *node {
 
 // where names the mapping that is being read: node "planning", or request of node "planning".
 func (r *reader) where(s *shape) string {
-	singular := map[string]string{"nodes": "node", "types": "type", "results": "result", "enums": "enum"}
+	singular := map[string]string{"nodes": "node", "types": "type", "results": "result", "enums": "enum", "flows": "flow", "actions": "action", "validators": "validator"}
 	switch {
 	case s.named && len(r.path) > 0:
 		return s.noun + " " + strconv.Quote(r.path[len(r.path)-1])
@@ -228,6 +247,34 @@ func foreignKey(name string) string {
 		return "escalates"
 	case "agents", "routes":
 		return "nodes"
+	case "jump_to", "exit_to", "goto":
+		return "next"
+	case "on_confirm":
+		return "on_yes"
+	case "on_deny":
+		return "on_no"
+	case "on_correction", "on_modification":
+		return "on_change"
+	case "max_step_executions", "max_iterations":
+		return "max_rounds"
+	case "map_outputs":
+		return "outputs"
+	case "target":
+		return "flow"
+	case "evaluate":
+		return "cases"
+	case "validation_error_message":
+		return "invalid_message"
+	case "prompt":
+		return "message"
+	case "store_as":
+		return "slot"
+	case "max_retries", "retries":
+		return "max_attempts"
+	case "slots":
+		return "values"
+	case "id":
+		return "step"
 	}
 	return ""
 }

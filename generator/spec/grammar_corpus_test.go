@@ -104,13 +104,16 @@ func differences(t *testing.T, text []byte, documents []judged) []string {
 	return out
 }
 
+// isOneOf reports whether a key is the one that a sample has of those of which one must be there.
+func isOneOf(s *shape, k *keyInfo) bool { return len(s.oneOf) > 0 && s.oneOf[0] == k.name }
+
 func isRequired(k *keyInfo) bool { return k.required }
 
 // sampleOf is a value of a shape with some of its keys.
 func sampleOf(s *shape, has func(*keyInfo) bool) map[string]any {
 	out := map[string]any{}
 	for i := range s.keys {
-		if has(&s.keys[i]) {
+		if has(&s.keys[i]) && s.keys[i].of != s || isOneOf(s, &s.keys[i]) { // what holds itself has no end
 			out[s.keys[i].name] = sample(&s.keys[i], has)
 		}
 	}
@@ -128,7 +131,7 @@ func sample(k *keyInfo, has func(*keyInfo) bool) any {
 		return true
 	case formWhole, formNumber:
 		return 1
-	case formScalar, formAny:
+	case formScalar, formAny, formWords, formLiteral:
 		return "x"
 	case formMapping:
 		return sampleOf(k.of, has)
@@ -151,6 +154,7 @@ var sampleText = map[class]string{
 	classType: "Report", classKind: "ask", classValue: "GO", classJSON: "goal", classGo: "Goal", classAgentType: "PLANNER",
 	classMark: "work", classTool: "search", classDuration: "15m", classPackage: "routes", classOut: "generated/routes",
 	classGoType: "example.com/app/agents.Ticket", classTemplate: "workflow/planner", classPattern: "^[a-z]+$", classTypeExpr: "string",
+	classLanguage: "en", classSnake: "pay_bill",
 }
 
 // changes tries a document changed in every place, one at a time, and puts each back.
@@ -192,7 +196,7 @@ func (c *changes) of(s *shape, at map[string]any, path string) {
 		}
 		at[k.name] = kept
 		c.inside(k, kept, here)
-		if !k.required {
+		if !k.required && !isOneOf(s, k) {
 			delete(at, k.name)
 		}
 	}

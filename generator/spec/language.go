@@ -2,14 +2,14 @@ package spec
 
 // language is the grammar of a whole document: the one table of keys. It is built per run, so nothing is shared.
 func language() *grammar[Spec] {
-	field := fieldGrammar()
+	field := fieldGrammar("field", classMember)
 	typ := typeGrammar(field)
 	addType := func(to *[]*Type, name Text) *Type {
 		*to = append(*to, &Type{Key: name})
 		return (*to)[len(*to)-1]
 	}
-	return newGrammar("the document", false,
-		key[Spec]{keyInfo{name: "version", doc: "Version of the language: 1.", form: formWhole, values: []string{"1"}, required: true}, readVersion},
+	rows := []key[Spec]{
+		{keyInfo{name: "version", doc: "Version of the language: 1.", form: formWhole, values: []string{"1"}, required: true}, readVersion},
 		mapping("go", "The Go package that is generated.", goGrammar(), func(s *Spec, _ Span) *Go { return &s.Go }).must(),
 		entries("enums", classType, "Closed sets of strings.", enumGrammar(), func(s *Spec, name Text) *Enum {
 			s.Enums = append(s.Enums, &Enum{Key: name})
@@ -24,13 +24,17 @@ func language() *grammar[Spec] {
 		entries("nodes", classNode, "The places of work.", nodeGrammar(field), func(s *Spec, name Text) *Node {
 			s.Nodes = append(s.Nodes, &Node{Key: name})
 			return s.Nodes[len(s.Nodes)-1]
-		}).must(),
+		}),
 		mapping("conversation", "How plain messages are taken.", newGrammar("conversation", false,
 			oneOf("turn_start", "Where a new turn begins; default entry.", func(c *Conversation) *Text { return &c.TurnStart }, "entry", "last"),
 			oneOf("plain_text", "Whether plain text answers the one open question; default answer.", func(c *Conversation) *Text { return &c.PlainText }, "answer", "strict"),
 		), func(s *Spec, _ Span) *Conversation { return &s.Conversation }),
-		texts("reserved", classAny, "Names of nodes, types and enums that must not come back.", func(s *Spec) *[]Text { return &s.Reserved }),
-	)
+	}
+	rows = append(rows, flowKeys()...)
+	rows = append(rows, texts("reserved", classAny, "Names of nodes, types, enums, flows, actions and validators that must not come back.", func(s *Spec) *[]Text { return &s.Reserved }))
+	g := newGrammar("the document", false, rows...)
+	g.oneOf = []string{"nodes", "flows"}
+	return g
 }
 
 func readVersion(r *reader, info *keyInfo, n *node, into *Spec) {
@@ -108,7 +112,8 @@ func typeKey[T any](doc string, at func(*T) **TypeExpr) key[T] {
 	}}
 }
 
-func fieldGrammar() *grammar[Field] {
+// fieldGrammar is that of the members of records; the class says what their names are.
+func fieldGrammar(noun string, names class) *grammar[Field] {
 	rows := []key[Field]{
 		typeKey("string, bool, int, float, time, duration, json, []T, map[string]T, or the name of an enum, a type or a request.", func(f *Field) **TypeExpr { return &f.Type }).must(),
 		text("doc", classProse, "What it holds; a model reads it.", func(f *Field) *Text { return &f.Doc }),
@@ -122,10 +127,10 @@ func fieldGrammar() *grammar[Field] {
 		}},
 		text("json", classJSON, "Name on the wire; default: the key.", func(f *Field) *Text { return &f.JSON }),
 		text("go_name", classGo, "Name of the Go field.", func(f *Field) *Text { return &f.GoName }),
-		texts("was", classMember, "Earlier names.", func(f *Field) *[]Text { return &f.Was }),
+		texts("was", names, "Earlier names.", func(f *Field) *[]Text { return &f.Was }),
 		text("deprecated", classProse, "Why it should not be used.", func(f *Field) *Text { return &f.Deprecated }),
 	}
-	return newGrammar("field", true, append(rows, constraintKeys(func(f *Field) *Constraints { return &f.Constraints })...)...)
+	return newGrammar(noun, true, append(rows, constraintKeys(func(f *Field) *Constraints { return &f.Constraints })...)...)
 }
 
 func constraintKeys[T any](of func(*T) *Constraints) []key[T] {
@@ -184,16 +189,7 @@ func kindGrammar() *grammar[InterruptKind] {
 			k.Deadline = &Deadline{}
 			return k.Deadline
 		}),
-		mapping("retry", "Tries before a person is asked.", newGrammar("retry", false,
-			key[Retry]{keyInfo{name: "attempts", doc: "How many tries.", form: formWhole, required: true}, func(r *reader, info *keyInfo, n *node, into *Retry) {
-				if v := r.numberOf(info, n); v != nil {
-					into.Attempts = *v
-				}
-			}},
-			oneOf("backoff", "How the pause grows.", func(t *Retry) *Text { return &t.Backoff }, "constant", "exponential"),
-			text("first", classDuration, "The first pause.", func(t *Retry) *Text { return &t.First }),
-			text("max", classDuration, "The longest pause.", func(t *Retry) *Text { return &t.Max }),
-		), func(k *InterruptKind, _ Span) *Retry {
+		mapping("retry", "Tries before a person is asked.", retryGrammar(), func(k *InterruptKind, _ Span) *Retry {
 			k.Retry = &Retry{}
 			return k.Retry
 		}),
@@ -207,6 +203,19 @@ func kindGrammar() *grammar[InterruptKind] {
 			return k.Auto
 		}),
 		texts("set", classKind, "Locals that an answer may carry.", func(k *InterruptKind) *[]Text { return &k.Set }),
+	)
+}
+
+func retryGrammar() *grammar[Retry] {
+	return newGrammar("retry", false,
+		key[Retry]{keyInfo{name: "attempts", doc: "How many tries.", form: formWhole, required: true}, func(r *reader, info *keyInfo, n *node, into *Retry) {
+			if v := r.numberOf(info, n); v != nil {
+				into.Attempts = *v
+			}
+		}},
+		oneOf("backoff", "How the pause grows.", func(t *Retry) *Text { return &t.Backoff }, "constant", "exponential"),
+		text("first", classDuration, "The first pause.", func(t *Retry) *Text { return &t.First }),
+		text("max", classDuration, "The longest pause.", func(t *Retry) *Text { return &t.Max }),
 	)
 }
 

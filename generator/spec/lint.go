@@ -70,6 +70,16 @@ func (c *checker) lintUnused() {
 			use(b.Type.Value)
 		}
 	}
+	for _, a := range c.spec.Actions {
+		useFields(a.Inputs)
+		useFields(a.Outputs)
+	}
+	for _, v := range c.spec.Validators {
+		useFields([]*Field{{Type: v.Type}})
+	}
+	for _, f := range c.spec.Flows {
+		useFields(f.Slots)
+	}
 	for len(queue) > 0 {
 		d := queue[0]
 		queue = queue[1:]

@@ -39,6 +39,8 @@ const (
 	classTemplate
 	classPattern
 	classTypeExpr
+	classLanguage
+	classSnake
 )
 
 // charset is what names of a class are made of: ranges of the first character and of the rest.
@@ -66,6 +68,8 @@ func (c class) charset() (charset, bool) {
 		return charset{"a type name", upper, alnum, 64}, true
 	case classKind:
 		return charset{"a kind or slot key", lower, "az09__", 64}, true
+	case classSnake:
+		return charset{"a name of flows", lower, "az09__", 64}, true
 	case classValue:
 		return charset{"an enum value", alnum, alnum + "__--..::++//", 200}, true
 	case classJSON:
@@ -74,6 +78,8 @@ func (c class) charset() (charset, bool) {
 		return charset{"an exported Go name", upper, alnum + "__", 200}, true
 	case classAgentType:
 		return charset{"an agent type", upper, "AZ09__", 200}, true
+	case classLanguage:
+		return charset{"a language", lower, alnum + "--", 35}, true
 	case classMark, classTool:
 		return charset{"a word", alnum, alnum + "__--..", 200}, true
 	default:

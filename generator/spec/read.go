@@ -26,7 +26,7 @@ func nodeNoun(n *node) string {
 
 // wanted says what a key holds.
 func (k *keyInfo) wanted() string {
-	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value", "a value", "a mapping", "a mapping of names"}[k.form]
+	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value", "a value", "a mapping", "a mapping of names", "text, a list of texts, or texts by language", "a single value or a list"}[k.form]
 	if len(k.values) > 0 {
 		one = "one of " + strings.Join(k.values, ", ")
 	}

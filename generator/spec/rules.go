@@ -27,13 +27,13 @@ type Rule struct {
 
 // Rules returns the catalogue: every id that a finding can carry, in the order in which a file is checked.
 func Rules() []Rule {
-	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), editRules(), outputRules())
+	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), flowRules(), editRules(), outputRules())
 	for i := range rules {
 		if rules[i].Severity == "" {
 			rules[i].Severity, rules[i].Category = Error, CategoryError
 		}
 	}
-	return append(rules, lintRules()...)
+	return slices.Concat(rules, lintRules(), flowLintRules())
 }
 
 // FindRule returns the rule of an id. For an unknown id it returns false and the rule with the nearest one, or the zero Rule.

@@ -1,0 +1,62 @@
+package spec
+
+func flowRules() []Rule {
+	return []Rule{
+		{ID: RuleFlowNone, Summary: "Something for flows in a spec without flows.",
+			Why: "Nothing would be made of it.", Bad: `dialogue: {language: es}`, Good: "dialogue: {language: es}\nflows: {hello: {steps: [{step: hi, type: say, message: Hola.}]}}"},
+		{ID: RuleFlowEmpty, Summary: "A flow without steps.", Why: "It would end as it begins.", Bad: "steps: []", Good: "steps: [{step: hi, type: say, message: Hi.}]"},
+		{ID: RuleFlowRefFlow, Summary: "A flow that is not declared.", Why: "A conversation would stop there.", Bad: "fallback: hepl", Good: "fallback: help"},
+		{ID: RuleFlowRefStep, Summary: "A step that the flow does not have.",
+			Why: "A flow goes on at a step of its own, or at end, cancel_flow, error or continue.", Bad: "then: chek", Good: "then: check"},
+		{ID: RuleFlowRefSlot, Summary: "A slot that the flow does not have, or not yet.", Why: "Nothing would ever be in it.", Bad: `if: "amuont > 100 and account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
+		{ID: RuleFlowRefAction, Summary: "An action that is not declared.", Why: "Each action is a method that somebody writes.", Bad: "call: pya", Good: "call: pay"},
+		{ID: RuleFlowRefValidator, Summary: "A validator that is not declared.", Why: "Each validator is a method that somebody writes.", Bad: "validator: ibn", Good: "validator: iban"},
+		{ID: RuleFlowRefParam, Summary: "An input or output that an action or a flow does not have.",
+			Why: "The value would be lost on its way.", Bad: "inputs: {sum: amount}", Good: "inputs: {amount: amount}"},
+		{ID: RuleFlowResponse, Summary: "A response that the machine does not have.", Why: "It would never be said.", Bad: "responses: {canceled: All right.}", Good: "responses: {cancelled: All right.}"},
+		{ID: RuleFlowLanguage, Summary: "A text in a language that the dialogue does not speak, or none in the one it does.",
+			Why: "Nobody would hear it, or a user would hear nothing.", Bad: `message: {en: "Sent, {receipt}.", fr: "Enviado, {receipt}."}`, Good: `message: {en: "Sent, {receipt}.", es: "Enviado, {receipt}."}`},
+		{ID: RuleFlowStepKey, Summary: "A key that this type of step does not have.", Why: "It would be dropped in silence.",
+			Bad: "{step: list, type: say, message: I send money., slot: more}", Good: "{step: list, type: say, message: I send money.}"},
+		{ID: RuleFlowStepIncomplete, Summary: "A step without a key that its type needs.", Why: "The step could not do its work.",
+			Bad: "{step: ask, type: collect, slot: iban}", Good: "{step: ask, type: collect, slot: iban, message: To whom.}"},
+		{ID: RuleFlowStepDuplicate, Summary: "Two steps with one id.", Why: "Positions of stored conversations are ids; so are targets.",
+			Bad: "- {step: pay, type: action, ...}\n- {step: pay, type: say, ...}", Good: "- {step: pay, type: action, ...}\n- {step: done, type: say, ...}"},
+		{ID: RuleFlowExpr, Summary: "Something that is not an expression.",
+			Why: "Expressions are slots, numbers, texts in quotes, comparisons, and, or, not, in and filled(), and nothing else runs.", Bad: `if: "amount > 100 && account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
+		{ID: RuleFlowType, Summary: "An expression whose types do not go together.", Why: "It would be false for ever, or true.", Bad: `if: "amount > 'much' and account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
+		{ID: RuleFlowBind, Summary: "A value that does not fit where it goes.", Why: "It would be refused in the middle of a conversation.",
+			Bad: "values: {more: nevermore}", Good: "values: {more: false}"},
+		{ID: RuleFlowSlotType, Summary: "A slot whose type does not fit its use.", Why: "A slot is one value of a simple type, or a list of these; a confirm needs bool, a text of a model string.",
+			Bad: "{step: check, type: confirm, slot: receipt}   # a string", Good: "{step: check, type: confirm, slot: sure}   # a bool"},
+		{ID: RuleFlowTemplate, Summary: "A text whose braces cannot be read.", Why: "A user would see the braces.", Bad: `message: "Send {amount:2?"`, Good: `message: "Send {amount:2}?"`},
+		{ID: RuleFlowTemplateVar, Summary: "A place in a text that nothing can fill.", Why: "A user would read a hole, or a name in braces.", Bad: `es: "Enviado, {receip}."`, Good: `es: "Enviado, {receipt}."`},
+		{ID: RuleFlowInputMissing, Summary: "An input that must be given and is not.", Why: "The action or flow cannot work without it.",
+			Bad: "{step: pay, type: action, call: pay}   # takes sum", Good: "{step: pay, type: action, call: pay, inputs: {sum: amount}}"},
+		{ID: RuleFlowOutputDropped, Summary: "An output of an action that goes nowhere.",
+			Why: "What was done would be forgotten, such as the number of a payment.", Bad: "{step: pay, type: action, call: pay, inputs: {amount: amount}}   # gives receipt", Good: "{step: pay, type: action, call: pay, outputs: {receipt: number}}"},
+		{ID: RuleFlowUnreachable, Summary: "A step that no other leads to.", Why: "It is dead, or a target is wrong.",
+			Bad: "- {step: list, type: say, message: I send money., next: end}\n- {step: rest, ...}", Good: "- {step: list, type: say, message: I send money.}\n- {step: rest, ...}"},
+		{ID: RuleFlowNoEnd, Summary: "Steps that cannot end.", Why: "A circle without a question and without a way out runs for ever.",
+			Bad: "{step: list, type: say, message: I send money., next: list}", Good: "{step: list, type: say, message: I send money.}"},
+		{ID: RuleFlowCallLoop, Summary: "Flows that begin each other without end.", Why: "Nothing is asked between, so a user could not stop it.",
+			Bad: "{step: list, type: call, flow: help}   # the first step of help", Good: "{step: list, type: say, message: I send money.}"},
+	}
+}
+
+func flowLintRules() []Rule {
+	return []Rule{
+		{ID: RuleFlowEffectNoDeny, Severity: Warning, Category: CategoryMinimal, Summary: "An action behind a confirm that does not say what a no does.",
+			Why: "A no ends the flow then; where money moves that should stand there.", Bad: `{step: check, type: confirm, slot: sure, message: "Send {amount:2}?"}`, Good: `{step: check, type: confirm, slot: sure, message: "Send {amount:2}?", on_no: end}`},
+		{ID: RuleFlowLoopFixed, Severity: Warning, Category: CategoryBasic, Summary: "A loop that cannot change its condition.",
+			Why: "It runs until max_rounds, and then the flow fails.", Bad: "{step: rest, type: while, condition: more, do: [{step: stop, type: set, values: {seen: 1}}]}", Good: "{step: rest, type: while, condition: more, do: [{step: stop, type: set, values: {more: false}}]}"},
+		{ID: RuleFlowOutputUnset, Severity: Warning, Category: CategoryBasic, Summary: "An output that nothing fills.",
+			Why: "A caller waits for it in vain.", Bad: "{step: pay, type: action, call: pay, outputs: {receipt: iban}}   # and receipt is what the flow gives back", Good: "{step: pay, type: action, call: pay}   # its receipt goes to the slot of that name"},
+		{ID: RuleFlowSlotUnused, Severity: Warning, Category: CategoryBasic, Summary: "A slot that no step uses.",
+			Why: "Understanding offers it to a model, and what is put in it is lost.", Bad: "nick: {type: string, doc: How they are called.}   # in no step", Good: "iban: {type: string, doc: Who gets it.}"},
+		{ID: RuleFlowUnused, Severity: Warning, Category: CategoryBasic, Summary: "An action or validator that no flow uses.",
+			Why: "Somebody has to write it for nothing.", Bad: "{step: ask, type: collect, slot: iban, message: To whom.}   # and nobody else names the validator", Good: "{step: ask, type: collect, slot: iban, message: To whom., validator: iban}"},
+		{ID: RuleFlowHiddenUncalled, Severity: Warning, Category: CategoryBasic, Summary: "A hidden flow that no other flow calls.",
+			Why: "Nothing can ever begin it.", Bad: "secret: {hidden: true, steps: [{step: hush, type: say, message: Hush.}]}", Good: "help: {doc: Says what can be done.}   # not hidden"},
+	}
+}
