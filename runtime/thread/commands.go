@@ -2,6 +2,8 @@ package thread
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +25,7 @@ type Begin struct {
 	Name    string // what the machine shall run
 	Input   any    // encoded as JSON
 	User    string // who starts it
-	Request string // id of this request: with an ID the same one again gets the same thread
+	Request string // id of this request: the same one again gets the same thread. Without an ID the thread's follows from it
 
 	Metadata json.RawMessage // for the machine, see [Activation.Metadata]
 }
@@ -37,6 +39,9 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 		return nil, err
 	}
 	id, exists := b.ID, false
+	if id == "" && b.Request != "" {
+		id = requestedID(b.Request)
+	}
 	if id == "" {
 		id = e.cfg.NewID()
 	} else if exists, err = e.exists(ctx, id); err != nil {
@@ -60,6 +65,12 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 		}
 	}
 	return e.do(ctx, id, x)
+}
+
+// requestedID is the id of the thread that a request makes: the same request finds it, whoever looks.
+func requestedID(request string) string {
+	sum := sha256.Sum256([]byte(request))
+	return "r" + hex.EncodeToString(sum[:16])
 }
 
 // exists reports whether there is a thread of an id that a caller chose, and refuses an id that is none.

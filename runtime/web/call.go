@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -33,6 +34,7 @@ type call struct {
 	s     *Server
 	w     http.ResponseWriter
 	r     *http.Request
+	came  context.Context //nolint:containedctx // of the connection; that of r outlives it, so that nothing stops half-way
 	id    string
 	who   principal
 	route *route
@@ -68,7 +70,8 @@ func (c *call) serve() error {
 	if c.route.stream != nil {
 		return c.route.stream(c)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), c.s.cfg.Timeout) // a client that goes away stops nothing half-way
+	c.came = c.r.Context()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.came), c.s.cfg.Timeout) // a client that goes away stops nothing half-way
 	defer cancel()
 	c.r = c.r.WithContext(ctx)
 	out, err := c.route.do(c)
@@ -108,7 +111,7 @@ func (c *call) permit() error {
 		return errForbidden
 	case name != g.Thread, interrupt != "" && g.Interrupt != "" && g.Interrupt != interrupt:
 		return errNotFound
-	case interrupt == "" && g.Interrupt != "":
+	case interrupt == "" && g.Interrupt != "", c.route.often && g.Once:
 		return errForbidden
 	}
 	if !c.who.may(c.route.may) {
@@ -266,31 +269,45 @@ func (c *call) request() (string, error) {
 	return "web/" + hex.EncodeToString(sum[:16]), nil
 }
 
+// threadID is the id of the thread that a request makes.
+func threadID(request string) string { return strings.ReplaceAll(request, "/", "-") }
+
 // number reads a whole number of the query; absent is 0.
 func (c *call) number(name string, most int64) (int64, error) {
 	text := c.r.URL.Query().Get(name)
 	if text == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > most {
+	n, err := whole(text, 0, most)
+	if err != nil {
 		return 0, invalid("%s is a whole number from 0 to %d", name, most)
+	}
+	return n, nil
+}
+
+// whole reads a number that is written one way only.
+func whole(text string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most || strconv.FormatInt(n, 10) != text {
+		return 0, invalid("%q is no whole number from %d to %d", text, least, most)
 	}
 	return n, nil
 }
 
 // same compares two JSON documents without regard to spaces and the order of keys.
 func same(a, b json.RawMessage) bool {
-	canonical := func(data []byte) ([]byte, error) {
-		var v any
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.UseNumber()
-		if err := d.Decode(&v); err != nil {
-			return nil, err
-		}
-		return json.Marshal(v)
-	}
 	one, err1 := canonical(a)
 	two, err2 := canonical(b)
 	return err1 == nil && err2 == nil && bytes.Equal(one, two)
+}
+
+// canonical writes a JSON document in one way. Numbers stay as they are written.
+func canonical(data []byte) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
 }

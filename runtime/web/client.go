@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -25,6 +27,16 @@ type Client struct {
 	Base  string       // like http://127.0.0.1:8080
 	Token string       // the operator's, or a capability
 	HTTP  *http.Client // default: http.DefaultClient
+
+	key string
+}
+
+// Once returns a client whose calls bear an Idempotency-Key, where they take none by themselves: use it for one call, and again for the same
+// call when nobody knows what became of it.
+func (c *Client) Once(key string) *Client {
+	out := *c
+	out.key = key
+	return &out
 }
 
 // LogValue keeps the token out of logs.
@@ -147,6 +159,66 @@ func (c *Client) Reroute(ctx context.Context, thread string, event *workflow.Eve
 	return out.Ack, nil
 }
 
+// PreviewPlan asks what a modification would make of a paused plan, see [workflow.PreviewPlan].
+func (c *Client) PreviewPlan(ctx context.Context, thread, modification, by string) (*workflow.Proposal, error) {
+	out, err := send[proposal](ctx, c, http.MethodPost, planPath(thread, "preview"), previewForm{Modification: modification, By: by}, "")
+	if err != nil {
+		return nil, err
+	}
+	return out.proposal(), nil
+}
+
+// ApplyPlan lets a paused thread go on with the plan of a proposal, see [workflow.ApplyPlan].
+func (c *Client) ApplyPlan(ctx context.Context, p *workflow.Proposal, by string) (*Thread, error) {
+	return send[Thread](ctx, c, http.MethodPost, planPath(p.Thread, "apply"), applyForm{Proposal: proposalOf(p), By: by}, "")
+}
+
+// UndoPlan lets a paused thread go on with the plan before its last change, see [workflow.UndoPlan].
+func (c *Client) UndoPlan(ctx context.Context, thread, by string) (*Thread, error) {
+	return send[Thread](ctx, c, http.MethodPost, planPath(thread, "undo"), byForm{By: by}, "")
+}
+
+// RedoPlan takes an UndoPlan back, see [workflow.RedoPlan].
+func (c *Client) RedoPlan(ctx context.Context, thread, by string) (*Thread, error) {
+	return send[Thread](ctx, c, http.MethodPost, planPath(thread, "redo"), byForm{By: by}, "")
+}
+
+func planPath(thread, what string) string {
+	return "/v1/threads/" + url.PathEscape(thread) + "/plan/" + what
+}
+
+// At returns a thread as it was after entry seq.
+func (c *Client) At(ctx context.Context, thread string, seq int64) (*Moment, error) {
+	return send[Moment](ctx, c, http.MethodGet, "/v1/threads/"+url.PathEscape(thread)+"/at/"+strconv.FormatInt(seq, 10), nil, "")
+}
+
+// Stats counts the interrupts created since a time, see [thread.Engine.Stats]. Times are in whole milliseconds.
+func (c *Client) Stats(ctx context.Context, since time.Time) ([]thread.Stat, error) {
+	page, err := send[list[stat]](ctx, c, http.MethodGet, "/v1/stats?since="+strconv.FormatInt(max(0, since.UnixMilli()), 10), nil, "")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]thread.Stat, len(page.Items))
+	for n := range page.Items {
+		out[n] = page.Items[n].stat()
+	}
+	return out, nil
+}
+
+// Programs lists what can be started. The graphs have no nodes here: ask for one with Program.
+func (c *Client) Programs(ctx context.Context) ([]Graph, error) {
+	page, err := send[list[Graph]](ctx, c, http.MethodGet, "/v1/programs", nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return page.Items, nil
+}
+
+// Program returns the graph of a machine. One that the server was told nothing of is refused with CodeNotFound.
+func (c *Client) Program(ctx context.Context, machine string) (*Graph, error) {
+	return send[Graph](ctx, c, http.MethodGet, "/v1/programs/"+url.PathEscape(machine), nil, "")
+}
+
 // Grant makes the capability token that g describes: its thread, interrupt, actions, name and time.
 func (c *Client) Grant(ctx context.Context, g Grant) (*Grant, error) {
 	f := grantForm{Interrupt: g.Interrupt, Actions: g.Actions, By: g.By, Expires: g.Expires, Once: g.Once}
@@ -173,14 +245,14 @@ func (c *Client) Stream(ctx context.Context, thread, after string) iter.Seq2[Row
 			case <-ctx.Done():
 				return
 			}
-			got, err := c.stream(ctx, path, &after, yield)
+			up, err := c.stream(ctx, path, &after, yield)
 			switch {
 			case errors.Is(err, errStop) || ctx.Err() != nil:
 				return
 			case err != nil && runtime.CodeOf(err) != runtime.CodeUnavailable:
 				yield(Row{}, err)
 				return
-			case got:
+			case up:
 				pause = 0
 			}
 		}
@@ -189,8 +261,16 @@ func (c *Client) Stream(ctx context.Context, thread, after string) iter.Seq2[Row
 
 var errStop = errors.New("the reader has enough")
 
-// stream reads one connection to its end, and reports whether a row came.
-func (c *Client) stream(ctx context.Context, path string, after *string, yield func(Row, error) bool) (got bool, err error) {
+// silence is how long a stream may say nothing before it counts as dropped. A server that lives shows it every [Config.Beat], 15 seconds when it
+// is not told otherwise; one that is gone without a word says nothing.
+const silence = 50 * time.Second
+
+// stream reads one connection to its end, and reports whether there was one.
+func (c *Client) stream(ctx context.Context, path string, after *string, yield func(Row, error) bool) (up bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := time.AfterFunc(silence, cancel)
+	defer quiet.Stop()
 	body, err := c.open(ctx, http.MethodGet, path, nil, "Last-Event-ID", *after)
 	if err != nil {
 		return false, err
@@ -200,18 +280,19 @@ func (c *Client) stream(ctx context.Context, path string, after *string, yield f
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return got, nil // it dropped: the caller comes back
+			return true, nil // it dropped: the caller comes back
 		}
+		quiet.Reset(silence)
 		data, is := strings.CutPrefix(line, "data: ")
 		if !is {
 			continue
 		}
 		var row Row
 		if err := json.Unmarshal([]byte(data), &row); err != nil {
-			return got, err
+			return true, err
 		}
-		if got, *after = true, row.ID; !yield(row, nil) {
-			return got, errStop
+		if *after = row.ID; !yield(row, nil) {
+			return true, errStop
 		}
 	}
 }
@@ -225,7 +306,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, body any, 
 			return nil, err
 		}
 	}
-	stream, err := c.open(ctx, method, path, data, "Idempotency-Key", key)
+	stream, err := c.open(ctx, method, path, data, "Idempotency-Key", cmp.Or(key, c.key))
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,23 @@
 //
 // # The same call again
 //
-// Start, deliver and answer take an Idempotency-Key: the same key with the same body gets the same result, with another body 422, for as
-// long as the thread is stored. The other calls are safe to repeat by themselves, or say that they were done already.
+// Every call that changes something takes an Idempotency-Key, but for those that make or revoke a token and those on plans: the same key with
+// the same body gets the same result, with another body 422, for as long as the thread is stored. What a key was used for stands in the log of
+// its thread, in the commit that it was used for, so any process on the store knows it, and a call that was refused has not used its key. A
+// reroute event and a message to a conversation are noted before they are carried out; each finds its own first result. A start or a fork that
+// names its id has its key on that id. The calls on plans need none: one that was carried out is refused the second time.
+//
+// # Programs, moments and plans
+//
+// Config.Programs says what can be started, and has the graph of a generated package for a page to draw. A [Moment] is a thread as it was after
+// one of its entries, computed from the log; no handler runs. The plan of a paused plan thread can be changed on trial, and the change made,
+// undone and redone; these calls need the right to answer, since they answer the pause, and a token for one answer will not do.
+//
+// # Conversations
+//
+// With Config.Conversation a message to a thread of a workflow is a turn: the call waits for it as long as Config.Patience lasts, and returns
+// the thread with what was said. A turn that takes longer goes on, and the thread comes with status running; its stream has the rest. A message
+// to a thread that does not exist makes it.
 //
 // # Refusals
 //

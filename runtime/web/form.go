@@ -21,7 +21,7 @@ func (f *form) DecodeField(d *runtime.Decoder, _ string) {
 	runtime.DecodeJSON(d, &checked)
 }
 
-// read decodes a document into a struct, or a list inside it into structs. A field without omitempty or omitzero in its tag is required.
+// read decodes a document into a struct, with the structs and lists of structs inside it. A field without omitempty or omitzero in its tag is required.
 func read(data []byte, into any) error {
 	return fill(data, reflect.ValueOf(into).Elem(), "")
 }
@@ -49,7 +49,11 @@ func fill(data []byte, into reflect.Value, pointer string) error {
 
 // value decodes one field.
 func value(raw json.RawMessage, field reflect.Value, pointer string) error {
-	if t := field.Type(); t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+	t := field.Type()
+	if _, own := reflect.TypeAssert[json.Unmarshaler](field.Addr()); t.Kind() == reflect.Struct && !own {
+		return fill(raw, field, pointer)
+	}
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 		var parts []json.RawMessage
 		if err := json.Unmarshal(raw, &parts); err != nil {
 			return wrong(pointer, "expected an array of objects")
@@ -78,6 +82,8 @@ func kindName(t reflect.Type) string {
 		return "a whole number"
 	case reflect.Slice:
 		return "an array of strings"
+	case reflect.Map:
+		return "an object of strings"
 	default:
 		return "a time (RFC 3339)"
 	}

@@ -180,8 +180,7 @@ type claimForm struct {
 }
 
 func (c *call) claim(f *claimForm) (any, error) {
-	i, err := c.s.engine.Claim(c.ctx(), c.asked.ID, f.By, f.Release)
-	return sent(interruptOf, i, err)
+	return c.onAsked(func(ch *runtime.Change) error { return ch.Claim(c.asked.ID, f.By, f.Release) })
 }
 
 type extendForm struct {
@@ -190,6 +189,18 @@ type extendForm struct {
 }
 
 func (c *call) extend(f *extendForm) (any, error) {
-	i, err := c.s.engine.Extend(c.ctx(), c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By)
+	return c.onAsked(func(ch *runtime.Change) error { return ch.Extend(c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By) })
+}
+
+// onAsked changes the interrupt of the path, and returns it as it is now.
+func (c *call) onAsked(do func(ch *runtime.Change) error) (any, error) {
+	t, _, err := c.change(c.asked.Thread, func(ch *runtime.Change) (string, error) { return "", do(ch) })
+	if err != nil {
+		return nil, err
+	}
+	if i := t.Interrupt(c.asked.ID); i != nil {
+		return interruptOf(i), nil
+	}
+	i, err := c.s.engine.Interrupt(c.ctx(), c.asked.ID)
 	return sent(interruptOf, i, err)
 }

@@ -172,7 +172,16 @@ func TestRerouteEvents(t *testing.T) {
 // TestTheDocumentHasEveryRoute calls every operation of the document once, so that each answer has been held to its schema.
 func TestTheDocumentHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "mem", web.Config{})
+	w := newWorks(t, "mem", web.Config{Programs: map[string]web.Program{"ask": {}}})
+	r := w.rig
+	plan, _, _ := w.pausedAt()
+	proposal := r.post("/v1/threads/"+plan+"/plan/preview", `{"modification":"do ask d"}`).is(200).body
+	r.post("/v1/threads/"+plan+"/plan/apply", `{"proposal":`+string(proposal)+`}`).is(200)
+	r.post("/v1/threads/"+plan+"/plan/undo", `{}`).is(409) // see TestUndoAndRedoOverHTTP
+	r.post("/v1/threads/"+plan+"/plan/redo", `{}`).is(409)
+	for _, path := range []string{"/v1/stats", "/v1/programs", "/v1/programs/ask", "/v1/threads/" + plan + "/at/1"} {
+		r.get(path).is(200)
+	}
 	th := r.start("ask", `"x"`)
 	g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
 	of, on := "/v1/threads/"+th.ID, "/v1/interrupts/"+th.Open[0].ID

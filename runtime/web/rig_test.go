@@ -148,7 +148,8 @@ func (b *buffer) String() string {
 	return b.buf.String()
 }
 
-func newRig(t *testing.T, store string, cfg web.Config) *rig {
+// newRig makes one with [machines], and with others that a test brings.
+func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) *rig {
 	t.Helper()
 	r := &rig{T: t, store: &faulty{Store: mem.Open()}, logs: &buffer{}, clock: &clock{}, time: &clock{}, calls: map[string]int{}}
 	if store == "sqlite" {
@@ -159,7 +160,7 @@ func newRig(t *testing.T, store string, cfg web.Config) *rig {
 	}
 	log := slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{Log: log, Kinds: kinds(), Clock: r.time}, machines()...)
+	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{Log: log, Kinds: kinds(), Clock: r.time}, append(machines(), more...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -169,6 +170,9 @@ func newRig(t *testing.T, store string, cfg web.Config) *rig {
 	cfg.Log, cfg.Now = log, r.clock.now
 	if cfg.Rerouter == nil {
 		cfg.Rerouter = rerouter{}
+	}
+	if cfg.Conversation != nil {
+		cfg.Conversation.Engine = r.engine
 	}
 	r.server, err = web.New(r.engine, operator, cfg)
 	require.NoError(t, err)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // route is one operation: the mux and the OpenAPI document are made from the same row, so neither knows one that the other does not.
@@ -18,6 +20,7 @@ type route struct {
 	query        []string // the names that a query may have
 	body, reply  string   // names of schemas; "" means none
 	keyed        bool     // takes an Idempotency-Key
+	often        bool     // no token for one answer will do
 	status       int      // of success
 	do           func(c *call) (any, error)
 	stream       func(c *call) error // instead of do: it writes by itself
@@ -37,12 +40,20 @@ func (s *Server) table() []route {
 		{method: get, path: one, id: "getThread", summary: "A thread with its open interrupts", may: mayView, reply: "Thread", status: ok, do: (*call).thread},
 		{method: post, path: one + "/messages", id: "deliver", summary: "Say something to a thread", may: mayDeliver, body: "Message", reply: "Thread", keyed: true, status: ok, do: (*call).deliver},
 		{method: post, path: one + "/answer", id: "answerThread", summary: "Answer the one open interrupt, or a question by name", may: mayAnswer, body: "Answer", reply: "Answered", keyed: true, status: ok, do: with((*call).answerThread)},
-		{method: post, path: one + "/escape", id: "escape", summary: "Ask a thread to pause", may: mayEscape, body: "Escape", reply: "Ack", status: ok, do: with((*call).escape)},
-		{method: post, path: one + "/cancel", id: "cancel", summary: "End a thread", may: mayCancel, body: "Reason", reply: "Thread", status: ok, do: with((*call).cancel)},
-		{method: post, path: one + "/fork", id: "fork", summary: "Make a thread from an earlier point of another", body: "Fork", reply: "Forked", status: made, do: with((*call).fork)},
+		{method: post, path: one + "/escape", id: "escape", summary: "Ask a thread to pause", may: mayEscape, body: "Escape", reply: "Ack", keyed: true, status: ok, do: with((*call).escape)},
+		{method: post, path: one + "/cancel", id: "cancel", summary: "End a thread", may: mayCancel, body: "Reason", reply: "Thread", keyed: true, status: ok, do: with((*call).cancel)},
+		{method: post, path: one + "/fork", id: "fork", summary: "Make a thread from an earlier point of another", body: "Fork", reply: "Forked", keyed: true, status: made, do: with((*call).fork)},
 		{method: get, path: one + "/history", id: "history", summary: "Everything that happened to a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).history},
 		{method: get, path: one + "/outbox", id: "outbox", summary: "Messages and events of a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).outbox},
 		{method: get, path: one + "/stream", id: "stream", summary: "The outbox of a thread as it grows", may: mayView, query: follow, reply: "Row", status: ok, stream: (*call).events},
+		{method: get, path: one + "/at/{seq}", id: "moment", summary: "A thread as it was after an entry; no handler runs", may: mayView, reply: "Moment", status: ok, do: (*call).moment},
+		{method: post, path: one + "/plan/preview", id: "previewPlan", summary: "What a modification would make of a paused plan", may: mayAnswer, often: true, body: "Modification", reply: "Proposal", status: ok, do: with((*call).previewPlan)},
+		{method: post, path: one + "/plan/apply", id: "applyPlan", summary: "Go on with the plan of a proposal", may: mayAnswer, often: true, body: "Apply", reply: "Thread", status: ok, do: with((*call).applyPlan)},
+		{method: post, path: one + "/plan/undo", id: "undoPlan", summary: "Go on with the plan before its last change", may: mayAnswer, often: true, body: "By", reply: "Thread", status: ok, do: with(turnBack(workflow.UndoPlan))},
+		{method: post, path: one + "/plan/redo", id: "redoPlan", summary: "Take an undo back, and go on", may: mayAnswer, often: true, body: "By", reply: "Thread", status: ok, do: with(turnBack(workflow.RedoPlan))},
+		{method: get, path: "/v1/stats", id: "stats", summary: "How interrupts fared, by kind, node and person", query: []string{"since"}, reply: "Stats", status: ok, do: (*call).stats},
+		{method: get, path: "/v1/programs", id: "programs", summary: "What can be started", reply: "Programs", status: ok, do: (*call).programs},
+		{method: get, path: "/v1/programs/{machine}", id: "program", summary: "The nodes of a machine, and where they lead", may: anyToken, reply: "Program", status: ok, do: (*call).program},
 		{method: get, path: "/v1/stream", id: "streamAll", summary: "The outbox of all threads as it grows", query: follow, reply: "Row", status: ok, stream: (*call).events},
 		{method: get, path: "/v1/ws", id: "socket", summary: "The WebSocket", may: anyToken, status: http.StatusSwitchingProtocols, stream: (*call).socket},
 		{method: post, path: one + "/tokens", id: "grant", summary: "Make a capability token", body: "GrantRequest", reply: "Grant", status: made, do: with((*call).grant)},
@@ -50,17 +61,17 @@ func (s *Server) table() []route {
 		{method: get, path: "/v1/interrupts", id: "inbox", summary: "Interrupts over all threads, the most urgent first", query: inbox, reply: "Interrupts", status: ok, do: (*call).inbox},
 		{method: get, path: two, id: "getInterrupt", summary: "An interrupt of any state", may: mayView, reply: "Interrupt", status: ok, do: (*call).getInterrupt},
 		{method: post, path: two + "/answer", id: "answer", summary: "Answer an interrupt", may: mayAnswer, body: "Answer", reply: "Answered", keyed: true, status: ok, do: with((*call).answerInterrupt)},
-		{method: post, path: two + "/claim", id: "claim", summary: "Take an interrupt on, or lay it down", may: mayAnswer, body: "Claim", reply: "Interrupt", status: ok, do: with((*call).claim)},
-		{method: post, path: two + "/extend", id: "extend", summary: "Move the deadline of an interrupt", body: "Extend", reply: "Interrupt", status: ok, do: with((*call).extend)},
+		{method: post, path: two + "/claim", id: "claim", summary: "Take an interrupt on, or lay it down", may: mayAnswer, body: "Claim", reply: "Interrupt", keyed: true, status: ok, do: with((*call).claim)},
+		{method: post, path: two + "/extend", id: "extend", summary: "Move the deadline of an interrupt", body: "Extend", reply: "Interrupt", keyed: true, status: ok, do: with((*call).extend)},
 		{method: post, path: "/v1/answers", id: "answerAll", summary: "Answer interrupts of any threads, all or none", body: "Answers", reply: "Interrupts", keyed: true, status: ok, do: with((*call).answerAll)},
 	}
 	if s.cfg.Rerouter != nil {
 		rows = append(rows, route{
 			method: post, path: "/v1/interrupt-events", id: "reroute", summary: "Interrupt a node, and go on elsewhere", query: []string{"thread"},
-			body: "Event", reply: "Ack", status: ok, do: with((*call).reroute),
+			body: "Event", reply: "Ack", keyed: true, status: ok, do: with((*call).reroute),
 		})
 	}
-	return rows
+	return append(rows, s.aguiRoutes()...)
 }
 
 //go:embed schemas.json

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -28,10 +29,17 @@ type Config struct {
 	Origins  []string // other origins whose pages may call it, like https://example.com; default: none
 	Rerouter Rerouter // takes reroute events; default: there is no such call
 
+	// Programs says of machines, by their names, what can be started and how their nodes hang together; default: nothing.
+	Programs map[string]Program
+	// Conversation takes the messages to threads of a workflow, and makes a thread of an id that is unknown. Its Engine must be the server's.
+	// Default: messages go to the engine, which knows no turns, no digression and no words for cancel or skip.
+	Conversation *workflow.Conversation
+
 	Rate       float64       // calls a second for each token, and failed log-ins for each address; default 100
 	Burst      int           // calls at once; default 200
 	MaxStreams int           // streams and sockets at once; default 2,000
 	Timeout    time.Duration // how long a call may take, a body be on its way, and a write to a stream block; default 10 seconds
+	Patience   time.Duration // how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
 	Beat       time.Duration // how often an idle stream shows that it lives; default 15 seconds
 
 	Log *slog.Logger     // one audit line for each change and each refused token. Never a token, a body or a query; default: none
@@ -55,6 +63,7 @@ type Server struct {
 	routes   []route
 	mux      *http.ServeMux
 	document []byte
+	graphs   map[string]*Graph
 	calls    *limiter
 	failures *limiter
 	streams  atomic.Int64
@@ -82,6 +91,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	defaulted(&c.Burst, 200)
 	defaulted(&c.MaxStreams, 2000)
 	defaulted(&c.Timeout, 10*time.Second)
+	defaulted(&c.Patience, 2*time.Minute)
 	defaulted(&c.Beat, 15*time.Second)
 	if c.Now == nil {
 		c.Now = time.Now
@@ -89,8 +99,16 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Conversation != nil && c.Conversation.Engine != engine {
+		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: errors.New("the conversation has another engine: give both the same")}
+	}
+	c.Programs = maps.Clone(c.Programs)
+	var err error
+	if s.graphs, err = graphs(c.Programs); err != nil {
+		return nil, err
+	}
 	s.log = c.Log
-	s.ending, s.end = context.WithCancel(context.Background()) //nolint:gosec // [Server.HTTP] calls it; without, nothing is held but this context
+	s.ending, s.end = context.WithCancel(context.Background()) // [Server.HTTP] calls it; without, nothing is held but this context
 	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
 	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
 	return s, s.register()

@@ -327,7 +327,8 @@ func (s *socket) write(ctx context.Context) {
 			}
 			out = frame{Type: frameRow, Payload: row, ID: row.ID}
 		case <-beat.C:
-			if s.timed(ctx, s.conn.Ping) != nil {
+			if err := s.timed(ctx, s.conn.Ping); err != nil {
+				s.gaveUp(err)
 				return
 			}
 			continue
@@ -343,14 +344,19 @@ func (s *socket) write(ctx context.Context) {
 			})
 		}
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				s.audit(http.StatusRequestTimeout, runtime.CodeUnavailable)
-			}
+			s.gaveUp(err)
 			return
 		}
 		if out.rows != nil {
 			rows = out.rows
 		}
+	}
+}
+
+// gaveUp notes that a client was cut because it took nothing in time.
+func (s *socket) gaveUp(err error) {
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.audit(http.StatusRequestTimeout, runtime.CodeUnavailable)
 	}
 }
 

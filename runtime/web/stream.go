@@ -20,10 +20,10 @@ var outboxTypes = []runtime.EntryType{
 	runtime.EntryModified, runtime.EntryReroute, runtime.EntryReturned, runtime.EntryOver,
 }
 
-// shown reports whether an entry stands in the outbox. What became of a token is in the history only.
+// shown reports whether an entry stands in the outbox. What became of a token, or a key, is in the history only.
 func shown(e *runtime.Entry) bool {
 	if e.Type == runtime.EntryMessage {
-		return e.Name != grantName && e.Name != revokedName
+		return e.Name != grantName && e.Name != revokedName && (e.Name != requestName || e.Request == "")
 	}
 	return slices.Contains(outboxTypes, e.Type)
 }
@@ -87,35 +87,59 @@ func (c *call) enter() (ctx context.Context, leave func(), err error) {
 	}, nil
 }
 
+// readAhead is how long what was read from the store waits for a reader who has not taken the row before it.
+const readAhead = time.Second
+
 // follow hands out the rows of a thread, or of all, after a cursor, one when the last one was taken: who reads slowly makes nobody wait and
-// fills no memory. The channel is closed when ctx ends, and after broken was called: the store refuses, or the token was revoked.
+// fills no memory. What was read ahead is let go while a reader takes his time, and read again. The channel is closed when ctx ends, and after
+// broken was called: the store refuses, or the token was revoked.
 func (c *call) follow(ctx context.Context, name string, cursor int64, broken func()) <-chan Row {
 	rows := make(chan Row)
 	go func() {
 		defer close(rows)
-		for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
-			if err == nil && !c.lost(&e) && !shown(&e) {
-				continue
-			}
+		for late := true; late && ctx.Err() == nil; {
 			var row Row
-			if err == nil {
-				row, err = c.s.row(ctx, &e)
-			}
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err != nil || c.lost(&e):
-				broken()
+			row, cursor, late = c.handOut(ctx, name, cursor, rows, broken)
+			if !late {
 				return
 			}
 			select {
 			case rows <- row:
 			case <-ctx.Done():
-				return
 			}
 		}
 	}()
 	return rows
+}
+
+// handOut is follow until a row is not taken in time: it returns that one and its cursor then, with late.
+func (c *call) handOut(ctx context.Context, name string, cursor int64, rows chan<- Row, broken func()) (row Row, at int64, late bool) {
+	tired := time.NewTimer(readAhead)
+	defer tired.Stop()
+	for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
+		if err == nil && !c.lost(&e) && !shown(&e) {
+			continue
+		}
+		if err == nil {
+			row, err = c.s.row(ctx, &e)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return row, e.Cursor, false
+		case err != nil || c.lost(&e):
+			broken()
+			return row, e.Cursor, false
+		}
+		tired.Reset(readAhead)
+		select {
+		case rows <- row:
+		case <-tired.C:
+			return row, e.Cursor, true
+		case <-ctx.Done():
+			return row, e.Cursor, false
+		}
+	}
+	return row, cursor, false
 }
 
 // lost reports whether an entry revokes the token of the call.

@@ -1,12 +1,9 @@
 package web
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -30,9 +27,6 @@ func (c *call) start(f *startForm) (any, error) {
 	request, err := c.request()
 	if err != nil {
 		return nil, err
-	}
-	if f.ID == "" && request != "" { // so that the same call finds the same thread
-		f.ID = strings.ReplaceAll(request, "/", "-")
 	}
 	if f.Input == nil {
 		f.Input = json.RawMessage("null")
@@ -75,7 +69,7 @@ func (c *call) threads() (any, error) {
 		out.Items = append(out.Items, row{t.ID, t.Version, t.Status, millis(t.Wake)})
 		out.Next = t.ID
 	}
-	if len(found) < c.limit/2 { // the engine may leave rows of its own out
+	if len(found) < c.limit {
 		out.Next = ""
 	}
 	return out, nil
@@ -84,84 +78,6 @@ func (c *call) threads() (any, error) {
 func (c *call) thread() (any, error) {
 	t, err := c.s.engine.Thread(c.ctx(), c.r.PathValue("thread"))
 	return sent(threadOf, t, err)
-}
-
-type messageForm struct {
-	Message string          `json:"message"`
-	By      string          `json:"by,omitempty"`
-	Machine string          `json:"machine,omitempty"`
-	Name    string          `json:"name,omitempty"`
-	Input   json.RawMessage `json:"input,omitempty"`
-}
-
-// message reads a JSON string, or an object with a message.
-func message(body []byte) (messageForm, error) {
-	var f messageForm
-	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte(`"`)) {
-		body = slices.Concat([]byte(`{"message":`), body, []byte("}"))
-	}
-	return f, read(body, &f)
-}
-
-func (c *call) deliver() (any, error) {
-	f, err := message(c.body)
-	if err != nil {
-		return nil, err
-	}
-	by, err := c.by(f.By)
-	if err != nil {
-		return nil, err
-	}
-	m := thread.Message{Thread: c.r.PathValue("thread"), Text: f.Message, Machine: f.Machine, Name: f.Name, By: by}
-	if m.Request, err = c.request(); err != nil {
-		return nil, err
-	}
-	if f.Input != nil {
-		m.Input = f.Input
-	}
-	if m.Machine == "" {
-		if m.Machine, m.Name, err = c.first(m.Thread); err != nil {
-			return nil, err
-		}
-	}
-	t, err := c.s.engine.Deliver(c.ctx(), m)
-	if err != nil {
-		return nil, err
-	}
-	row, err := c.s.engine.ByRequest(c.ctx(), m.Thread, m.Request)
-	switch {
-	case err != nil:
-		return nil, err
-	case row == nil:
-	case row.Type == runtime.EntryEntered:
-		input, err := runtime.Encode(m.Text)
-		if f.Input != nil {
-			input = f.Input
-		}
-		if err != nil || !same(row.Value, input) || row.By != by {
-			return nil, errOtherBody
-		}
-	default:
-		i, err := c.s.engine.Interrupt(c.ctx(), row.Interrupt)
-		if err != nil {
-			return nil, err
-		}
-		if !gave(i, runtime.Answer{Text: m.Text, By: by}) {
-			return nil, errOtherBody
-		}
-	}
-	return threadOf(t), nil
-}
-
-// first returns what the first turn of a thread ran: a later one runs that too.
-func (c *call) first(name string) (machine, what string, err error) {
-	rows, err := c.s.engine.History(c.ctx(), name, 0, 10)
-	for i := range rows {
-		if rows[i].Type == runtime.EntryEntered {
-			return rows[i].Machine, rows[i].Name, nil
-		}
-	}
-	return "", "", err
 }
 
 type escapeForm struct {
@@ -188,7 +104,7 @@ func (c *call) escape(f *escapeForm) (any, error) {
 	if f.Mode == "" {
 		f.Mode = runtime.EscapeSafe
 	}
-	told, err := c.s.engine.Escape(c.ctx(), c.r.PathValue("thread"), f.Mode, f.By, f.Reason)
+	_, told, err := c.change(c.r.PathValue("thread"), func(ch *runtime.Change) (string, error) { return ch.Escape(f.Mode, f.By, f.Reason) })
 	return sent(ackOf, told, err)
 }
 
@@ -198,34 +114,8 @@ type reasonForm struct {
 }
 
 func (c *call) cancel(f *reasonForm) (any, error) {
-	t, err := c.s.engine.Cancel(c.ctx(), c.r.PathValue("thread"), f.By, f.Reason)
+	t, _, err := c.change(c.r.PathValue("thread"), func(ch *runtime.Change) (string, error) { return "", ch.Cancel(f.By, f.Reason) })
 	return sent(threadOf, t, err)
-}
-
-type forkForm struct {
-	Seq int64  `json:"seq"`
-	ID  string `json:"id,omitempty"`
-	By  string `json:"by,omitempty"`
-}
-
-type forked struct {
-	Thread Thread `json:"thread"`
-	After  []Row  `json:"after"` // effects of the source after that point
-}
-
-func (c *call) fork(f *forkForm) (any, error) {
-	if f.ID != "" && !legalID(f.ID) {
-		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
-	}
-	made, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, f.ID, f.By)
-	if err != nil {
-		return nil, err
-	}
-	out := forked{threadOf(made.Thread), []Row{}}
-	for i := range made.After {
-		out.After = append(out.After, rowOf(&made.After[i]))
-	}
-	return out, nil
 }
 
 func (c *call) history() (any, error) { return c.log(func(*runtime.Entry) bool { return true }) }
@@ -273,8 +163,20 @@ func (c *call) reroute(f *workflow.Event) (any, error) {
 	if f.RequestedBy == "" {
 		f.RequestedBy = "operator"
 	}
-	status, err := c.s.cfg.Rerouter.Reroute(c.ctx(), c.s.engine, name, *f)
-	return sent(ackOf, status, err)
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	digest := c.digest()
+	told, err := c.reserve(name, request, digest)
+	if err != nil || told != "" {
+		return sent(ackOf, told, err)
+	}
+	status, err := c.s.cfg.Rerouter.Reroute(c.ctx(), c.s.engine, name, *f) // finds the event by its id when it came in already
+	if err != nil {
+		return nil, err
+	}
+	return sent(ackOf, status, c.tell(name, request, digest, status))
 }
 
 // mark is where a page of the inbox ended.

@@ -26,6 +26,8 @@ type Thread struct {
 	Result      json.RawMessage  `json:"result,omitempty"`
 	Failure     *runtime.Failure `json:"failure,omitempty"`
 	ForkedFrom  *runtime.Fork    `json:"forkedFrom,omitempty"`
+	Reply       []string         `json:"reply,omitempty"`  // to a message: what was said in its turn
+	Beside      []Interrupt      `json:"beside,omitempty"` // to a message: what is open on a thread beside, which has taken it
 }
 
 // Frame is one activation on a thread.

@@ -44,6 +44,8 @@ type Message struct {
 	Text     string
 	Answers  []runtime.Answer  // in place of Text: to open interrupts by their ids, all of them or none. Each names who gives it, or User does
 	Cancel   bool              // in place of Text: end the turn that waits, as a cancel word does
+	Open     []string          // with Answers or Cancel: ids of what the sender saw open. He must have seen all that is
+	Away     bool              // the user did not see what the thread asks, as in DeliverAll: only Answers answer
 	Metadata map[string]string // goes to the handlers, see [Metadata]; a resumed turn sees that of the message that resumed it
 }
 
@@ -58,7 +60,7 @@ type Turn struct {
 // for. It refuses what [runtime.Change.Answer] and [runtime.Closed] refuse of an answer, and what [thread.Engine.Start] does of a new thread; beside
 // them:
 //
-//   - CodeConflict with a [thread.PendingError]: the thread waits, and the message is no answer to what is open;
+//   - CodeConflict with a [thread.PendingError]: the thread waits, and the message is no answer to what is open, or Open lacks some of that;
 //   - CodeAmbiguous: several open questions take plain text;
 //   - CodeConflict: the thread works on an earlier message, or the program has it;
 //   - CodeNotWaiting: the thread is over;
@@ -67,14 +69,14 @@ type Turn struct {
 //
 // The run belongs to the engine: when ctx ends first it goes on, and the same message again finds what it did.
 func (c *Conversation) Deliver(ctx context.Context, m Message) (*Turn, error) {
-	return c.deliver(ctx, m, false)
+	return c.deliver(ctx, m)
 }
 
 // DeliverStream is Deliver that yields the rows of the turn as they are committed, also while it runs, and ends after the last one. A refusal
 // is yielded as an error; where the thread cannot be read, together with a message row that is stored nowhere.
 func (c *Conversation) DeliverStream(ctx context.Context, m Message) iter.Seq2[runtime.Entry, error] {
 	return func(yield func(runtime.Entry, error) bool) {
-		d, err := c.accept(ctx, m, false)
+		d, err := c.accept(ctx, m)
 		if err != nil {
 			var row runtime.Entry
 			if text := d.apology(err); text != "" {
@@ -99,13 +101,14 @@ type Delivered struct {
 func (c *Conversation) DeliverAll(ctx context.Context, messages ...Message) []Delivered {
 	out := make([]Delivered, len(messages))
 	for i, m := range messages {
-		out[i].Turn, out[i].Err = c.deliver(ctx, m, true)
+		m.Away = true
+		out[i].Turn, out[i].Err = c.deliver(ctx, m)
 	}
 	return out
 }
 
-func (c *Conversation) deliver(ctx context.Context, m Message, away bool) (*Turn, error) {
-	d, err := c.accept(ctx, m, away)
+func (c *Conversation) deliver(ctx context.Context, m Message) (*Turn, error) {
+	d, err := c.accept(ctx, m)
 	if err != nil {
 		if text := d.apology(err); text != "" {
 			return &Turn{Reply: []string{text}}, err
@@ -161,6 +164,9 @@ func ids(open []*runtime.Interrupt) []string {
 	}
 	return out
 }
+
+// Beside reports whether a thread is one that took a message in place of another, as [Conversation] lets it when somebody digresses.
+func Beside(thread, other string) bool { return strings.HasPrefix(other, thread+besideMark) }
 
 // among reports whether a whole message is one of some words.
 func among(words []string, text string) bool {

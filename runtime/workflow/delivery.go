@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -16,8 +17,7 @@ import (
 // delivery is one message on its way into a thread.
 type delivery struct {
 	*Conversation
-	m    *Message
-	away bool // the user wrote it without seeing what the thread asks
+	m *Message
 
 	// What deciding it found. A decision may run several times: the last one counts.
 	read    bool               // the thread could be read
@@ -32,8 +32,8 @@ type delivery struct {
 }
 
 // accept commits a message. The delivery is there after a refusal too.
-func (c *Conversation) accept(ctx context.Context, m Message, away bool) (*delivery, error) {
-	d := &delivery{Conversation: c, m: &m, away: away}
+func (c *Conversation) accept(ctx context.Context, m Message) (*delivery, error) {
+	d := &delivery{Conversation: c, m: &m}
 	for {
 		t, err := c.Engine.Change(ctx, m.Thread, func(ch *runtime.Change) error { return d.decide(ctx, ch) })
 		switch code := runtime.CodeOf(err); {
@@ -122,6 +122,9 @@ func (d *delivery) decide(ctx context.Context, c *runtime.Change) error {
 		}
 		return nil
 	case len(m.Answers) > 0:
+		if err := d.covers(t); err != nil {
+			return err
+		}
 		return d.answer(ctx, c)
 	}
 	switch status := t.Status(); {
@@ -131,10 +134,45 @@ func (d *delivery) decide(ctx context.Context, c *runtime.Change) error {
 		return refuse(runtime.CodeConflict, op, "it is working on the last message: wait")
 	case status != runtime.StatusWaiting:
 		return refuse(runtime.CodeNotWaiting, op, fmt.Sprintf("it is %s: start another", status))
-	case m.Cancel, !d.away && among(d.Cancel, m.Text):
+	case m.Cancel, !d.m.Away && among(d.Cancel, m.Text):
+		if err := d.current(ctx, t); err != nil {
+			return err
+		}
 		return d.cancel(c)
 	}
 	return d.reply(ctx, c)
+}
+
+// covers refuses a message whose sender has not seen all that is open. When nothing of what he saw is open any more he comes late, or again:
+// what became of each interrupt tells which.
+func (d *delivery) covers(t *runtime.Thread) error {
+	seen := func(id string) bool { return slices.Contains(d.m.Open, id) }
+	now := ids(open(t))
+	if !slices.ContainsFunc(now, seen) || !slices.ContainsFunc(now, func(id string) bool { return !seen(id) }) {
+		return nil
+	}
+	return &runtime.Error{Code: runtime.CodeConflict, Op: "deliver to thread " + t.ID, Err: &thread.PendingError{Open: now}}
+}
+
+// current is covers for a message that ends the turn: all that the sender saw must be open still.
+func (d *delivery) current(ctx context.Context, t *runtime.Thread) error {
+	now := ids(open(t))
+	for _, id := range d.m.Open {
+		if slices.Contains(now, id) {
+			continue
+		}
+		i, err := d.Engine.Interrupt(ctx, id)
+		if err != nil {
+			return err
+		}
+		if i.Thread != t.ID {
+			return refuse(runtime.CodeNotFound, "deliver to thread "+t.ID, "it has no interrupt "+id)
+		}
+		if _, err = runtime.Closed(i, &runtime.Answer{}); err != nil {
+			return err
+		}
+	}
+	return d.covers(t)
 }
 
 // served returns the entry under which the thread has the message already, in this change or before.
@@ -173,8 +211,8 @@ func (d *delivery) reply(ctx context.Context, c *runtime.Change) error {
 			asked = append(asked, i)
 		}
 	}
-	skip := !d.away && among(d.Skip, m.Text)
-	strict := d.away || !skip && (d.Strict || d.Machine.tables.PlainText == "strict")
+	skip := !d.m.Away && among(d.Skip, m.Text)
+	strict := d.m.Away || !skip && (d.Strict || d.Machine.tables.PlainText == "strict")
 	switch {
 	case strict || len(asked) == 0:
 		return &runtime.Error{Code: runtime.CodeConflict, Op: op, Err: &thread.PendingError{Open: ids(open(t))}}
@@ -200,7 +238,11 @@ func (d *delivery) give(ctx context.Context, c *runtime.Change, a runtime.Answer
 	if err != nil {
 		return err
 	}
+	before := len(c.Entries)
 	_, refusal := c.Answer(a)
+	if unclear(refusal) { // it counts once, however often the message comes
+		c.Entries[before].Request = a.Request
+	}
 	if runtime.CodeOf(refusal) == runtime.CodeNotFound {
 		i, err := d.Engine.Interrupt(ctx, a.Interrupt)
 		if err != nil || i.Thread != c.Thread.ID {
@@ -236,6 +278,11 @@ func (d *delivery) answer(ctx context.Context, c *runtime.Change) error {
 
 // cancel ends the turn. A tool call that waits for a person gets its result: that it was cancelled.
 func (d *delivery) cancel(c *runtime.Change) error {
+	metadata, err := runtime.Encode(d.m.Metadata)
+	if err != nil {
+		return err
+	}
+	c.Add(runtime.Entry{Type: runtime.EntryMetadata, Value: metadata, By: d.m.User, Request: d.m.ID}) // first: the same message again has all below
 	text := spoken{Text: d.Cancelled}
 	if text.Text == "" {
 		text.Text = "Cancelled."
@@ -257,12 +304,15 @@ func (d *delivery) cancel(c *runtime.Change) error {
 		return err
 	}
 	root := c.Thread.Root().ID
-	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: root, Name: "reply", Value: value, By: d.m.User, Request: d.m.ID})
+	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: root, Name: "reply", Value: value, By: d.m.User})
 	c.Return(root, nil)
 	return nil
 }
 
-const asideName = "aside"
+const (
+	asideName  = "aside"
+	besideMark = "~" + asideName + "." // between the ids of a thread and of one beside it
+)
 
 // aside notes that a thread beside takes the message. Its id follows from the message's: the same message again finds it.
 func (d *delivery) aside(c *runtime.Change) error {
@@ -271,7 +321,7 @@ func (d *delivery) aside(c *runtime.Change) error {
 		sum := sha256.Sum256([]byte(d.m.ID))
 		name = hex.EncodeToString(sum[:8])
 	}
-	d.beside = d.m.Thread + "~" + asideName + "." + name
+	d.beside = d.m.Thread + besideMark + name
 	value, err := runtime.Encode(map[string]string{"thread": d.beside})
 	if err != nil {
 		return err

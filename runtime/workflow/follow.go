@@ -63,11 +63,23 @@ func (f *follower) stored(ctx context.Context, yield func(runtime.Entry, error) 
 }
 
 func (f *follower) take(row *runtime.Entry, yield func(runtime.Entry, error) bool) bool {
-	if row.Request != "" && row.Request != f.request {
+	if row.Request != "" && row.Request != f.request && bringsMessage(row) {
 		return false
 	}
 	f.at, f.cursor = row.Seq, row.Cursor
 	return yield(*row, nil)
+}
+
+// bringsMessage reports whether the request of an entry is a message: others ask for things that go on beside a turn, like a claim.
+func bringsMessage(row *runtime.Entry) bool {
+	switch row.Type {
+	case runtime.EntryEntered, runtime.EntryAnswered, runtime.EntryVoted, runtime.EntryReasked, runtime.EntryMetadata:
+		return true
+	case runtime.EntryMessage:
+		return row.Name == asideName
+	default:
+		return false
+	}
 }
 
 func (f *follower) reload(ctx context.Context, yield func(runtime.Entry, error) bool) bool {

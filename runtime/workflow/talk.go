@@ -70,6 +70,9 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 		l.messages = append(l.messages, llm.Message{Role: llm.RoleUser, Text: t.Text})
 	}
 	var err error
+	if l.engine, err = thread.EngineOf(ctx); err != nil {
+		return nil, err
+	}
 	if l.tools, err = l.offers(ctx, p.step); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,7 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 // talk is one that goes on.
 type talk struct {
 	Talk
+	engine   *thread.Engine
 	thread   string
 	user     string
 	node     *runtime.Node
@@ -156,9 +160,20 @@ func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
 	})
 }
 
-// execute runs a tool within its time.
+// slow is when somebody who follows the talk wants to see which tool it waits for.
+const slow = 200 * time.Millisecond
+
+// store commits what the talk has done so far.
+func (l *talk) store(ctx context.Context) error {
+	_, err := l.engine.Change(ctx, l.thread, func(*runtime.Change) error { return nil })
+	return err
+}
+
+// execute runs a tool within its time. What was done before a slow one is stored while that runs: the call among it.
 func (l *talk) execute(ctx context.Context, key string, c *call, tool *llm.Tool) (llm.ToolResult, error) {
 	ctx = context.WithValue(ctx, toolKey{}, key)
+	waits := time.AfterFunc(slow, func() { _ = l.store(ctx) }) // at the latest it is stored with the step
+	defer waits.Stop()
 	value, err := within(ctx, l.Timeout, func(ctx context.Context) (json.RawMessage, error) { return tool.Call(ctx, c.Args) })
 	switch {
 	case err == nil && value == nil:

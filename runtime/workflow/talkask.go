@@ -98,13 +98,9 @@ func (l *talk) approved(ctx context.Context, c *call, tool *llm.Tool) (llm.ToolR
 	if denied != nil {
 		return c.keep(ctx, *denied)
 	}
-	engine, err := thread.EngineOf(ctx)
-	if err != nil {
-		return llm.ToolResult{}, err
-	}
 	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
 		// A step may run on an answer before that is stored. Here it must be: nobody may deny afterwards what has happened.
-		if _, err := engine.Change(ctx, l.thread, func(*runtime.Change) error { return nil }); err != nil {
+		if err := l.store(ctx); err != nil {
 			return llm.ToolResult{}, err
 		}
 		return l.execute(ctx, key, c, tool)

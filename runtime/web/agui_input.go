@@ -1,0 +1,274 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// runInput is what is used of the input of a run.
+type runInput struct {
+	thread, run, parent string
+	messages            []json.RawMessage // as the front end has them
+	text                string            // of the user, when it is the last thing that was said
+	resume              []resumption
+	by                  string // in whose name the operator runs
+	away                bool   // the user wrote without seeing what the thread asks
+	context, forwarded  json.RawMessage
+	digest              string // of text and resume
+}
+
+// resumption is what a person did about one interrupt.
+type resumption struct {
+	interrupt string
+	cancelled bool
+	payload   json.RawMessage // nil when there is none; null is one
+	digest    string          // of what the person saw
+	routeTo   string          // where the work is to go on
+}
+
+// What goes to the handlers with a message, see [workflow.Metadata].
+const (
+	metaRun       = "run"
+	metaDigest    = "digest"
+	metaContext   = "context"
+	metaForwarded = "forwardedProps"
+)
+
+func (in *runInput) metadata() map[string]string {
+	out := map[string]string{metaRun: in.run, metaDigest: in.digest}
+	for name, data := range map[string]json.RawMessage{metaContext: in.context, metaForwarded: in.forwarded} {
+		if text := string(data); text != "" && text != "null" && text != "{}" && text != "[]" {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// request is the id under which the thread has the run. It has a space of its own among the ids of requests.
+func (in *runInput) request() string { return "agui/" + in.run }
+
+// object is a JSON object with a pointer to it. Fields that nobody asks for are let through: the protocol grows.
+type object struct {
+	fields  map[string]json.RawMessage
+	pointer string
+}
+
+// open reads an object. The letter case of a name counts.
+func openObject(data json.RawMessage, pointer string) (object, error) {
+	o := object{pointer: pointer}
+	if json.Unmarshal(data, &o.fields) != nil || o.fields == nil {
+		return o, wrong(pointer, "expected an object")
+	}
+	return o, nil
+}
+
+// take reads a field; null and absent are the zero value.
+func take[T any](o object, name, expected string, into *T) error {
+	raw := o.fields[name]
+	if raw == nil || string(raw) == "null" {
+		return nil
+	}
+	if json.Unmarshal(raw, into) != nil {
+		return wrong(o.pointer+"/"+name, "expected "+expected)
+	}
+	return nil
+}
+
+// readRun reads the input of a run. It is held to the rules of every body, but for names that it does not know.
+func readRun(body []byte) (*runInput, error) {
+	o, err := openObject(body, "")
+	if err != nil {
+		return nil, err
+	}
+	shape := &runtime.Shape{Name: "RunAgentInput"}
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		shape.Fields = append(shape.Fields, runtime.Field{Name: name})
+	}
+	if err := runtime.Unmarshal(body, &form{shape}); err != nil { // double keys, nesting, bad text
+		return nil, err
+	}
+	in := &runInput{context: o.fields["context"], forwarded: o.fields["forwardedProps"]}
+	var resume []json.RawMessage
+	err = errors.Join(
+		take(o, "threadId", "a string", &in.thread), take(o, "runId", "a string", &in.run), take(o, "parentRunId", "a string", &in.parent),
+		take(o, "messages", "an array", &in.messages), take(o, "resume", "an array", &resume),
+	)
+	const mostRun = 200
+	switch {
+	case err != nil:
+		return nil, err
+	case !legalID(in.thread):
+		return nil, wrong("/threadId", "is no id: use letters, digits and - _ . ~, at most 200")
+	case in.run == "" || len(in.run) > mostRun || strings.ContainsFunc(in.run, func(r rune) bool { return r < ' ' }):
+		return nil, wrong("/runId", "has 1 to 200 bytes, and no control characters")
+	}
+	if props, err := openObject(in.forwarded, "/forwardedProps"); err == nil {
+		if err := errors.Join(take(props, "by", "a string", &in.by), take(props, "away", "a boolean", &in.away)); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(in.readResume(resume), in.readText()); err != nil {
+		return nil, err
+	}
+	return in, in.seal(o.fields["resume"])
+}
+
+// readText finds what the user says: the last message, when it is the user's. With a resumption it is an old one.
+func (in *runInput) readText() error {
+	if len(in.messages) == 0 || len(in.resume) > 0 {
+		return nil
+	}
+	last := len(in.messages) - 1
+	o, err := openObject(in.messages[last], "/messages/"+strconv.Itoa(last))
+	if err != nil {
+		return err
+	}
+	var role string
+	if err := take(o, "role", "a string", &role); err != nil || role != "user" {
+		return err
+	}
+	if json.Unmarshal(o.fields["content"], &in.text) != nil {
+		var parts []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(o.fields["content"], &parts) != nil {
+			return wrong(o.pointer+"/content", "expected a string, or an array of parts")
+		}
+		texts := make([]string, len(parts))
+		for n, part := range parts {
+			if texts[n] = part.Text; part.Type != "text" {
+				return wrong(o.pointer+"/content/"+strconv.Itoa(n), "only text is taken here")
+			}
+		}
+		in.text = strings.Join(texts, "\n")
+	}
+	if in.text == "" {
+		return wrong(o.pointer+"/content", "is empty")
+	}
+	return nil
+}
+
+func (in *runInput) readResume(entries []json.RawMessage) error {
+	if len(entries) > maxBatch {
+		return wrong("/resume", "has more than "+strconv.Itoa(maxBatch)+" entries")
+	}
+	for n, entry := range entries {
+		o, err := openObject(entry, "/resume/"+strconv.Itoa(n))
+		if err != nil {
+			return err
+		}
+		var r resumption
+		var status string
+		if err := errors.Join(take(o, "interruptId", "a string", &r.interrupt), take(o, "status", "a string", &status)); err != nil {
+			return err
+		}
+		if o.fields["metadata"] != nil {
+			meta, err := openObject(o.fields["metadata"], o.pointer+"/metadata")
+			if err == nil {
+				err = errors.Join(take(meta, "digest", "a string", &r.digest), take(meta, "routeTo", "a string", &r.routeTo))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		r.payload, r.cancelled = o.fields["payload"], status == "cancelled"
+		switch {
+		case !legalID(r.interrupt):
+			return wrong(o.pointer+"/interruptId", "names no interrupt")
+		case status != "resolved" && status != "cancelled":
+			return wrong(o.pointer+"/status", "is resolved or cancelled")
+		case slices.ContainsFunc(in.resume, func(other resumption) bool { return other.interrupt == r.interrupt }):
+			return wrong(o.pointer+"/interruptId", "is there twice")
+		}
+		in.resume = append(in.resume, r)
+	}
+	return nil
+}
+
+// seal makes the digest by which the same input is known again.
+func (in *runInput) seal(resume json.RawMessage) error {
+	data := resume
+	if len(in.resume) == 0 {
+		var err error
+		if data, err = runtime.Encode(in.text); err != nil {
+			return err
+		}
+	}
+	data, err := canonical(data)
+	sum := sha256.Sum256(data)
+	in.digest = hex.EncodeToString(sum[:16])
+	return err
+}
+
+// resume makes a message of what a person did about the interrupts of one thread: the run's, or one beside it.
+func (r *run) resume(ctx context.Context, m *workflow.Message) error {
+	cancelled := 0
+	for _, entry := range r.in.resume {
+		i, err := r.s.engine.Interrupt(ctx, entry.interrupt)
+		switch {
+		case err != nil:
+			return err
+		case i.Thread != r.in.thread && !workflow.Beside(r.in.thread, i.Thread):
+			return errNotFound
+		case len(m.Open) > 0 && i.Thread != m.Thread:
+			return invalid("these interrupts are of several threads: resume one of them at a time")
+		}
+		m.Thread = i.Thread
+		m.Open = append(m.Open, i.ID)
+		if entry.cancelled {
+			cancelled++
+			continue
+		}
+		a, err := entry.answer(i)
+		if err != nil {
+			return err
+		}
+		m.Answers = append(m.Answers, a)
+	}
+	if cancelled > 0 && len(m.Answers) > 0 {
+		return invalid("a turn is cancelled as a whole: cancel all of its interrupts, or none")
+	}
+	m.Cancel = cancelled > 0
+	return nil
+}
+
+// pendingInterrupt is the code of a run that is no answer to what its thread asks.
+const pendingInterrupt = "pending_interrupt"
+
+func pending(open []*runtime.Interrupt) error {
+	waits := &thread.PendingError{}
+	for _, i := range open {
+		waits.Open = append(waits.Open, i.ID)
+	}
+	return &runtime.Error{Code: runtime.CodeConflict, Op: "run", Err: waits}
+}
+
+// openOf returns what a thread asks now.
+func openOf(t *runtime.Thread) []*runtime.Interrupt {
+	return slices.DeleteFunc(slices.Clone(t.Open), func(i *runtime.Interrupt) bool { return i.State != runtime.InterruptOpen })
+}
+
+// errorOf is what a RUN_ERROR says of an error.
+func errorOf(err error) (code, text string) {
+	p := problemOf(err)
+	if _, is := errors.AsType[*thread.PendingError](err); is {
+		return pendingInterrupt, p.Detail
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		return string(p.Code), "try again later, with the same run: it shows what came of this one"
+	}
+	return string(p.Code), p.Detail
+}

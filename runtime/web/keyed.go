@@ -1,0 +1,222 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// requestName is the name of the message entries that say what an Idempotency-Key was used for. They are no messages to anybody.
+const requestName = "request"
+
+// use is what such an entry says.
+type use struct {
+	Digest string `json:"digest"`         // of what was asked
+	Told   string `json:"told,omitempty"` // and what was answered
+}
+
+// digest is what a call asks for, by its content: spaces and the order of keys do not count.
+func (c *call) digest() string {
+	body, err := canonical(c.body)
+	if err != nil {
+		body = c.body
+	}
+	sum := sha256.New()
+	_, _ = sum.Write([]byte(c.r.PathValue("thread") + "\x00" + c.r.PathValue("interrupt") + "\x00" + c.r.URL.RawQuery + "\x00"))
+	_, _ = sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// used returns what an entry says of its key, and refuses a use for something else.
+func used(row *runtime.Entry, digest string) (told string, err error) {
+	var u use
+	if err := json.Unmarshal(row.Value, &u); err != nil || u.Digest != digest {
+		return "", errOtherBody
+	}
+	return u.Told, nil
+}
+
+// change does something to a thread and returns what is told of it. With an Idempotency-Key the commit that does it says so in the log of the
+// thread: the same call again does nothing, and is told the same.
+func (c *call) change(id string, do func(ch *runtime.Change) (told string, err error)) (t *runtime.Thread, told string, err error) {
+	request, err := c.request()
+	if err != nil {
+		return nil, "", err
+	}
+	digest := c.digest()
+	t, err = c.s.engine.Change(c.ctx(), id, func(ch *runtime.Change) (err error) { // told is read only after the engine has said that it is done
+		row, err := c.taken(ch, request)
+		switch {
+		case err != nil:
+			return err
+		case row != nil:
+			told, err = used(row, digest)
+			return err
+		}
+		at := len(ch.Entries)
+		if request != "" { // before what it is about: nothing follows the end of a thread
+			ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: requestName, By: c.who.label(), Request: request})
+		}
+		if told, err = do(ch); err != nil || request == "" {
+			return err
+		}
+		ch.Entries[at].Value, err = runtime.Encode(use{Digest: digest, Told: told})
+		return err
+	})
+	return t, told, err
+}
+
+// taken returns the entry of a request, in a change or in the store; nil when it is new.
+func (c *call) taken(ch *runtime.Change, request string) (*runtime.Entry, error) {
+	for n := range ch.Entries {
+		if request != "" && ch.Entries[n].Request == request {
+			return &ch.Entries[n], nil
+		}
+	}
+	return c.s.engine.ByRequest(c.ctx(), ch.Thread.ID, request)
+}
+
+// reserve notes in the log of a thread what a key is used for, where what it is used for is committed on its own and finds its own first
+// result. It refuses another use. told is what [call.tell] kept, "" when that has not happened yet.
+func (c *call) reserve(id, request, digest string) (told string, err error) {
+	if request == "" {
+		return "", nil
+	}
+	if err := c.once(id, request, digest, ""); err != nil {
+		return "", err
+	}
+	row, err := c.s.engine.ByRequest(c.ctx(), id, request+"/told")
+	if err != nil || row == nil {
+		return "", err
+	}
+	return used(row, digest)
+}
+
+// tell keeps what was told of a reserved key.
+func (c *call) tell(id, request, digest, told string) error {
+	if request == "" {
+		return nil
+	}
+	return c.once(id, request+"/told", digest, told)
+}
+
+func (c *call) once(id, request, digest, told string) error {
+	value, err := runtime.Encode(use{Digest: digest, Told: told})
+	if err != nil {
+		return err
+	}
+	_, err = c.s.engine.Change(c.ctx(), id, func(ch *runtime.Change) error {
+		row, err := c.taken(ch, request)
+		switch {
+		case err != nil:
+			return err
+		case row != nil:
+			_, err := used(row, digest)
+			return err
+		}
+		ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: requestName, Value: value, By: c.who.label(), Request: request})
+		return nil
+	})
+	return err
+}
+
+type forkForm struct {
+	Seq int64  `json:"seq"`
+	ID  string `json:"id,omitempty"`
+	By  string `json:"by,omitempty"`
+}
+
+type forked struct {
+	Thread Thread `json:"thread"`
+	After  []Row  `json:"after"` // effects of the source after that point
+}
+
+func forkedOf(t *runtime.Thread, after []runtime.Entry) forked {
+	out := forked{threadOf(t), []Row{}}
+	for i := range after {
+		out.After = append(out.After, rowOf(&after[i]))
+	}
+	return out
+}
+
+// fork makes a thread, whose id follows from the key when the caller names none: so the same call finds it.
+func (c *call) fork(f *forkForm) (any, error) {
+	if f.ID != "" && !legalID(f.ID) {
+		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
+	}
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	id := f.ID
+	if id == "" && request != "" {
+		id = threadID(request)
+	}
+	source := c.r.PathValue("thread")
+	if request != "" {
+		if t, err := c.s.engine.Thread(c.ctx(), id); runtime.CodeOf(err) != runtime.CodeNotFound {
+			return c.forkedBefore(t, err, source, f)
+		}
+	}
+	made, err := c.s.engine.Fork(c.ctx(), source, f.Seq, id, f.By)
+	if runtime.CodeOf(err) == runtime.CodeConflict && request != "" { // the same call was faster
+		t, err := c.s.engine.Thread(c.ctx(), id)
+		return c.forkedBefore(t, err, source, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return forkedOf(made.Thread, made.After), nil
+}
+
+// forkedBefore returns the fork that the same call made, and refuses one that another made.
+func (c *call) forkedBefore(t *runtime.Thread, err error, source string, f *forkForm) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	first, err := c.s.engine.History(c.ctx(), t.ID, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	if from := t.ForkedFrom; from == nil || from.Thread != source || from.Seq != f.Seq || len(first) == 0 || first[0].Name != f.By {
+		if f.ID == "" {
+			return nil, errOtherBody
+		}
+		return nil, refusal(http.StatusConflict, runtime.CodeConflict, "there is a thread of that id: use another")
+	}
+	old, err := c.s.engine.Thread(c.ctx(), source)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := c.s.entries(c.ctx(), source, old.Seq)
+	if err != nil {
+		return nil, err
+	}
+	made := 0
+	rules := &runtime.Rules{NewID: func() string { made++; return strconv.Itoa(made) }} // of a copy that is thrown away
+	find, refused := c.finder()
+	_, after, err := runtime.ForkAt(t.ID, old, entries, find, f.Seq, rules, f.By, c.s.cfg.Now())
+	if *refused != nil {
+		err = *refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	return forkedOf(t, after), nil
+}
+
+// finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
+func (c *call) finder() (find func(id string) *runtime.Interrupt, refused *error) {
+	refused = new(error)
+	return func(id string) *runtime.Interrupt {
+		i, err := c.s.engine.Interrupt(c.ctx(), id)
+		if err != nil {
+			*refused = err
+		}
+		return i
+	}, refused
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+type messageForm struct {
+	Message string          `json:"message"`
+	By      string          `json:"by,omitempty"`
+	Machine string          `json:"machine,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+
+	Cancel   bool              `json:"cancel,omitempty"`   // of a conversation: end the turn that waits
+	Metadata map[string]string `json:"metadata,omitempty"` // of a conversation: for its handlers
+}
+
+// message reads a JSON string, or an object with a message.
+func message(body []byte) (messageForm, error) {
+	var f messageForm
+	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte(`"`)) {
+		body = slices.Concat([]byte(`{"message":`), body, []byte("}"))
+	}
+	return f, read(body, &f)
+}
+
+func (c *call) deliver() (any, error) {
+	f, err := message(c.body)
+	if err != nil {
+		return nil, err
+	}
+	if f.By, err = c.by(f.By); err != nil {
+		return nil, err
+	}
+	machine, name, err := c.first(c.r.PathValue("thread"))
+	if err != nil {
+		return nil, err
+	}
+	if c.s.cfg.Conversation != nil && f.Machine == "" && f.Input == nil && (machine == workflow.Name || machine == "") {
+		return c.converse(&f)
+	}
+	if f.Cancel || f.Metadata != nil {
+		return nil, invalid("cancel and metadata are for a conversation, and this thread is none")
+	}
+	if f.Machine == "" {
+		f.Machine, f.Name = machine, name
+	}
+	return c.say(&f)
+}
+
+// say gives a message to the engine.
+func (c *call) say(f *messageForm) (any, error) {
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	m := thread.Message{Thread: c.r.PathValue("thread"), Text: f.Message, Machine: f.Machine, Name: f.Name, By: f.By, Request: request}
+	if f.Input != nil {
+		m.Input = f.Input
+	}
+	t, err := c.s.engine.Deliver(c.ctx(), m)
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.s.engine.ByRequest(c.ctx(), m.Thread, m.Request)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+	case row.Type == runtime.EntryEntered:
+		input, err := runtime.Encode(m.Text)
+		if f.Input != nil {
+			input = f.Input
+		}
+		if err != nil || !same(row.Value, input) || row.By != f.By {
+			return nil, errOtherBody
+		}
+	default:
+		i, err := c.s.engine.Interrupt(c.ctx(), row.Interrupt)
+		if err != nil {
+			return nil, err
+		}
+		if !gave(i, runtime.Answer{Text: m.Text, By: f.By}) {
+			return nil, errOtherBody
+		}
+	}
+	return threadOf(t), nil
+}
+
+// first returns what the first turn of a thread ran: a later one runs that too. An unknown thread has run nothing.
+func (c *call) first(name string) (machine, what string, err error) {
+	rows, err := c.s.engine.History(c.ctx(), name, 0, 10)
+	for i := range rows {
+		if rows[i].Type == runtime.EntryEntered {
+			return rows[i].Machine, rows[i].Name, nil
+		}
+	}
+	return "", "", err
+}
+
+// converse gives a message to the conversation, and waits for its turn as long as patience lasts: the turn goes on after that.
+func (c *call) converse(f *messageForm) (any, error) {
+	request, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	id, digest := c.r.PathValue("thread"), c.digest()
+	if _, err := c.reserve(id, request, digest); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+		return nil, err
+	}
+	m := workflow.Message{Thread: id, ID: request + "/turn", User: f.By, Text: f.Message, Cancel: f.Cancel, Metadata: f.Metadata}
+	if request == "" { // so that it can be found out whether it came in
+		m.ID = "web/" + rand.Text()
+	}
+	ctx, cancel := c.patient()
+	defer cancel()
+	turn, err := c.s.cfg.Conversation.Deliver(ctx, m)
+	if err != nil && ctx.Err() != nil {
+		switch row, unread := c.s.engine.ByRequest(c.ctx(), id, m.ID); {
+		case unread != nil:
+			return nil, unread
+		case row != nil:
+			turn, err = &workflow.Turn{}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.reserve(id, request, digest); err != nil { // the thread was made by this call, or by another with the same key
+		return nil, err
+	}
+	if turn.Thread == nil {
+		if turn.Thread, err = c.s.engine.Thread(c.ctx(), id); err != nil {
+			return nil, err
+		}
+	}
+	out := threadOf(turn.Thread)
+	out.Reply = turn.Reply
+	for _, i := range turn.Questions {
+		if i.Thread != id {
+			out.Beside = append(out.Beside, interruptOf(i))
+		}
+	}
+	return out, nil
+}

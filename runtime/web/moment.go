@@ -1,0 +1,174 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/workflow"
+)
+
+// Moment is a thread as it was after one of its entries. It is computed from the log; no handler runs.
+type Moment struct {
+	Thread Thread        `json:"thread"`
+	Row    Row           `json:"row"` // the entry
+	Frames []momentFrame `json:"frames"`
+	Plan   *planState    `json:"plan,omitempty"`   // of a plan thread
+	Modify *string       `json:"modify,omitempty"` // a person's change of the work that nobody has taken yet
+}
+
+// momentFrame is what a frame held.
+type momentFrame struct {
+	ID       string           `json:"id"`
+	Machine  string           `json:"machine"`
+	Name     string           `json:"name,omitempty"`
+	Node     string           `json:"node,omitempty"` // that ran, or asked: where the thread stood
+	Visited  []string         `json:"visited"`        // nodes in the order they were entered; Node is the last
+	Input    json.RawMessage  `json:"input,omitempty"`
+	Locals   json.RawMessage  `json:"locals,omitempty"`
+	Shows    json.RawMessage  `json:"shows,omitempty"`
+	Effects  []runtime.Effect `json:"effects,omitempty"`
+	Replies  []runtime.Reply  `json:"replies,omitempty"`
+	Attempts []attempt        `json:"attempts,omitempty"`
+	Children []runtime.Child  `json:"children,omitempty"`
+	Prompt   string           `json:"prompt,omitempty"`
+}
+
+type attempt struct {
+	At   int64        `json:"at"`
+	Code runtime.Code `json:"code"`
+	Text string       `json:"text,omitempty"`
+}
+
+// planState is the plan of a plan thread.
+type planState struct {
+	Goal  string              `json:"goal"`
+	Done  []workflow.PastStep `json:"done"`
+	Steps []string            `json:"steps"` // left to do
+	Undo  int                 `json:"undo"`  // how many changes can be taken back
+	Redo  int                 `json:"redo"`
+}
+
+// maxReplay bounds how many entries one call replays.
+const maxReplay = 100_000
+
+// moment replays a thread up to an entry.
+func (c *call) moment() (any, error) {
+	id := c.r.PathValue("thread")
+	seq, err := whole(c.r.PathValue("seq"), 1, maxReplay)
+	if err != nil {
+		return nil, invalid("the last part of the path is the number of an entry, from 1 to %d", maxReplay)
+	}
+	entries, err := c.s.entries(c.ctx(), id, seq)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(entries)) < seq {
+		return nil, invalid("the thread has entries 1 to %d", len(entries))
+	}
+	find, refused := c.finder()
+	t, err := runtime.Replay(id, entries, find)
+	if *refused != nil { // what the replay says of it is a consequence
+		err = *refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.s.row(c.ctx(), &entries[seq-1])
+	if err != nil {
+		return nil, err
+	}
+	out := Moment{Thread: threadOf(t), Row: row, Frames: []momentFrame{}, Plan: planOf(t), Modify: t.Modify}
+	visited := trails(entries)
+	for n := range t.Frames {
+		f := momentFrameOf(&t.Frames[n], visited[t.Frames[n].ID])
+		f.Prompt = c.prompt(t, &t.Frames[n])
+		out.Frames = append(out.Frames, f)
+	}
+	return out, nil
+}
+
+// entries reads the log of a thread from its beginning up to an entry, or to its end when that comes first.
+func (s *Server) entries(ctx context.Context, id string, upTo int64) ([]runtime.Entry, error) {
+	if _, err := s.engine.Thread(ctx, id); err != nil {
+		return nil, err
+	}
+	const page = 1000
+	var out []runtime.Entry
+	for {
+		rows, err := s.engine.History(ctx, id, int64(len(out)), int(min(page, upTo-int64(len(out)))))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, rows...); len(rows) == 0 || int64(len(out)) >= upTo {
+			return out, nil
+		}
+	}
+}
+
+// trails are the steps that the frames of a log entered, by frame. The workflow machine's steps are its nodes; those with a sign in front
+// are work between nodes.
+func trails(entries []runtime.Entry) map[string][]string {
+	out := map[string][]string{}
+	for n := range entries {
+		switch e := &entries[n]; e.Type {
+		case runtime.EntryEntered, runtime.EntryStepped, runtime.EntryCalling:
+			if e.PC != "" && !strings.HasPrefix(e.PC, "!") {
+				out[e.Frame] = append(out[e.Frame], e.PC)
+			}
+		default:
+		}
+	}
+	return out
+}
+
+func momentFrameOf(f *runtime.Frame, visited []string) momentFrame {
+	out := momentFrame{
+		ID: f.ID, Machine: f.Machine, Name: f.Name, Visited: []string{}, Input: f.Input, Locals: f.Locals, Shows: f.Shows,
+		Effects: f.Effects, Replies: f.Replies, Children: f.Children,
+	}
+	if len(visited) > 0 {
+		out.Visited, out.Node = visited, visited[len(visited)-1]
+	}
+	for _, a := range f.Attempts {
+		out.Attempts = append(out.Attempts, attempt{At: millis(a.At), Code: a.Code, Text: a.Text})
+	}
+	return out
+}
+
+// prompt renders what the model of a frame's node reads. It is the program's own text, so only the operator sees it. A program that cannot
+// render this one keeps nobody from the rest.
+func (c *call) prompt(t *runtime.Thread, f *runtime.Frame) string {
+	render := c.s.cfg.Programs[f.Machine].Prompt
+	if render == nil || c.who.grant != nil {
+		return ""
+	}
+	text, err := render(t, f)
+	if err != nil {
+		c.s.log.Warn("web prompt", "request", c.id, "machine", f.Machine, "type", fmt.Sprintf("%T", innermost(err)))
+		return ""
+	}
+	return text
+}
+
+// planOf reads the plan of a plan thread; nil when it is none.
+func planOf(t *runtime.Thread) *planState {
+	root := t.Root()
+	if root == nil || root.Machine != workflow.PlanName || root.Name != "" || root.Locals == nil {
+		return nil
+	}
+	var p workflow.Plan
+	if json.Unmarshal(root.Locals, &p) != nil {
+		return nil
+	}
+	out := &planState{Goal: p.Goal, Done: p.Done, Steps: p.Steps, Undo: len(p.Undo), Redo: len(p.Redo)}
+	if out.Done == nil {
+		out.Done = []workflow.PastStep{}
+	}
+	if out.Steps == nil {
+		out.Steps = []string{}
+	}
+	return out
+}

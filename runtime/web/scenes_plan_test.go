@@ -1,0 +1,339 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// The plan scenarios, over real sockets. P7, P10 and P12 for a plain thread are in scenes_test.go.
+
+// TestP2_EscapeDuringStep2 pauses between two steps: nothing of the third has happened, and the interrupt shows the plan.
+func TestP2_EscapeDuringStep2(t *testing.T) {
+	planning(t, func(w *works) {
+		id, _, escape := w.pausedAt()
+		assert.Equal(w, runtime.KindUserEscape, escape.Kind)
+		var shown struct {
+			Plan      []string `json:"current_plan"`
+			Completed int      `json:"completed_steps"`
+			Total     int      `json:"total_steps"`
+		}
+		require.NoError(w, json.Unmarshal(escape.Context, &shown))
+		assert.Equal(w, []string{"a", "hold b", "c"}, shown.Plan)
+		assert.Equal(w, 3, shown.Total)
+		assert.Contains(w, []int{1, 2}, shown.Completed, "the step was stopped, or has ended")
+		th := w.settled(id)
+		assert.True(w, th.Paused)
+		assert.Equal(w, runtime.StatusWaiting, th.Status)
+		assert.Zero(w, w.times("before c"))
+	})
+}
+
+// TestP3_ResumeWithAChange has the replanner get the text once, and the next step come from the new plan.
+func TestP3_ResumeWithAChange(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c, _ := w.pausedAt()
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":"do notify Ann,d"},"id":"r"}`).raw, `"success":true`)
+		th := w.settled(id)
+		require.Equal(w, runtime.StatusDone, th.Status)
+		assert.Contains(w, string(th.Result), "notify Ann done 1, d done 1")
+		assert.Equal(w, 1, w.times("modify do notify Ann,d"), "and is not seen again by later replans")
+		assert.Zero(w, w.times("before c"))
+		assert.Contains(w, w.events(id), "plan_modified")
+	})
+}
+
+// TestP4_CancelledOrEmptyChange goes on unchanged: no step is lost or repeated.
+func TestP4_CancelledOrEmptyChange(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c, _ := w.pausedAt()
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":""},"id":"r"}`).raw, `"success":true`)
+		w.answered(id, "a done 1, hold b done 1, c done 1")
+		assert.NotContains(w, w.events(id), "plan_modified")
+		for _, row := range decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items {
+			if row.Type == runtime.EntryResumed {
+				assert.Nil(w, row.Value, "it was not modified")
+			}
+		}
+	})
+}
+
+// TestP5_EscapeWhenNothingRuns is refused with the reason, and changes nothing.
+func TestP5_EscapeWhenNothingRuns(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c := w.begin("a")
+		w.answered(id, "a done 1")
+		before := w.get("/v1/threads/" + id).body
+		assert.Equal(w, `{"type":"interrupt_ack","payload":{"success":false,"thread_id":"`+id+`","message":"not_running"},"id":"e"}`,
+			c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw)
+		w.post("/v1/threads/"+id+"/escape", `{}`).is(409, runtime.CodeNotWaiting)
+		assert.Equal(w, before, w.get("/v1/threads/"+id).body)
+	})
+}
+
+// TestP6_QuestionOfAStep gives the answer to the very step that asked; what that did before is done once.
+func TestP6_QuestionOfAStep(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c := w.begin("a,ask b,c")
+		rows := c.until(runtime.EntryAsked)
+		q := rows[len(rows)-1].Question
+		assert.Equal(w, "Which?", q.Text)
+		assert.Len(w, q.Choices, 2)
+		assert.JSONEq(w, `{"current_plan":["a","ask b","c"],"completed_steps":1,"total_steps":3}`, string(q.Context))
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"success":true`)
+		w.answered(id, "a done 1, ask b done 1, c done 1")
+		assert.Equal(w, 1, w.times("answer left"))
+		assert.Equal(w, 1, w.times("before ask b"))
+		assert.NotContains(w, w.events(id), "plan_modified")
+	})
+}
+
+// TestP8_QuestionAfterThePauseWasRequested shows the pause and not the question; the log has both with the clash.
+func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c := w.begin("a,holdask b,c")
+		<-w.reached
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw, "requested")
+		close(w.released)
+		c.until(runtime.EntryPaused)
+		th := w.settled(id)
+		require.Len(w, th.Open, 1)
+		escape := th.Open[0]
+		assert.Equal(w, runtime.KindUserEscape, escape.Kind)
+		var lost *web.Interrupt
+		for _, row := range decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/history?limit=1000")).Items {
+			if row.Type == runtime.EntryAsked && row.Interrupt != escape.ID {
+				i := decode[web.Interrupt](w.get("/v1/interrupts/" + row.Interrupt).is(200))
+				lost = &i
+			}
+		}
+		require.NotNil(w, lost, "the question is in the log")
+		assert.Equal(w, runtime.InterruptSuperseded, lost.State)
+		assert.Equal(w, escape.ID, lost.SupersededBy)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","interrupt_id":"`+lost.ID+`","value":"left"},"id":"x"}`).raw, "superseded: ")
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":""},"id":"r"}`).raw, `"success":true`)
+		again := w.settled(id).Open[0]
+		assert.NotEqual(w, lost.ID, again.ID)
+		w.post("/v1/interrupts/"+again.ID+"/answer", `{"value":"left"}`).is(200)
+		w.answered(id, "a done 1, holdask b done 1, c done 1")
+	})
+}
+
+// TestP10_AnotherUserResumes is refused by a token of another thread, and of another person.
+func TestP10_AnotherUserResumes(t *testing.T) {
+	planning(t, func(w *works) {
+		id, _ := w.begin("ask a")
+		other, _ := w.begin("ask a")
+		q := w.settled(id).Open[0]
+		mallory := w.forAll(w.settled(other).ID, "view", "answer", "escape")
+		w.try(mallory, http.MethodPost, "/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).is(404)
+		c := w.socket(mallory)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":"left"},"id":"r"}`).raw, "not_found")
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw, "not_found")
+		assert.Zero(w, w.times("answer left"))
+	})
+}
+
+// TestP11_TheSocketDropsAfterTheResume has the run finish on the server, and the missed events come, each once and only this thread's.
+func TestP11_TheSocketDropsAfterTheResume(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c := w.begin("a,ask b,hold c")
+		other, _ := w.begin("x,y")
+		seen := c.until(runtime.EntryAsked)
+		c.send(`{"type":"resume","payload":{"thread_id":"` + id + `","value":"left"},"id":"r"}`)
+		<-w.reached // the answer came in, and the next step begins
+		require.NoError(w, c.conn.CloseNow())
+		close(w.released)
+		again := w.socket(operator)
+		again.send(context0(id, seen[len(seen)-1].ID))
+		seen = append(seen, again.until(runtime.EntryOver)...)
+		want := decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items
+		require.Len(w, seen, len(want))
+		for n := range want {
+			assert.Equal(w, want[n].ID, seen[n].ID)
+		}
+		w.answered(id, "a done 1, ask b done 1, hold c done 1")
+		w.answered(other, "x done 1, y done 1")
+	})
+}
+
+// TestP14_QuestionExpires uses the default where there is one; otherwise the thread has failed, and a late answer is told so.
+func TestP14_QuestionExpires(t *testing.T) {
+	planning(t, func(w *works) {
+		id, _ := w.begin("default a,b")
+		late, c := w.begin("late a,b")
+		w.settled(id)
+		q := w.settled(late).Open[0]
+		assert.Equal(w, q.Created+300_000, q.Due)
+		w.time.move(301 * time.Second)
+		require.NoError(w, w.engine.RunDue(w.Context()))
+		w.answered(id, "default a done 1, b done 1")
+		assert.Equal(w, 1, w.times("answer right"))
+		end := w.settled(late)
+		assert.Equal(w, runtime.StatusFailed, end.Status)
+		assert.Equal(w, runtime.CodeExpired, end.Failure.Code)
+		w.post("/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).is(410, runtime.CodeExpired)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+late+`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"message":"expired: `)
+		assert.Zero(w, w.times("late a")+w.times("before b")-1, "nothing builds on a step that was not done; the other thread's b is the one")
+	})
+}
+
+// TestP16_FailedStep puts the choices to a person; each leads where it says.
+func TestP16_FailedStep(t *testing.T) {
+	t.Parallel()
+	for choice, want := range map[string]string{
+		`"retry"`:                              "a done 1, bad b done 1, c done 1",
+		`{"choice":"skip","value":"left out"}`: "a done 1, left out, c done 1",
+		`{"choice":"edit","input":"b"}`:        "a done 1, b done 1, c done 1",
+		`"abort"`:                              "",
+	} {
+		t.Run(strings.Trim(choice, `"`), func(t *testing.T) {
+			planning(t, func(w *works) {
+				id, c := w.begin("a,bad b,c")
+				rows := c.until(runtime.EntryAsked)
+				q := rows[len(rows)-1].Question
+				require.Equal(w, runtime.KindSystemError, q.Kind)
+				assert.Contains(w, string(q.Payload), `"recoverable":true`)
+				var offered []string
+				for _, o := range q.Choices {
+					offered = append(offered, o.Label)
+				}
+				assert.Subset(w, offered, []string{"retry", "edit", "skip", "abort"})
+				assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":`+choice+`},"id":"r"}`).raw, `"success":true`)
+				if want == "" {
+					assert.Equal(w, runtime.StatusCancelled, w.settled(id).Status)
+					assert.Zero(w, w.times("before c"), "no further steps")
+					return
+				}
+				w.answered(id, want)
+			})
+		})
+	}
+}
+
+// TestP17_BadMessages is answered under the id of each message, and the socket stays open.
+func TestP17_BadMessages(t *testing.T) {
+	planning(t, func(w *works) {
+		id, c := w.begin("ask a")
+		for text, want := range map[string]string{
+			`{"type":"resume",`: "", `{"type":"nonsense","payload":{"thread_id":"` + id + `"},"id":"1"}`: "1",
+			`{"type":"interrupt","payload":{"thread_id":"../x"},"id":"2"}`: "2", `{"type":"interrupt","payload":{},"id":"3"}`: "3",
+		} {
+			m := c.ask(text)
+			assert.Equal(w, "error", m.Type, text)
+			assert.Equal(w, want, m.ID, text)
+		}
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"nobodys"},"id":"4"}`).raw, "not_found")
+		w.settled(id)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":"left"},"id":"5"}`).raw, `"success":true`)
+	})
+}
+
+// TestPlanCallsOverHTTP tries a change out, makes it, takes it back and takes that back, with the client.
+func TestPlanCallsOverHTTP(t *testing.T) {
+	planning(t, func(w *works) {
+		id, sock, _ := w.pausedAt()
+		c := &web.Client{Base: w.http.URL, Token: operator}
+		before := w.get("/v1/threads/" + id).body
+		p, err := c.PreviewPlan(w.Context(), id, "do ask d,e", "ann")
+		require.NoError(w, err)
+		assert.Equal(w, []string{"ask d", "e"}, p.After)
+		assert.Equal(w, []string{"ask d", "e"}, p.Added)
+		assert.Contains(w, p.Removed, "c")
+		assert.Equal(w, before, w.get("/v1/threads/"+id).body, "a preview changes nothing")
+
+		th, err := c.ApplyPlan(w.Context(), p, "ann")
+		require.NoError(w, err)
+		assert.False(w, th.Paused)
+		_, err = c.ApplyPlan(w.Context(), p, "ann")
+		assert.Equal(w, runtime.CodeNotWaiting, runtime.CodeOf(err))
+		w.settled(id)
+		moment, err := c.At(w.Context(), id, w.settled(id).Seq)
+		require.NoError(w, err)
+		assert.Equal(w, 1, moment.Plan.Undo)
+		assert.Equal(w, []string{"ask d", "e"}, moment.Plan.Steps)
+
+		pause := func() {
+			assert.Contains(w, sock.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"again"}`).raw, "requested")
+			require.True(w, w.settled(id).Paused)
+		}
+		pause()
+		_, err = c.RedoPlan(w.Context(), id, "ann")
+		assert.Equal(w, runtime.CodeConflict, runtime.CodeOf(err), "there is nothing to take back")
+		_, err = c.UndoPlan(w.Context(), id, "ann")
+		require.NoError(w, err)
+		w.settled(id)
+		assert.Equal(w, 1, w.times("modify do ask d,e"), "the replanner was asked once, by the preview")
+		assert.Positive(w, w.times("before c"))
+	})
+}
+
+// TestUndoAndRedoOverHTTP takes a change back, and takes that back.
+func TestUndoAndRedoOverHTTP(t *testing.T) {
+	planning(t, func(w *works) {
+		id, _ := w.begin("ask a,b")
+		path := "/v1/threads/" + id
+		pause := func() {
+			w.settled(id)
+			w.post(path+"/escape", `{"by":"ann"}`).is(200)
+			require.True(w, w.settled(id).Paused)
+		}
+		stands := func(step string, undo, redo int) {
+			w.settled(id)
+			m := decode[web.Moment](w.get(path + "/at/" + jsonOf(w.settled(id).Seq)).is(200))
+			require.Equal(w, step, m.Plan.Steps[0])
+			require.Equal(w, undo, m.Plan.Undo)
+			require.Equal(w, redo, m.Plan.Redo)
+		}
+		stands("ask a", 0, 0)
+		pause()
+		w.post(path+"/answer", `{"value":{"choice":"modify","text":"do ask x,y"},"by":"ann"}`).is(200)
+		stands("ask x", 1, 0)
+		pause()
+		w.post(path+"/plan/undo", `{"by":"ann"}`).is(200)
+		stands("ask a", 0, 1)
+		pause()
+		w.post(path+"/plan/undo", `{"by":"ann"}`).is(409, runtime.CodeConflict)
+		w.post(path+"/plan/redo", `{"by":"ann"}`).is(200)
+		stands("ask x", 1, 0)
+		w.post(path+"/answer", `{"value":"left","by":"ann"}`).is(200)
+		w.answered(id, "ask x done 1, y done 1")
+	})
+}
+
+func TestPlanCallsAreRefused(t *testing.T) {
+	planning(t, func(w *works) {
+		id, _, _ := w.pausedAt()
+		path := "/v1/threads/" + id + "/plan/"
+		view, once := w.forAll(id, "view"), w.grant(id, fmt.Sprintf(`{"actions":["answer"],"once":true,"by":"ann","expires":%d}`, w.soon())).Token
+		for _, token := range []string{view, once} {
+			for _, call := range []string{"preview", "apply", "undo", "redo"} {
+				body := map[string]string{"preview": `{"modification":"x"}`}[call]
+				if body == "" {
+					body = `{}`
+				}
+				w.try(token, http.MethodPost, path+call, body).is(403, runtime.CodeForbidden)
+			}
+		}
+		w.post(path+"apply", `{"proposal":{"thread":"other","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(400)
+		w.post(path+"apply", `{"proposal":{"thread":"`+id+`","Version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(400, runtime.CodeInvalid)
+		w.post(path+"apply", `{"proposal":{"thread":"`+id+`","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(409, runtime.CodeConflict)
+		w.post(path+"preview", `{"modification":"`+strings.Repeat("x", 5000)+`"}`).is(400)
+		w.post(path+"preview", `{}`).is(400)
+		w.post("/v1/threads/unknown/plan/preview", `{"modification":"x"}`).is(404)
+		w.post("/v1/threads/"+w.start("ask", `"x"`).ID+"/plan/undo", `{}`).is(409, runtime.CodeNotWaiting)
+		answers := w.forAll(id, "answer")
+		w.try(answers, http.MethodPost, path+"preview", `{"modification":"do e","by":"bob"}`).is(403)
+		w.try(answers, http.MethodPost, path+"preview", `{"modification":"do e"}`).is(200)
+		assert.Contains(w, w.logs.String(), "operation=previewPlan")
+	})
+}

@@ -1,0 +1,6 @@
+//go:build !slow
+
+package web_test
+
+// The size of the soak: with the tag slow it is the whole.
+const soakSockets, soakThreads = 60, 12
