@@ -1,7 +1,8 @@
 // Command routegen turns one routes.yaml into a Go package, JSON Schemas and docs, and keeps them together.
 //
 // `routegen help` lists the commands, `routegen help exit-codes` what the program returns. Findings go to standard
-// output, progress to standard error. Nothing is read from the environment but NO_COLOR and GITHUB_ACTIONS.
+// output, progress to standard error. Nothing is read from the environment but NO_COLOR and GITHUB_ACTIONS, and by watch-thread
+// ROUTEGEN_TOKEN and what bubbletea reads to know the terminal.
 package main
 
 import (

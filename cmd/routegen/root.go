@@ -90,6 +90,7 @@ func (p *program) rootCommand() *cobra.Command {
 	addGroup(root, "Edit the spec:", p.addCommand(), p.renameCommand(), p.removeCommand(), p.fmtCommand(), p.lintCommand())
 	addGroup(root, "Review a change:", p.diffCommand(), p.breakingCommand(), p.changelogCommand(), p.graphCommand())
 	addGroup(root, "Ask:", p.explainCommand(), p.rulesCommand(), p.inspectCommand(), p.schemaCommand())
+	addGroup(root, "Work with what runs:", p.watchThreadCommand())
 	root.AddCommand(p.versionCommand(), exitCodesTopic())
 	p.completeFlags(root)
 	return root

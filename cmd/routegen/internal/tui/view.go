@@ -1,0 +1,289 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// Colours and weights stress what the words say; none of them says anything alone.
+var (
+	titleStyle  = lipgloss.NewStyle().Bold(true)
+	hintStyle   = lipgloss.NewStyle().Faint(true)
+	askStyle    = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Yellow)
+	alarmStyle  = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Red)
+	chosenStyle = lipgloss.NewStyle().Reverse(true)
+)
+
+// screen is what stands below the log, with the cursor of the text that is being written.
+type screen struct {
+	width, height int
+	lines         []string
+	row, column   int
+	cursor        bool
+}
+
+func (c *screen) add(style lipgloss.Style, text string) {
+	for _, l := range wrap(text, c.width) {
+		c.lines = append(c.lines, style.Render(l))
+	}
+}
+
+func (c *screen) rule(title string) {
+	bar := cut("── "+title+" ", c.width)
+	c.lines = append(c.lines, titleStyle.Render(bar+strings.Repeat("─", max(0, c.width-ansi.StringWidth(bar)))))
+}
+
+// view draws everything. It fits any width and height that is not absurd; what is short of room is the log, then the plan.
+func (s *state) view() tea.View {
+	width, height := s.width, s.height
+	if width <= 0 || height <= 0 {
+		width, height = 80, 24
+	}
+	top := &screen{width: width, height: height}
+	s.header(top)
+	top.lines = top.lines[:min(len(top.lines), max(height/3, 1))]
+	below := &screen{width: width, height: height}
+	switch {
+	case s.form != nil:
+		s.drawForm(below, height-len(top.lines))
+	default:
+		s.drawWaiting(below)
+	}
+	s.drawNotice(below)
+	s.drawHelp(below)
+	room := height - len(top.lines)
+	if extra := len(below.lines) - room; extra > 0 { // the keys and what is written stay
+		below.lines, below.row = below.lines[extra:], below.row-extra
+	}
+	middle := s.middle(width, room-len(below.lines))
+	all := append(append(top.lines, middle...), below.lines...)
+	all = all[:min(len(all), height)]
+	v := tea.NewView(strings.Join(all, "\n"))
+	v.AltScreen = true
+	if row := below.row + len(top.lines) + len(middle); below.cursor && below.row >= 0 {
+		v.Cursor = tea.NewCursor(below.column, row)
+	}
+	return v
+}
+
+func (s *state) header(c *screen) {
+	status := "loading"
+	if s.snap != nil {
+		if status = line(string(s.snap.Status)); s.snap.Paused {
+			status += ", paused"
+		}
+		if s.snap.Failure != nil {
+			status += ": " + line(s.snap.Failure.Error())
+		}
+	}
+	c.lines = append(c.lines, titleStyle.Render(cut(status+" · thread "+s.thread, c.width)))
+	switch {
+	case s.end != nil:
+		c.add(alarmStyle, "The server refuses to go on: "+refusalText(s.end)+". What you see is what it last said.")
+	case s.down != "":
+		c.add(alarmStyle, fmt.Sprintf("No connection (%s), try %d: it is tried again by itself, and no row is lost.", line(s.down), s.tries))
+	}
+}
+
+// middle is the plan and the log, in exactly so many lines.
+func (s *state) middle(width, room int) []string {
+	if room <= 0 {
+		return nil
+	}
+	var out []string
+	if lines := s.planLines(width); len(lines) > 1 && room > 2 && (s.form == nil || !s.form.pause) { // a pause shows the plan itself
+		out = append(out, titleStyle.Render(cut(lines[0], width)))
+		at := 0
+		if s.plan != nil {
+			at = s.plan.Done
+		}
+		from, to := window(len(lines)-1, at, min(len(lines)-1, max(room/2, 1)))
+		out = append(out, lines[1+from:1+to]...)
+	}
+	left := room - len(out)
+	if left > 1 {
+		title := "Log"
+		if s.scroll > 0 {
+			title += fmt.Sprintf(" (%d newer below: End)", s.scroll)
+		}
+		c := &screen{width: width}
+		c.rule(title)
+		out, left = append(out, c.lines...), left-1
+	}
+	var log []string // the newest that fit
+	for n := len(s.log) - 1 - s.scroll; n >= 0 && len(log) < left; n-- {
+		log = append(wrapHung(s.log[n], width), log...)
+	}
+	log = log[max(0, len(log)-left):]
+	for len(log) < left {
+		log = append(log, "")
+	}
+	return append(out, log...)
+}
+
+// wrapHung wraps a line of the log so that what it says stands beside its time.
+func wrapHung(text string, width int) []string {
+	const indent = 9
+	if width < 3*indent {
+		return wrap(text, width)
+	}
+	lines := wrap(text[indent:], width-indent)
+	for n := range lines {
+		if n == 0 {
+			lines[n] = text[:indent] + lines[n]
+			continue
+		}
+		lines[n] = strings.Repeat(" ", indent) + lines[n]
+	}
+	return lines
+}
+
+// planLines is a title and the steps; where there is no plan, the frames.
+func (s *state) planLines(width int) []string {
+	out, again := []string{"Frames"}, ""
+	if s.snap != nil {
+		for n := range s.snap.Frames {
+			f := &s.snap.Frames[n]
+			text := strings.Join(strings.Fields(f.Machine+" "+f.Name+" "+f.PC), " ") + ": " + string(f.State)
+			if f.Until != 0 {
+				text += " until " + clock(f.Until)
+				again = ", a step has failed and is tried again at " + clock(f.Until)
+			}
+			out = append(out, cut(line(text), width))
+		}
+	}
+	if s.plan != nil {
+		out = append([]string{fmt.Sprintf("Plan: %d of %d done", s.plan.Done, len(s.plan.Steps)) + again}, s.plan.lines(width)...)
+	}
+	return out
+}
+
+func (s *state) drawWaiting(c *screen) {
+	waiting := s.waiting()
+	if len(waiting) == 0 {
+		return
+	}
+	c.rule("Waits for an answer")
+	chosen, at := s.choice(), 0
+	for n, i := range waiting {
+		if i == chosen {
+			at = n
+		}
+	}
+	from, to := window(len(waiting), at, 4)
+	for _, i := range waiting[from:to] {
+		text := "  " + about(i) + ": " + line(i.Text)
+		style := lipgloss.NewStyle()
+		if i == chosen {
+			text, style = "> "+text[2:], askStyle
+		}
+		c.lines = append(c.lines, style.Render(cut(text, c.width)))
+	}
+	if hidden := len(waiting) - (to - from); hidden > 0 {
+		c.add(hintStyle, fmt.Sprintf("  and %d more", hidden))
+	}
+}
+
+// about says what kind of question it is, and what binds it.
+func about(i *web.Interrupt) string {
+	parts := []string{line(i.Kind)}
+	if i.Node != "" {
+		parts = append(parts, "of "+line(i.Node))
+	}
+	if i.State != "open" {
+		parts = append(parts, line(string(i.State)))
+	}
+	if i.Due != 0 {
+		parts = append(parts, "until "+time.UnixMilli(i.Due).Local().Format("Jan 2 15:04")) //nolint:gosmopolitan // a person reads it
+	}
+	if len(i.Assignees) > 0 {
+		parts = append(parts, "for "+line(strings.Join(i.Assignees, ", ")))
+	}
+	if i.ClaimedBy != "" {
+		parts = append(parts, "taken on by "+line(i.ClaimedBy))
+	}
+	if i.Quorum > 1 {
+		parts = append(parts, fmt.Sprintf("%d of %d voices", len(i.Votes), i.Quorum))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *state) drawNotice(c *screen) {
+	pause := ""
+	switch {
+	case s.pause == pauseAsked && s.pauseAck == "":
+		pause = "Asking for a pause..."
+	case s.pause == pauseAsked:
+		pause = "Pause: " + line(s.pauseAck) + ". It comes when the running step is at a safe point."
+	case s.pause == pauseTaken:
+		pause = "The pause is taken back: when it comes, the work goes on unchanged."
+	}
+	if pause != "" {
+		c.add(askStyle, pause)
+	}
+	if s.notice != "" {
+		c.add(titleStyle, s.notice)
+	}
+}
+
+func (s *state) drawHelp(c *screen) {
+	var keys []string
+	f := s.form
+	switch {
+	case f != nil && f.sending:
+		keys = []string{"Sending..."}
+	case f != nil && s.gone() != "":
+		keys = []string{"Esc close"}
+	case f != nil && f.pause:
+		keys = []string{"Enter send", "Esc go on unchanged", "Alt+Enter new line", "PgUp/PgDn plan", "Ctrl+X end the thread"}
+	case f != nil && f.write != writeNone:
+		keys = []string{"Enter send", "Esc back", "Alt+Enter new line"}
+	case f != nil:
+		keys = []string{"Enter answer", "Up/Down or a number choose", "Esc back"}
+	default:
+		switch {
+		case s.over(): // nothing runs
+		case s.pausedBy() != nil:
+			keys = []string{"Esc change the plan"}
+		case s.pause == pauseAsked:
+			keys = []string{"Esc take the pause back", "n pause now"}
+		case s.pause == pauseTaken:
+			keys = []string{"Esc pause after all"}
+		default:
+			keys = []string{"Esc pause"}
+		}
+		if open := s.answerable(); len(open) > 0 {
+			keys = append(keys, "Enter answer")
+			if len(open) > 1 {
+				keys = append(keys, "Tab next question")
+			}
+		}
+		keys = append(keys, "Up/Down log", "q leave")
+	}
+	c.hints(keys)
+}
+
+// hints adds the keys, none of them broken over two lines. In a low terminal there is room for the first ones only.
+func (c *screen) hints(keys []string) {
+	text, before := "", len(c.lines)
+	for _, key := range keys {
+		switch longer := text + " · " + key; {
+		case text == "":
+			text = key
+		case ansi.StringWidth(longer) > c.width:
+			c.add(hintStyle, text)
+			text = key
+		default:
+			text = longer
+		}
+	}
+	c.add(hintStyle, text)
+	c.lines = c.lines[:min(len(c.lines), before+max(c.height/6, 1))]
+}
