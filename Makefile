@@ -9,7 +9,7 @@ GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help run generate check test slow race fuzz bench lint
+.PHONY: help run demo generate check test slow race fuzz bench lint
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ run: ## generate from routes.yaml, print the routes and their schema sizes, and 
 	$(ROUTEGEN) inspect routes
 	$(GO) run ./examples/multiagent < examples/multiagent/answers.txt
 
+demo: ## serve the examples on SQLite and open the inspector in a browser
+	$(GO) run ./examples/demo
+
 generate: ## write the output of routes.yaml
 	$(ROUTEGEN) generate
 
@@ -28,6 +31,7 @@ check: ## compare the committed output with routes.yaml; writes nothing
 	$(ROUTEGEN) -C examples/multiagent check
 	$(ROUTEGEN) -C examples/planexecute check
 	$(ROUTEGEN) -C examples/inspection check
+	$(ROUTEGEN) -C examples/banking check
 
 test: ## run every test but the slow ones
 	$(GO) test ./...
