@@ -34,14 +34,14 @@ check: ## compare the committed output with routes.yaml; writes nothing
 	$(ROUTEGEN) -C examples/banking check
 
 test: ## run every test but the slow ones
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 slow: ## run the slow tests too (build tag slow)
 	$(GO) test -count=1 -timeout 60m -tags slow ./...
 
 race: ## run the tests under the race detector, where a C compiler is
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null 2>&1; then \
-		echo "$(GO) test -race ./..."; $(GO) test -race ./...; \
+		echo "$(GO) test -race -timeout 60m ./..."; $(GO) test -race -timeout 60m ./...; \
 	else \
 		echo "SKIPPED: the race detector needs cgo and a C compiler, and this machine has none. No race was looked for." >&2; \
 	fi

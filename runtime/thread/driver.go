@@ -149,6 +149,7 @@ func (d *driver) take(x *deed) {
 		} else {
 			c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
 		}
+		c.Entries = slices.Grow(c.Entries, 4) // they are large, and seldom more
 	}
 	before := len(c.Entries)
 	x.err = x.decide(c)
@@ -281,8 +282,7 @@ func (d *driver) mine() bool {
 func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	e := d.engine
 	m := e.machines[f.Machine]
-	frame := *f
-	r := &run{driver: d, frame: frame}
+	r := &run{driver: d, frame: *f}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
 	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
 	a.Modify = t.Modify
@@ -291,7 +291,7 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	}
 	limit := e.cfg.StepTimeout
 	if timed, ok := m.(Timed); ok {
-		if own := timed.Timeout(&frame); own > 0 {
+		if own := timed.Timeout(&r.frame); own > 0 {
 			limit = own
 		}
 	}
