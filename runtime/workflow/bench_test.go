@@ -16,12 +16,20 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// BenchmarkCycle compares a whole interrupt of the workflow on SQLite, a node that asks a person and goes on with the answer, with the same
-// on a plain function. They take turns, so that what else the machine does falls on both.
+// BenchmarkCycle compares a whole interrupt of the workflow on SQLite, a node that asks a person and goes on with the answer, with the bare
+// cycle of a thread: start, an effect, a question; the answer, an effect, the end. Both have the same effects, and take turns, so that what
+// else the machine does falls on both.
 func BenchmarkCycle(b *testing.B) {
 	ctx := context.Background()
 	program := routes.New(routes.UnimplementedHandlers{})
-	program.Invoke = func(_ context.Context, call runtime.Call, _ runtime.Record) (runtime.Routing, error) {
+	effect := func(ctx context.Context, name string) error {
+		_, err := thread.Do(ctx, name, func(context.Context, string) (string, error) { return "done", nil })
+		return err
+	}
+	program.Invoke = func(ctx context.Context, call runtime.Call, _ runtime.Record) (runtime.Routing, error) {
+		if err := effect(ctx, "work"); err != nil {
+			return nil, err
+		}
 		reply := `{"interruptRequest":{"type":"HUMAN_REVIEW","reason":"which way?","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
 		if call.Answer != nil {
 			reply = `{"interruptRequest":{"type":"STOP","reason":"enough","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
@@ -31,7 +39,14 @@ func BenchmarkCycle(b *testing.B) {
 	machine, err := workflow.New(program, workflow.Config{})
 	require.NoError(b, err)
 	bare := thread.Func("bare", func(ctx context.Context, goal string) (string, error) {
-		return thread.Ask[string](ctx, "way", runtime.Question{Text: "which way?", Payload: []byte(`{"goal":"` + goal + `"}`), Plain: runtime.PlainText})
+		if err := effect(ctx, "before"); err != nil {
+			return "", err
+		}
+		way, err := thread.Ask[string](ctx, "way", runtime.Question{Text: "which way?", Payload: []byte(`{"goal":"` + goal + `"}`), Plain: runtime.PlainText})
+		if err != nil {
+			return "", err
+		}
+		return way, effect(ctx, "after")
 	})
 	store, err := sqlite.Open(ctx, filepath.Join(b.TempDir(), "threads.db"), sqlite.Config{})
 	require.NoError(b, err)
