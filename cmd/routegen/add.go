@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -18,22 +17,20 @@ func (p *program) addCommand() *cobra.Command {
 		Use:   "add KIND NAME [KEY=VALUE...]",
 		Short: "Add something to the spec, then generate",
 		Long: "add writes a new entry into the spec, in the manner of its neighbours, and leaves every other byte as it is. Then it\n" +
-			"checks and generates. Kinds: " + strings.Join(spec.EditKinds(), ", ") + " (an interrupt kind). A field is named TYPE.FIELD or\n" +
-			"NODE.FIELD (of the node's request), a branch NODE.BRANCH, a value of an enum ENUM.VALUE. A key may be a path:\n" +
-			"request.fields.goal=string. What is added stands last, unless --after or --before name a neighbour.\n" +
+			"checks and generates. Kinds: " + strings.Join(kindsOfParts(), ", ") + "\n" +
+			"(an interrupt kind). " + howNamed + "\n" +
+			"A step is added by hand: where it stands among the others is what it means.\n\n" +
+			"A key may be a path: request.fields.goal=string. What is added stands last, unless --after or --before name a neighbour.\n" +
 			"`add type NAME --from module/pkg.Type` writes the fields of an existing Go type and binds the new type to it.",
 		Example: "  routegen add node reporter doc=\"Writes the report.\" request.fields.goal=string branches.report=Report\n" +
 			"  routegen add field reporter.pages type=int optional=true --after goal\n" +
 			"  routegen add branch coordinator.reporterRequest type=ReporterRequest\n" +
 			"  routegen add value InterruptType.PAUSE doc=\"Hold where it is.\" --dry-run\n" +
+			"  routegen add flow greet doc=\"Greets.\" steps=\"[{step: hello, type: say, message: Hello.}]\"\n" +
+			"  routegen add slot greet.name type=string doc=\"Who is greeted.\"\n" +
 			"  routegen add type Ticket --from example.com/app/tickets.Ticket",
-		Args: cobra.MinimumNArgs(2),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return startingWith(typed, spec.EditKinds()), cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: p.completeNew,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
 				return err
@@ -70,71 +67,4 @@ func keyValues(args []string) ([]spec.KeyValue, error) {
 		out = append(out, spec.KeyValue{Key: key, Value: value})
 	}
 	return out, nil
-}
-
-// completeNames offers the kinds, then the names of one kind as they stand in the spec.
-func (p *program) completeNames(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return startingWith(typed, spec.EditKinds()), cobra.ShellCompDirectiveNoFileComp
-	case 1:
-		return p.complete(func(pl *plan.Plan) []string { return specNames(pl, args[0]) })(cmd, args, typed)
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
-// specNames lists the names of one kind, as edits address them.
-func specNames(pl *plan.Plan, kind string) []string {
-	switch kind {
-	case spec.EditNode:
-		return namesOf(pl.Nodes, func(n plan.Node) []string { return []string{n.Key} })
-	case spec.EditBranch:
-		return namesOf(pl.Routings, func(r plan.Routing) []string {
-			if r.Node == "" {
-				return nil // the routes are those of the nodes
-			}
-			return namesOf(r.Branches, func(b plan.Branch) []string { return []string{r.Node + "." + b.Key} })
-		})
-	case spec.EditType, spec.EditEnding:
-		return namesOf(pl.Records, func(r plan.Record) []string {
-			if r.Node != "" || kind == spec.EditEnding && r.Role != plan.RoleResult {
-				return nil
-			}
-			return []string{r.Name}
-		})
-	case spec.EditField:
-		return namesOf(pl.Records, func(r plan.Record) []string {
-			owner := r.Name
-			if r.Node != "" {
-				owner = r.Node
-			}
-			if r.Role == plan.RoleInterrupt {
-				owner += ".interrupt"
-			}
-			return namesOf(r.Fields, func(f plan.Field) []string {
-				if f.Common {
-					return nil // declared for all interrupts at once
-				}
-				return []string{owner + "." + f.Key}
-			})
-		})
-	case spec.EditEnum:
-		return namesOf(pl.Enums, func(e plan.Enum) []string { return []string{e.Name} })
-	case spec.EditValue:
-		return namesOf(pl.Enums, func(e plan.Enum) []string {
-			return namesOf(e.Values, func(v plan.EnumValue) []string { return []string{e.Name + "." + v.Wire} })
-		})
-	case spec.EditKind:
-		return namesOf(pl.Interrupt.Kinds, func(k plan.InterruptKind) []string { return []string{k.Key} })
-	}
-	return nil
-}
-
-// namesOf puts the names of each part in a row.
-func namesOf[T any](list []T, names func(T) []string) []string {
-	var out []string
-	for _, v := range list {
-		out = append(out, names(v)...)
-	}
-	return out
 }

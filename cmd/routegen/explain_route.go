@@ -279,8 +279,14 @@ func nodeOf(pl *plan.Plan, name string) (*plan.Node, error) {
 		}
 		names = append(names, n.AgentType, n.Key)
 	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there is no agent type %q: %s", name, noNodes)
+	}
 	return nil, fmt.Errorf("there is no agent type %q%s", name, didYouMean(name, names))
 }
+
+// noNodes is why a spec of flows alone has nothing of what nodes have.
+const noNodes = "the spec has flows and no nodes"
 
 // route finds a route by constant, field, tag or node.
 func (o *openings) route(name string) (*plan.Route, error) {
@@ -298,6 +304,9 @@ func (o *openings) route(name string) (*plan.Route, error) {
 		}
 		chain := o.chain(n)
 		return nil, fmt.Errorf("node %s is no route: it %s (%s)", n.Key, chain[0].Why, chain[0].At)
+	}
+	if len(o.plan.Nodes) == 0 {
+		return nil, fmt.Errorf("there is no route %q: %s", name, noNodes)
 	}
 	return nil, fmt.Errorf("there is no route %q%s", name, didYouMean(name, names))
 }

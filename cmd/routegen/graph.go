@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,8 @@ func (p *program) graphCommand() *cobra.Command {
 		Use:   "graph",
 		Short: "Draw who can go where",
 		Long: "graph prints the graph of the nodes and their branches; with --origin only what one agent type can reach, with --against\n" +
-			"also what was there before, added and removed lines coloured.",
+			"also what was there before, added and removed lines coloured. Flows are not drawn here: ROUTES.md, which generate\n" +
+			"writes, has a chart of each.",
 		Example: "  routegen graph --origin DISCOVERY_AGENT\n  routegen graph --against origin/main --format dot",
 		Args:    cobra.NoArgs,
 		// Takes the place of the check of the flags, because --format has other values here.
@@ -57,6 +59,9 @@ func (p *program) runGraph(ctx context.Context, origin, against, format string) 
 			return err
 		}
 		before = old.Plan
+	}
+	if len(now.Plan.Nodes) == 0 && (before == nil || len(before.Nodes) == 0) {
+		return failf("%s, and the graph is one of nodes: each flow is drawn in %s, which routegen generate writes", noNodes, path.Join(now.Plan.Docs, "ROUTES.md"))
 	}
 	if origin != "" {
 		n, err := nodeOf(now.Plan, origin)

@@ -25,18 +25,29 @@ var skeletons embed.FS
 type skeleton struct {
 	Package string // of the generated code
 	Folder  string // package name of the spec's folder
+	Flow    bool   // the spec begins with a flow, not with nodes
+}
+
+// spec is the template of the spec.
+func (s skeleton) spec() string {
+	if s.Flow {
+		return "flow.yaml.tmpl"
+	}
+	return "routes.yaml.tmpl"
 }
 
 func (p *program) initCommand() *cobra.Command {
-	name, ci := "routes", "none"
+	ci := "none"
+	with := skeleton{Package: "routes"}
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a first routes.yaml, the generate line and .gitattributes; never overwrite",
 		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate runs, and a .gitattributes for the\n" +
-			"generated files. With --ci github it also writes .github/workflows/routegen.yml at the top of the repository, which\n" +
-			"checks each pull request and posts what it changes. What is there already stays as it is, so a second init changes\n" +
-			"nothing.",
-		Args: cobra.MaximumNArgs(1),
+			"generated files. The spec has two nodes; with --flow it has one flow of a conversation and one action in their place. With\n" +
+			"--ci github init also writes .github/workflows/routegen.yml at the top of the repository, which checks each pull request\n" +
+			"and posts what it changes. What is there already stays as it is, so a second init changes nothing.",
+		Example: "  routegen init\n  routegen init support --flow --package support\n  routegen init --ci github",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := p.opts.dir
 			if len(args) == 1 {
@@ -48,10 +59,11 @@ func (p *program) initCommand() *cobra.Command {
 			if err := oneOf("--ci", ci, "none", "github"); err != nil {
 				return err
 			}
-			return p.runInit(dir, name, ci == "github")
+			return p.runInit(dir, with, ci == "github")
 		},
 	}
-	cmd.Flags().StringVar(&name, "package", name, "package `name` of the generated code")
+	cmd.Flags().StringVar(&with.Package, "package", with.Package, "package `name` of the generated code")
+	cmd.Flags().BoolVar(&with.Flow, "flow", false, "begin with a flow of a conversation, not with nodes")
 	cmd.Flags().StringVar(&ci, "ci", ci, "also write a workflow for this service: github or none")
 	_ = cmd.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -60,16 +72,17 @@ func (p *program) initCommand() *cobra.Command {
 // packageName is what --package accepts: a name that needs no second thought in Go.
 var packageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,63}$`)
 
-func (p *program) runInit(dir, name string, ci bool) error {
-	if !packageName.MatchString(name) || token.IsKeyword(name) || name == "main" {
+func (p *program) runInit(dir string, with skeleton, ci bool) error {
+	if name := with.Package; !packageName.MatchString(name) || token.IsKeyword(name) || name == "main" {
 		return failf("--package is %q: use a Go package name of lower case letters and digits, not main", name)
 	}
+	with.Folder = folderPackage(dir)
 	root, missing, err := openFolder(dir)
 	if err != nil {
 		return failf("%w", err)
 	}
 	defer root.Close() //nolint:errcheck // only a handle
-	changes, err := stageInit(root, missing, skeleton{Package: name, Folder: folderPackage(dir)})
+	changes, err := stageInit(root, missing, with)
 	if err != nil {
 		return failf("%w", err)
 	}
@@ -162,7 +175,7 @@ func stageInit(root *os.Root, folder string, with skeleton) ([]change, error) {
 		}
 		return nil
 	}
-	if err := add(defaultSpec, "routes.yaml.tmpl"); err != nil {
+	if err := add(defaultSpec, with.spec()); err != nil {
 		return nil, err
 	}
 	has, pkg, err := generateLine(root, folder)

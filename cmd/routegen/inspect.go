@@ -19,7 +19,7 @@ func (p *program) inspectCommand() *cobra.Command {
 		Short: "Print what a spec was decided to mean: every name, order and table",
 		Long: "inspect prints the plan, the stable contract for other tools: with --format json the whole of it, one KIND as a list,\n" +
 			"or the one NAME. Kinds: " + strings.Join(kindNames(), ", ") + ".",
-		Example: "  routegen inspect\n  routegen inspect routes\n  routegen inspect nodes discoveryAgent --format json",
+		Example: "  routegen inspect\n  routegen inspect routes\n  routegen inspect nodes discoveryAgent --format json\n  routegen inspect flows",
 		Args:    cobra.MaximumNArgs(2),
 		// Takes the place of the check of the flags, because --format has other values here.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -69,11 +69,17 @@ func (p *program) runInspect(args []string, asJSON bool) error {
 		if asJSON {
 			return p.printIndented(k.values(pl))
 		}
+		if len(k.names(pl)) == 0 {
+			p.notef("%s", nothingOf(pl, k.name))
+		}
 		return p.printTables(pl, []kind{k})
 	}
 	names := k.names(pl)
 	i := slices.Index(names, args[1])
-	if i < 0 {
+	switch {
+	case len(names) == 0:
+		return failf("there is no %q: %s", args[1], nothingOf(pl, k.name))
+	case i < 0:
 		return failf("there is no %q among the %s%s", args[1], k.name, didYouMean(args[1], names))
 	}
 	if asJSON {
@@ -145,7 +151,7 @@ func table[T any](name, head string, list func(*plan.Plan) []T, key, row func(T)
 }
 
 // kinds are the tables in the order they are printed.
-var kinds = []kind{
+var kinds = append([]kind{
 	table("nodes", "NODE\tAGENT TYPE\tREQUEST\tROUTING\tINTERRUPT\tGOES BACK TO",
 		func(pl *plan.Plan) []plan.Node { return pl.Nodes },
 		func(n plan.Node) string { return n.Key },
@@ -154,7 +160,7 @@ var kinds = []kind{
 		}),
 	routesKind(),
 	table("routings", "ROUTING\tNODE\tBRANCHES",
-		func(pl *plan.Plan) []plan.Routing { return pl.Routings },
+		routings,
 		func(r plan.Routing) string { return r.Name },
 		func(r plan.Routing) string { return cells(r.Name, r.Node, branchNames(r.Branches)) }),
 	table("records", "RECORD\tROLE\tNODE\tFIELDS",
@@ -173,6 +179,14 @@ var kinds = []kind{
 		func(pl *plan.Plan) []plan.InterruptKind { return pl.Interrupt.Kinds },
 		func(k plan.InterruptKind) string { return k.Key },
 		kindRow),
+}, flowKinds()...)
+
+// routings are those that have branches: without nodes there is nothing to route to after an interrupt, and nothing is generated.
+func routings(pl *plan.Plan) []plan.Routing {
+	if len(pl.Nodes) == 0 {
+		return nil
+	}
+	return pl.Routings
 }
 
 // routesKind shows beside each route how many bytes its schema takes, before and after narrowing: the plain dialect, compact.

@@ -16,11 +16,14 @@ func (p *program) removeCommand() *cobra.Command {
 		Short: "Remove something from the spec that nothing refers to, then generate",
 		Long: "remove refuses while anything in the spec still refers to the name, and lists every such place. Otherwise it takes the\n" +
 			"entry out and writes the name under `reserved:` (that of an interrupt kind under `reserved_kinds:`), so that it never comes\n" +
-			"back with another meaning. Kinds: " + strings.Join(spec.EditKinds(), ", ") + ".\n\n" +
+			"back with another meaning. Kinds: " + strings.Join(kindsOfParts(), ", ") + "\n" +
+			"(an interrupt kind). " + howNamed + "\n" +
+			"A step is removed by hand: stored conversations may stand at it.\n\n" +
 			"With --with-references, branches that carry it or lead to it go too, and so do the arms of collect tables for it: a node\n" +
 			"that has but one way in, or a value that a table decides by, cannot go alone. Every other reference still refuses.",
-		Example: "  routegen remove node reporter --with-references\n  routegen remove field reporter.pages --dry-run",
-		Args:    cobra.ExactArgs(2),
+		Example: "  routegen remove node reporter --with-references\n  routegen remove field reporter.pages --dry-run\n" +
+			"  routegen remove slot greet.name",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
 				return err
@@ -32,7 +35,7 @@ func (p *program) removeCommand() *cobra.Command {
 				return spec.Remove(name, src, args[0], args[1])
 			})
 		},
-		ValidArgsFunction: p.completeNames,
+		ValidArgsFunction: p.completeNames(kindsOfParts()),
 	}
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&with, "with-references", false, "take out the branches and the collect arms that it has, too")

@@ -14,9 +14,11 @@ func (p *program) renameCommand() *cobra.Command {
 		Use:   "rename KIND OLD NEW",
 		Short: "Rename something in the spec with all that refers to it, then generate",
 		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so that a review sees one change in place of\n" +
-			"two. It does not make stored data readable: what is stored has the old name. Kinds: " + strings.Join(spec.EditKinds(), ", ") + ". A field is named TYPE.FIELD or\n" +
-			"NODE.FIELD, a branch NODE.BRANCH, a value ENUM.VALUE; NEW is the new last part alone.",
-		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run",
+			"two. What is stored keeps the old name: that of a flow, a slot or a step is read, and no other. Kinds:\n" +
+			strings.Join(spec.EditKinds(), ", ") + "\n" +
+			"(an interrupt kind). " + howNamed + "\n" +
+			"A step is named FLOW.STEP. NEW is the new last part alone.",
+		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run\n  routegen rename step greet.hello welcome",
 		Args:    cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
@@ -26,7 +28,7 @@ func (p *program) renameCommand() *cobra.Command {
 				return spec.Rename(name, src, args[0], args[1], args[2])
 			})
 		},
-		ValidArgsFunction: p.completeNames,
+		ValidArgsFunction: p.completeNames(spec.EditKinds()),
 	}
 	flags.add(cmd)
 	return cmd

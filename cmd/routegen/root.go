@@ -69,7 +69,8 @@ func (p *program) rootCommand() *cobra.Command {
 		Use:   "routegen",
 		Short: "One routes.yaml in; a Go package, JSON Schemas and docs out",
 		Long: "routegen turns one routes.yaml (the agents of a program, the requests they take, where each may go next, how each\n" +
-			"may be interrupted) into Go types, tables, JSON Schemas, prompts and docs, and keeps them together.",
+			"may be interrupted; the flows of its conversations) into Go types, tables, JSON Schemas, prompts and docs, and keeps\n" +
+			"them together.",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,

@@ -139,6 +139,9 @@ func (c *composer) routesOf(agentType string) ([]int, error) {
 		}
 		return nil, fmt.Errorf("--origin: %s goes back to no route, so there is nothing to choose from", agentType)
 	}
+	if len(c.plan.Nodes) == 0 {
+		return nil, fmt.Errorf("--origin: there is no agent type %q: %s", agentType, noNodes)
+	}
 	return nil, fmt.Errorf("--origin: there is no agent type %q%s", agentType, didYouMean(agentType, agentTypes(c.plan)))
 }
 
