@@ -56,7 +56,7 @@ func house() *plan {
 			{path: "runtime", lines: 6000},
 			{path: "runtime/thread", lines: 3300},
 			{path: "runtime/workflow", lines: 3600},
-			{path: "runtime/dialogue", lines: 2600},
+			{path: "runtime/dialogue", lines: 3900},
 			{path: "runtime/prompt", lines: 1050},
 			{path: "runtime/llm", lines: 500},
 			{path: "runtime/llm/openai", lines: 500},

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/examples/banking/bank"
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/dialogue"
+	"github.com/routegen/routegen/runtime/store/mem"
+	"github.com/routegen/routegen/runtime/store/sqlite"
+)
+
+var update = flag.Bool("update", false, "write what was said into testdata/conversations; read the diff")
+
+// morning is the ledger's time.
+func morning() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
+
+// counter is a customer at a desk: one conversation on one store.
+type counter struct {
+	*testing.T
+	open  func() (runtime.Store, func() error)
+	store runtime.Store
+	close func() error
+	bank  *counted
+	talk  *dialogue.Conversation
+	said  int
+}
+
+func onSQLite(t *testing.T) func() (runtime.Store, func() error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "banking.db")
+	return func() (runtime.Store, func() error) {
+		store, err := sqlite.Open(t.Context(), file, sqlite.Config{})
+		require.NoError(t, err)
+		return store, store.Close
+	}
+}
+
+func inMemory(*testing.T) func() (runtime.Store, func() error) {
+	store := mem.Open()
+	return func() (runtime.Store, func() error) { return store, func() error { return nil } }
+}
+
+// counted notes which actions the bank was asked for.
+type counted struct {
+	*ledger
+
+	asked sync.Map // of *atomic.Int32 by name
+}
+
+func (c *counted) count(name string) {
+	n, _ := c.asked.LoadOrStore(name, &atomic.Int32{})
+	n.(*atomic.Int32).Add(1)
+}
+
+// times returns how often an action was asked for.
+func (c *counted) times(name string) int {
+	n, ok := c.asked.Load(name)
+	if !ok {
+		return 0
+	}
+	return int(n.(*atomic.Int32).Load())
+}
+
+func (c *counted) StartBrowsing(ctx context.Context, key string, in *bank.StartBrowsingInput) (*bank.StartBrowsingOutput, error) {
+	c.count("start_browsing")
+	return c.ledger.StartBrowsing(ctx, key, in)
+}
+
+func (c *counted) GetTransactions(ctx context.Context, key string, in *bank.GetTransactionsInput) (*bank.GetTransactionsOutput, error) {
+	c.count(fmt.Sprint("get_transactions ", in.Page))
+	return c.ledger.GetTransactions(ctx, key, in)
+}
+
+func (c *counted) MarkAlertReviewed(ctx context.Context, key string, in *bank.MarkAlertReviewedInput) (*bank.MarkAlertReviewedOutput, error) {
+	c.count("mark_alert_reviewed " + in.Alert)
+	return c.ledger.MarkAlertReviewed(ctx, key, in)
+}
+
+func (c *counted) ExecuteTransfer(ctx context.Context, key string, in *bank.ExecuteTransferInput) (*bank.ExecuteTransferOutput, error) {
+	c.count("execute_transfer")
+	return c.ledger.ExecuteTransfer(ctx, key, in)
+}
+
+func (c *counted) BlockCard(ctx context.Context, key string, in *bank.BlockCardInput) (*bank.BlockCardOutput, error) {
+	c.count("block_card")
+	return c.ledger.BlockCard(ctx, key, in)
+}
+
+func (c *counted) RequestNewCard(ctx context.Context, key string, in *bank.RequestNewCardInput) (*bank.RequestNewCardOutput, error) {
+	c.count("request_new_card")
+	return c.ledger.RequestNewCard(ctx, key, in)
+}
+
+func (c *counted) PayBill(ctx context.Context, key string, in *bank.PayBillInput) (*bank.PayBillOutput, error) {
+	c.count("pay_bill")
+	return c.ledger.PayBill(ctx, key, in)
+}
+
+// sometimes fails to understand one message.
+type sometimes struct{ dialogue.Understander }
+
+func (s sometimes) Understand(ctx context.Context, key string, q dialogue.Query) ([]runtime.Command, error) {
+	if q.Text == "crash" {
+		return nil, errors.New("the model is not available")
+	}
+	return s.Understander.Understand(ctx, key, q)
+}
+
+// serve opens a desk.
+func serve(t *testing.T, on func(*testing.T) func() (runtime.Store, func() error)) *counter {
+	t.Helper()
+	c := &counter{T: t, open: on(t), bank: &counted{ledger: newLedger(morning)}}
+	c.start()
+	t.Cleanup(c.stop)
+	return c
+}
+
+func (c *counter) start() {
+	c.store, c.close = c.open()
+	understand, err := dialogue.NewPatterns(patterns(), nil)
+	require.NoError(c, err)
+	c.talk, err = open(c.Context(), c.store, c.bank, sometimes{understand})
+	require.NoError(c, err)
+}
+
+func (c *counter) stop() {
+	assert.NoError(c, c.talk.Engine.Close(context.Background()))
+	assert.NoError(c, c.close())
+}
+
+// again ends the program and starts it on the same store. The ledger is another program, and goes on.
+func (c *counter) again() {
+	c.stop()
+	c.start()
+}
+
+// says gives a line to the thread and returns the reply.
+func (c *counter) says(text string) []string {
+	c.Helper()
+	turn, err := c.turn(text)
+	require.NoError(c, err, text)
+	return turn.Reply
+}
+
+func (c *counter) turn(text string) (*dialogue.Turn, error) {
+	c.said++
+	return c.talk.Deliver(c.Context(), dialogue.Message{Thread: "desk", ID: fmt.Sprint("m", c.said), User: "ann", Text: text})
+}
+
+func (c *counter) status() runtime.Status {
+	c.Helper()
+	t, err := c.talk.Engine.Thread(c.Context(), "desk")
+	require.NoError(c, err)
+	return t.Status()
+}
+
+// transcript runs the lines of a conversation and writes down what was said. After each line between is called.
+func transcript(c *counter, language, script string, between func()) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		text, ours := strings.CutPrefix(strings.TrimSpace(line), "> ")
+		if strings.HasPrefix(line, "#") {
+			out.WriteString(line)
+		}
+		if !ours {
+			continue
+		}
+		out.WriteString("> " + text + "\n")
+		c.said++
+		turn, err := c.talk.Deliver(c.Context(), dialogue.Message{Thread: "desk", ID: fmt.Sprint("m", c.said), User: "ann", Text: text, Language: language})
+		if err != nil {
+			fmt.Fprintf(&out, "! %s\n", runtime.CodeOf(err))
+		} else {
+			for _, reply := range turn.Reply {
+				out.WriteString("  " + strings.ReplaceAll(reply, "\n", "\n  ") + "\n")
+			}
+		}
+		between()
+	}
+	c.bank.mu.Lock()
+	defer c.bank.mu.Unlock()
+	fmt.Fprintf(&out, "= %s, %d payments made\n", c.status(), c.bank.moved)
+	return out.String()
+}
+
+// The conversations of testdata, word by word, on both stores, and again with the program ended and started between any two lines.
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/conversations/*.txt")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 27)
+	for _, file := range files {
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		language := map[bool]string{true: "es"}[strings.HasSuffix(file, "spanish.txt")]
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			c := serve(t, onSQLite)
+			got := transcript(c, language, string(want), func() {})
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+				return
+			}
+			assert.Equal(t, string(want), got)
+			assert.Equal(t, string(want), transcript(serve(t, inMemory), language, string(want), func() {}), "in memory")
+			c = serve(t, onSQLite)
+			assert.Equal(t, string(want), transcript(c, language, string(want), c.again), "started again after every line")
+		})
+	}
+}
+
+// The whole program on a terminal, ended in the middle of a transfer and started again.
+func TestChat(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "banking.db")
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("send 5 to Ann Lee\n"), &out))
+	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("\nNL91ABNA0417164300\ntea\nchecking\nno\n"), &out))
+	const first = "> What is the IBAN of Ann Lee?\n> \n"
+	assert.Equal(t, first+"What is the IBAN of Ann Lee?\n> > What is it for?\n> From which account: checking, savings or investment?\n"+
+		"> Transfer 5.00 EUR to Ann Lee, NL91ABNA0417164300 (ABN AMRO), from your checking account, for tea?\n> I have not transferred anything.\n> \n", out.String())
+	require.Error(t, run(t.Context(), []string{"-db", filepath.Join(db, "none")}, strings.NewReader(""), &out))
+	require.ErrorIs(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), flag.ErrHelp)
+}

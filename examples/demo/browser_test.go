@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// patience is how long a test waits for what has to come. It is no measure of anything.
+const patience = 40 * time.Second
+
+// chromium finds a browser, or skips the test.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("SKIPPED: there is no Chromium here, so nobody looked at the page. .ci/chromium installs it on Debian.")
+	return ""
+}
+
+// browser is one Chromium for all tests of this package, started when the first asks for it.
+var browser struct {
+	sync.Once
+	ctx   context.Context //nolint:containedctx // chromedp's handle of a browser
+	close func()
+	err   error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser.close != nil {
+		browser.close()
+	}
+	os.Exit(code)
+}
+
+// demo is a running program.
+type demo struct {
+	*testing.T
+	page   string // its address, with the token
+	base   string
+	client *web.Client // of the first place
+}
+
+// start runs the program, with models that need no time to think, until the test ends.
+func start(t *testing.T) *demo {
+	t.Helper()
+	return startAt(t, "0s")
+}
+
+// startAt is start with models that need some time.
+func startAt(t *testing.T, pace string) *demo {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	pages, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- run(ctx, []string{"-open=false", "-pace", pace, "-folder", t.TempDir()}, io.Discard, func(page string) { pages <- page })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case found := <-pages:
+		base, fragment, _ := strings.Cut(found, "#")
+		token, _, _ := strings.Cut(strings.TrimPrefix(fragment, "token="), "&")
+		return &demo{T: t, page: found, base: base, client: &web.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
+	case err := <-ended:
+		ended <- err
+		require.NoError(t, err)
+		return nil
+	}
+}
+
+// tab is a tab of the browser. Each has its own session, as two people have.
+type tab struct {
+	*testing.T
+	ctx    context.Context //nolint:containedctx // chromedp's handle of a tab
+	mu     sync.Mutex
+	faults []string
+	bytes  float64
+}
+
+// open opens an address in a new tab of some size, light or dark.
+func (d *demo) open(address, look string, wide, high int64) *tab {
+	d.Helper()
+	path := chromium(d.T)
+	browser.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+		if os.Geteuid() == 0 {
+			options = append(options, chromedp.NoSandbox)
+		}
+		allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, leave := chromedp.NewContext(allocated)
+		browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // set once
+		browser.err = chromedp.Do(ctx)
+	})
+	require.NoError(d, browser.err)
+	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	d.Cleanup(cancel)
+	b := &tab{T: d.T, ctx: ctx}
+	require.NoError(d, chromedp.Listen(ctx, b.hear))
+	_, err1 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	_, err2 := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	scheme := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: look}
+	_, err3 := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{scheme}})
+	require.NoError(d, errors.Join(err1, err2, err3))
+	var options []chromedp.EmulateViewportOption
+	if wide < 600 {
+		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	b.do(chromedp.EmulateViewport(wide, high, options...), chromedp.Navigate(address))
+	d.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		assert.Empty(d.T, b.faults, "the page must not fail, nor break its own policy")
+	})
+	return b
+}
+
+// hear notes what goes wrong in the page, and how much it loads.
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, fmt.Sprintf("%s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			b.faults = append(b.faults, fmt.Sprintf("console: %+v", e.Args))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Source == cdplog.EntrySourceSecurity || e.Entry.Source == cdplog.EntrySourceJavascript {
+			b.faults = append(b.faults, e.Entry.Text)
+		}
+	case *network.EventLoadingFinished:
+		b.bytes += e.EncodedDataLength
+	}
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	require.NoError(b, chromedp.Do(ctx, actions...))
+}
+
+// eval runs an expression in the page.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(b, err, expression)
+	return out
+}
+
+// wait returns when an expression is true. It looks whenever the page changes, and asks nothing of the clock.
+func (b *tab) wait(expression string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => {
+		const look = () => { try { return Boolean(`+expression+`) } catch { return false } };
+		if (look()) { done(true); return }
+		const all = {subtree: true, childList: true, attributes: true, characterData: true};
+		const eyes = new MutationObserver(() => { if (look()) { eyes.disconnect(); done(true) } });
+		eyes.observe(document, all);
+		for (const type of ["hashchange", "input", "change", "close"]) addEventListener(type, () => look() && done(true), true);
+	})`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href.replace(/token=[^&]*/, "") + "\n" + document.querySelector("dialog, main").innerText`))
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		require.NoError(b, err, "waiting for %s\n%.900s\n%v", expression, text, b.faults)
+	}
+}
+
+// sees waits until an element of a selector has a text.
+func (b *tab) sees(selector, text string) {
+	b.Helper()
+	quoted, err := json.Marshal(text)
+	require.NoError(b, err)
+	b.wait(`[...document.querySelectorAll(` + "`" + selector + "`" + `)].some((e) => e.textContent.includes(` + string(quoted) + `))`)
+}
+
+// click clicks an element as a person does, when it is there.
+func (b *tab) click(selector string) {
+	b.Helper()
+	b.wait("document.querySelector(`" + selector + "`)")
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+}
+
+func (b *tab) write(selector, text string) {
+	b.Helper()
+	b.wait("document.querySelector(`" + selector + "`)")
+	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// shot writes what is to be seen into the folder that DEMO_SHOTS names, for people to look at.
+func (b *tab) shot(name string) {
+	b.Helper()
+	folder := os.Getenv("DEMO_SHOTS")
+	if folder == "" {
+		return
+	}
+	eval[bool](b, `document.querySelectorAll(".toast").forEach((t) => t.remove()) || document.fonts.ready.then(() => true)`)
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	require.NoError(b, err)
+	require.NoError(b, os.MkdirAll(folder, 0o755))
+	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
+}
+
+// visit goes to a view of the page.
+func (b *tab) visit(view string) {
+	b.Helper()
+	eval[string](b, `location.hash = "#/`+view+`"`)
+}
+
+func scroll(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.ScrollIntoView(chromedp.CSS(selector))
+}
+
+// fill writes a text in place of what stands in a field.
+func (b *tab) fill(selector, text string) {
+	b.Helper()
+	b.wait("document.querySelector(`" + selector + "`)")
+	eval[bool](b, "(() => { const e = document.querySelector(`"+selector+"`); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+	b.write(selector, text)
+}

@@ -1,0 +1,181 @@
+// Command demo shows the page of runtime/web/inspector with the programs of the three examples running behind it, on SQLite: the workflow of
+// multiagent and plans of planexecute in one engine, the conversation of inspection in another. It starts a few threads, so that there is something to
+// answer, prints the address of the page, and opens it. Its models follow scripts: it needs neither key nor network.
+//
+//	go run ./examples/demo
+//	go run ./examples/demo -folder work # keeps the threads; start it again, and they go on
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	goruntime "runtime"
+	"time"
+
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/inspector"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, nil)
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until ctx ends. ready is told the address of the page when it can be opened; nil needs no telling.
+func run(ctx context.Context, args []string, out io.Writer, ready func(page string)) (err error) {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.SetOutput(out)
+	addr := flags.String("addr", "127.0.0.1:0", "where to serve; port 0 is any free one")
+	folder := flags.String("folder", "", "keeps the threads and the token; default: one that is removed at the end")
+	pace := flags.Duration("pace", 700*time.Millisecond, "how long a scripted model thinks, so that there is something to see")
+	show := flags.Bool("open", true, "open the page in a browser")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *folder == "" {
+		if *folder, err = os.MkdirTemp("", "demo"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(*folder)) }()
+	}
+	if err := os.MkdirAll(*folder, 0o700); err != nil {
+		return err
+	}
+	token, err := web.OpenToken(filepath.Join(*folder, "token"))
+	if err != nil {
+		return err
+	}
+	house, err := build(ctx, *folder, token, *pace)
+	if err != nil {
+		return errors.Join(err, house.close()) //nolint:contextcheck // as below
+	}
+	defer func() { err = errors.Join(err, house.close()) }() //nolint:contextcheck // it ends, whatever the context says
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
+	if err != nil {
+		return err
+	}
+	// After # it is no part of any request: it stays in the browser, and out of logs.
+	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/", Fragment: "token=" + token + "&by=" + you}).String()
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "%s\n\nThe address holds the operator's token. Stop with Ctrl-C.\n", page)
+	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen watch-thread http://%s/v1/threads/offsite --token-file %s\n",
+		listener.Addr(), filepath.Join(*folder, "token"))
+	if err := w.Flush(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if *show {
+		browse(ctx, page)
+	}
+	return house.serve(ctx, listener, func() {
+		if ready != nil {
+			ready(page)
+		}
+	})
+}
+
+// house is all that runs: an engine with its server for each place of the page.
+type house struct {
+	places []*place
+	paths  []string
+}
+
+func build(ctx context.Context, folder, token string, pace time.Duration) (*house, error) {
+	h := &house{}
+	for _, p := range []struct {
+		path, file string
+		open       func(context.Context, *place, func(llm.Model) llm.Model) (web.Config, error)
+	}{{"/", "work.db", openWork}, {"/inspection/", "inspection.db", openInspection}} {
+		made, err := newPlace(ctx, filepath.Join(folder, p.file), token, func(pl *place) (web.Config, error) {
+			return p.open(ctx, pl, func(m llm.Model) llm.Model { return paced{m, pace} })
+		})
+		if err != nil {
+			return h, err
+		}
+		h.places, h.paths = append(h.places, made), append(h.paths, p.path)
+	}
+	return h, nil
+}
+
+// serve answers on a listener until ctx ends.
+func (h *house) serve(ctx context.Context, listener net.Listener, ready func()) error {
+	mux := http.NewServeMux()
+	page := inspector.Handler(inspector.Config{Title: "Demo", Places: []inspector.Place{
+		{Name: "Work", Path: "/"}, {Name: "Inspection", Path: "/inspection/"},
+	}})
+	for i, p := range h.places {
+		path := h.paths[i]
+		mux.Handle(path, http.StripPrefix(path[:len(path)-1], page))
+		mux.Handle(path+"v1/", http.StripPrefix(path[:len(path)-1], p.server))
+	}
+	front := h.places[0].server.HTTP("")
+	front.Handler = mux
+	for _, p := range h.places[1:] { // so that its streams end too
+		front.RegisterOnShutdown(func() { _ = p.server.HTTP("").Shutdown(context.WithoutCancel(ctx)) })
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if err := front.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			ended <- err
+		}
+	}()
+	for _, p := range h.places {
+		if err := p.begin(ctx); err != nil && ctx.Err() == nil {
+			return errors.Join(err, front.Close())
+		}
+	}
+	ready()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := front.Shutdown(last); err != nil {
+		return front.Close()
+	}
+	return nil
+}
+
+func (h *house) close() error {
+	var all []error
+	for _, p := range h.places {
+		all = append(all, p.close())
+	}
+	return errors.Join(all...)
+}
+
+// browse opens an address where there is a program for it. Where there is none, the printed address has to do. Other users of the machine can
+// see the arguments of a program, and so the token: for a demo on this machine that will do, for a service it would not.
+func browse(ctx context.Context, address string) {
+	command := []string{"xdg-open"}
+	switch goruntime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	if path, err := exec.LookPath(command[0]); err == nil {
+		opener := exec.CommandContext(ctx, path, append(command[1:], address)...)
+		if opener.Start() == nil {
+			go func() { _ = opener.Wait() }()
+		}
+	}
+}

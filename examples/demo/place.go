@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// you is the person at the page.
+const you = "you"
+
+// place is an engine on a file, with its server.
+type place struct {
+	store  *sqlite.Store
+	engine *thread.Engine
+	server *web.Server
+	seeds  []func(ctx context.Context) error // the threads to begin with
+}
+
+// newPlace opens a file. open gives the place its engine, and says what its server is told.
+func newPlace(ctx context.Context, file, token string, open func(p *place) (web.Config, error)) (*place, error) {
+	store, err := sqlite.Open(ctx, file, sqlite.Config{})
+	if err != nil {
+		return nil, err
+	}
+	p := &place{store: store}
+	cfg, err := open(p)
+	if err == nil {
+		p.server, err = web.New(p.engine, token, cfg) //nolint:contextcheck // calls have their own
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.close()) //nolint:contextcheck // it ends, whatever the context says
+	}
+	return p, nil
+}
+
+func (p *place) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var err error
+	if p.engine != nil {
+		err = p.engine.Close(ctx)
+	}
+	return errors.Join(err, p.store.Close())
+}
+
+// begin starts the first threads, once: a file that has threads is left as it is.
+func (p *place) begin(ctx context.Context) error {
+	had, err := p.engine.Threads(ctx, runtime.ThreadQuery{Limit: 10})
+	if err != nil || len(had) > 0 {
+		return err
+	}
+	errs := make(chan error, len(p.seeds))
+	for _, seed := range p.seeds {
+		go func() { errs <- seed(ctx) }()
+	}
+	for range p.seeds {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}
+
+// seed starts a thread and says to it what a person would, one answer at each of its questions. It does not wait for what comes after the last one.
+func (p *place) seed(begin thread.Begin, answers ...runtime.Answer) {
+	p.seeds = append(p.seeds, func(ctx context.Context) error {
+		begin.User, begin.Request = you, begin.ID
+		if _, err := p.engine.Start(ctx, begin); err != nil {
+			return err
+		}
+		for _, a := range answers {
+			if _, err := p.engine.Wait(ctx, begin.ID); err != nil {
+				return err
+			}
+			a.By = you
+			if _, err := p.engine.Answer(ctx, begin.ID, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// paced is a model that takes its time.
+type paced struct {
+	llm.Model
+	time.Duration
+}
+
+// Generate thinks, and asks the model then.
+func (p paced) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	timer := time.NewTimer(p.Duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return p.Model.Generate(ctx, r)
+	case <-ctx.Done():
+		return llm.Response{}, ctx.Err()
+	}
+}

@@ -1,0 +1,243 @@
+package dialogue
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// at is a frame of banking's transfer at one of its questions, with these values: name, value, name, value.
+func at(t *testing.T, values ...any) *work {
+	t.Helper()
+	m, err := New(dialogueOf(banking()), Config{})
+	require.NoError(t, err)
+	w := &work{m: m, f: &m.flows[0], voice: voice{m: m, language: "en"}}
+	w.check = func(_ int, v json.RawMessage) (verdict, error) {
+		if string(v) == `"XX"` {
+			return verdict{Reason: "it is wrong"}, nil
+		}
+		return verdict{Value: v}, nil
+	}
+	for i := 0; i+1 < len(values); i += 2 {
+		put(&w.s.Slots, values[i].(string), raw(values[i+1]))
+	}
+	return w
+}
+
+// TestDecide is what a frame makes of commands: tables, a state and commands in; a state, words and a move out.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	filled := []any{"iban", "NL1", "amount", 5}
+	for name, c := range map[string]struct {
+		step     string
+		values   []any
+		commands []runtime.Command
+		verb     verb
+		at       string // of asks and does
+		said     []string
+		slots    string
+		later    int
+	}{
+		"a value": {step: "ask_iban", commands: []runtime.Command{sets("iban", "NL1")}, verb: asks, at: "ask_amount", slots: `{"iban":"NL1"}`},
+		"a value and one for later": {
+			step: "ask_iban", commands: []runtime.Command{sets("amount", 7), sets("iban", "NL1")}, verb: asks, at: "ask_sure", slots: `{"iban":"NL1","amount":7}`,
+		},
+		"a value that is refused": {step: "ask_iban", commands: []runtime.Command{sets("iban", "XX")}, verb: asks, at: "ask_iban", said: []string{"That does not do: it is wrong."}},
+		"a number as text":        {step: "ask_amount", values: filled[:2], commands: []runtime.Command{sets("amount", " 7 ")}, verb: asks, at: "ask_sure", slots: `{"iban":"NL1","amount":7}`},
+		"no number":               {step: "ask_amount", values: filled[:2], commands: []runtime.Command{sets("amount", "lots")}, verb: asks, at: "ask_amount", said: []string{`That does not do: "lots" is not a number.`}},
+		"yes":                     {step: "ask_sure", values: filled, commands: []runtime.Command{yes}, verb: does, at: "pay", slots: `{"iban":"NL1","amount":5,"sure":true}`},
+		"a true for the slot":     {step: "ask_sure", values: filled, commands: []runtime.Command{sets("sure", true)}, verb: does, at: "pay"},
+		"no":                      {step: "ask_sure", values: filled, commands: []runtime.Command{no}, verb: ends, said: []string{"Cancelled."}},
+		"yes and no":              {step: "ask_sure", values: filled, commands: []runtime.Command{yes, no}, verb: asks, at: "ask_sure", said: []string{"I did not understand that."}},
+		"yes and something unknown": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, {Type: "dance"}}, verb: asks, at: "ask_sure", said: []string{"I did not understand that."},
+		},
+		"yes and a correction": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, corrects("amount", 6)}, verb: asks, at: "ask_sure", said: []string{"amount is now 6."},
+			slots: `{"iban":"NL1","amount":6}`,
+		},
+		"yes and a correction that is refused": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{corrects("amount", -6), yes}, verb: asks, at: "ask_sure",
+			said: []string{"amount stays as it is: it is -6: at least 0.01 is needed."}, slots: `{"iban":"NL1","amount":5}`,
+		},
+		"yes and another flow": {step: "ask_sure", values: filled, commands: []runtime.Command{yes, starts("balance")}, verb: does, at: "pay", later: 1},
+		"another flow":         {step: "ask_sure", values: filled, commands: []runtime.Command{starts("balance"), sets("note", "x")}, verb: calls, at: "ask_sure", said: []string{"I do not need note here."}},
+		"cancel and another flow": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{cancels, starts("balance")}, verb: ends, said: []string{"Cancelled."}, later: 1,
+		},
+		"cancel and more":      {step: "ask_iban", commands: []runtime.Command{cancels, sets("iban", "NL1")}, verb: ends, said: []string{"I did not understand that.", "Cancelled."}},
+		"nothing":              {step: "ask_iban", verb: asks, at: "ask_iban", said: []string{"I did not understand that."}},
+		"a slot of the flow's": {step: "ask_sure", values: append(filled, "tid", "T1"), commands: []runtime.Command{corrects("tid", "T2")}, verb: asks, at: "ask_sure", said: []string{"tid stays as it is: it cannot be changed."}},
+		"clear what is filled": {step: "ask_sure", values: filled, commands: []runtime.Command{clears("iban")}, verb: asks, at: "ask_iban", slots: `{"amount":5}`},
+		"a person":             {step: "ask_sure", values: filled, commands: []runtime.Command{says(runtime.CommandHandoff, "why")}, verb: hands, said: []string{"I pass you on to a colleague."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := at(t, c.values...)
+			w.came = came{kind: cameCommands, commands: c.commands}
+			mv := w.run(w.f.byStep[c.step])
+			require.Equal(t, c.verb, mv.verb)
+			if c.at != "" {
+				assert.Equal(t, c.at, mv.st.ID)
+			}
+			var said []string
+			for _, l := range w.said {
+				said = append(said, l.Text)
+			}
+			assert.Equal(t, c.said, said)
+			if c.slots != "" {
+				assert.JSONEq(t, c.slots, string(raw(w.s.Slots)))
+			}
+			assert.Len(t, w.s.Later, c.later)
+		})
+	}
+}
+
+// TestValidatorThatIsNone ends the run: nothing of it counts.
+func TestValidatorThatIsNone(t *testing.T) {
+	t.Parallel()
+	w := at(t)
+	w.check = func(int, json.RawMessage) (verdict, error) { return verdict{}, errors.New("no such row") }
+	w.came = came{kind: cameCommands, commands: []runtime.Command{sets("iban", "NL1")}}
+	w.run(1)
+	require.Error(t, w.err)
+}
+
+func TestExpressions(t *testing.T) {
+	t.Parallel()
+	spec := tables(nil, nil, f{name: "e", slots: []string{
+		"n int", "x float", "s string", "on bool", "at time", "d duration", "kind enum values=a|b", "list []string", "j json", "none string", "big int",
+	}, steps: []p{{id: "a", kind: "say"}}})
+	m, err := New(dialogueOf(spec), Config{})
+	require.NoError(t, err)
+	s := state{Slots: map[string]json.RawMessage{
+		"n": []byte("0"), "x": []byte("1.5"), "s": []byte(`""`), "on": []byte("false"), "at": []byte(`"2026-01-02T00:00:00Z"`), "d": []byte(`"90m"`),
+		"kind": []byte(`"a"`), "list": []byte(`["x","y"]`), "j": []byte(`{"a":1}`), "big": []byte("9007199254740993"),
+	}}
+	either := func(args ...x) x { return x{op: runtime.OpOr, args: args} }
+	not := func(a x) x { return x{op: runtime.OpNot, args: []x{a}} }
+	for name, c := range map[string]struct {
+		e    x
+		want bool
+	}{
+		"zero is filled":          {filledX("n"), true},
+		"empty text is filled":    {filledX("s"), true},
+		"false is filled":         {filledX("on"), true},
+		"not filled":              {filledX("none"), false},
+		"false":                   {slotX("on"), false},
+		"not false":               {not(slotX("on")), true},
+		"equal":                   {compares("n", "==", "0"), true},
+		"int and float":           {compares("x", "<", "2"), true},
+		"float and int":           {compares("n", ">=", "-0.5"), true},
+		"large integers":          {compares("big", "==", "9007199254740992"), false},
+		"unfilled equals nothing": {compares("none", "==", `""`), false},
+		"unfilled is unlike all":  {compares("none", "!=", `"x"`), true},
+		"unfilled is not less":    {compares("none", "<", `"x"`), false},
+		"unfilled is not more":    {compares("none", ">=", `"x"`), false},
+		"time":                    {compares("at", "<", `"2026-01-02T02:00:00+01:00"`), true},
+		"duration":                {compares("d", "==", `"1h30m"`), true},
+		"enum":                    {compares("kind", "in", `["b","a"]`), true},
+		"enum not in":             {not(compares("kind", "in", `["b"]`)), true},
+		"in a list slot":          {x{op: runtime.OpIn, args: []x{lit(`"y"`), slotX("list")}}, true},
+		"text order":              {compares("kind", "<", `"b"`), true},
+		"text is no number":       {compares("kind", "<", "5"), false},
+		"json has no order":       {compares("j", "==", "1"), false},
+		"and":                     {both(filledX("n"), slotX("on")), false},
+		"or":                      {either(slotX("on"), filledX("n")), true},
+		"a comparison as a value": {x{op: runtime.OpEq, args: []x{compares("n", "==", "0"), lit("true")}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flow := &m.flows[0]
+			b := builder{slots: flow.Slots}
+			comp := compiler{m: m}
+			e := comp.expr(flow, b.expr(&c.e))
+			require.NoError(t, comp.err)
+			assert.Equal(t, c.want, s.holds(e))
+		})
+	}
+}
+
+func TestValuesThatUsersName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ slot, said, want, wrong string }{
+		{"n int", `"50"`, `50`, ""},
+		{"n int", `50.0`, `50`, ""},
+		{"n int", `"fifty"`, "", `"fifty" is not a number`},
+		{"n int", `1.5`, "", "expected an integer, found 1.5"},
+		{"n int min=5", `"4"`, "", "it is 4: at least 5 is needed"},
+		{"n float", `"1e3"`, `1000`, ""},
+		{"b bool", `"Yes."`, `true`, ""},
+		{"b bool", `"not really"`, `false`, ""},
+		{"b bool", `"perhaps"`, "", `"perhaps" is neither a clear yes nor a clear no`},
+		{"s string", `" a b "`, `"a b"`, ""},
+		{"s string", `5`, "", "expected a string, found a number"},
+		{"s string", `null`, "", "there is no value"},
+		{"k enum values=big_one|small", `"Big one"`, `"big_one"`, ""},
+		{"k enum values=big_one|small", `"smal"`, "", `unknown value "smal": did you mean "small"?`},
+		{"d duration", `"90m"`, `"1h30m"`, ""},
+		{"t time", `"2026-02-03"`, `"2026-02-03T00:00:00Z"`, ""},
+		{"t time", `"tomorrow"`, "", "it is not a time: write it like 2006-01-02T15:04:05Z"},
+		{"l []int", `"1, 2"`, `[1,2]`, ""},
+		{"l []int", `["a"]`, "", "expected an integer, found a string"},
+		{"j json", `{"a": [1]}`, `{"a":[1]}`, ""},
+	} {
+		t.Run(c.slot+" "+c.said, func(t *testing.T) {
+			t.Parallel()
+			b := builder{flow: &f{}}
+			row := b.slot(c.slot)
+			s := newSlot(&row, 1)
+			got, wrong := s.said(json.RawMessage(c.said), "en")
+			assert.Equal(t, c.wrong, wrong)
+			assert.Equal(t, c.want, string(got))
+		})
+	}
+}
+
+func TestTextsAreNeverTemplates(t *testing.T) {
+	t.Parallel()
+	w := at(t, "iban", "{amount} {{", "amount", 1.005)
+	assert.Equal(t, "Send 1.00 to {amount} {{?", w.text(w.f.steps[2].Text))
+	assert.Equal(t, "1.005", shown([]byte("1.005"), nil, 0))
+	assert.Equal(t, "a, 2", shown([]byte(`["a",2]`), nil, 0))
+	assert.Empty(t, shown([]byte(`null`), nil, 0))
+}
+
+func TestNewRefusesTablesThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(t *runtime.FlowTables)
+		want   string
+	}{
+		"a target":     {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Next = 99 }, "target 99 is none of 5 steps"},
+		"a slot":       {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Slot = 9 }, "slot 9 is none of 5"},
+		"a kind":       {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Kind = "dance" }, `there is no kind of step "dance"`},
+		"an action":    {func(t *runtime.FlowTables) { t.Flows[0].Steps[3].Action = 0 }, "action 0 is none of 2"},
+		"a literal":    {func(t *runtime.FlowTables) { t.Flows[0].Trigger = &runtime.Expr{Op: runtime.OpValue, Value: "tru"} }, "a literal is no JSON: tru"},
+		"an operation": {func(t *runtime.FlowTables) { t.Flows[0].Trigger = &runtime.Expr{Op: 99} }, "there is no operation 99"},
+		"arguments":    {func(t *runtime.FlowTables) { t.Flows[0].Trigger = &runtime.Expr{Op: runtime.OpNot} }, "takes 1 arguments, not 0"},
+		"a default":    {func(t *runtime.FlowTables) { t.Flows[0].Slots[1].Default = `"x"` }, "the default of slot amount"},
+		"a step twice": {func(t *runtime.FlowTables) { t.Flows[0].Steps[1].ID = "ask_iban" }, `step "ask_iban" is there twice`},
+		"a text":       {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Text = runtime.Texts{{}} }, "a text has no words"},
+		"the welcome":  {func(t *runtime.FlowTables) { t.Welcome = 7 }, "welcome flow 7 is none of 3"},
+		"a model":      {func(t *runtime.FlowTables) { t.Flows[0].Steps[4].Kind = "generate" }, "there is no model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := banking()
+			c.change(spec)
+			_, err := New(dialogueOf(spec), Config{})
+			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	_, err := New(runtime.Dialogue{}, Config{})
+	require.Error(t, err)
+	_, err = New(runtime.Dialogue{Tables: banking()}, Config{})
+	require.Error(t, err)
+}

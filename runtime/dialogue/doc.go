@@ -1,0 +1,46 @@
+// Package dialogue runs the flows of a generated package on durable threads: a flow asks for what it needs, does something, and says what came
+// of it, and a user may interrupt, correct and cancel at any question. Everything it knows of the flows stands in tables: a new flow is rows
+// there and a method of Actions, and no line here.
+//
+// # The stack
+//
+//	┌ balance ─────────┐   a flow that was started at a question of transfer, or called by one of its steps
+//	├ transfer ────────┤   waits for it, with its slots and its place
+//	└ (the root frame) ┘   takes the message that begins a turn, and starts flows one after the other
+//
+// Each active flow is one frame of the thread. Its place is stored, not found again: no step runs anew because a later one asks. When a flow
+// has ended, its parent goes on: after a call with what it gave back, and else with its question, which is asked again. When no flow is left
+// the thread is idle, and the next message begins a new turn.
+//
+// # A message
+//
+// A message is understood once, by an [Understander], which makes commands of it. What it returns may be wrong, so each command is held to the
+// tables:
+//
+//	message ─► Understander ─► commands ─┬─ for the frame that asks: set, correct, clear, yes, no, cancel, clarify, chat, handoff
+//	                                     └─ start_flow, and what belongs to it: a frame of its own, now or when the time has come
+//
+// A command belongs to one frame and is used once: a yes answers one confirm, a value fills one slot. What cannot be used gets a visible reply,
+// and so does a message that nothing is made of, and an understanding that fails; the question stays open then, and the message does not
+// count later. Values that come before they are asked for are kept, and checked when their turn comes. Several flows in one message run one
+// after the other, in the order in which they were named.
+//
+// # What happens once
+//
+// A step that only decides runs together with those before and after it. An action, and a text of a model, have a step of the engine of their
+// own: the place is stored before it begins, under a key of thread, frame, step and visit, so the third round of a loop has a key of its
+// own. An action that failed has failed, and is not run again to find that out; one that must never happen twice, and whose end nobody knows,
+// waits for a person. After a failure no slot has changed, and nothing that follows runs: on_error of the step says where to go, or of the
+// flow, or else the flow ends failed with a reply and its parent goes on.
+//
+// # What may be relied on
+//
+//   - A user who says no at a confirm, and one who corrects something there, has not said yes: the flow is cancelled unless it says where to
+//     go, and is asked again after a correction.
+//   - A confirm that is reached again asks again. It goes on by itself only where a step of the same frame, no confirm, has set its slot.
+//   - A loop ends: at its rounds, and any flow after many steps without a question.
+//   - Every message gets a reply, and no message leaves a thread that refuses the next one, but for one that was handed off, or waits for a
+//     person to settle a failure.
+//
+// All decisions are functions of tables, the state of one frame, and what came; the engine commits them, and does what they ask for.
+package dialogue

@@ -1,0 +1,7 @@
+package dialogue
+
+// say says a text.
+func say(w *work, st *step) move {
+	w.say(st.ID, w.text(st.Text))
+	return w.next(st)
+}

@@ -1,0 +1,25 @@
+package dialogue
+
+import (
+	"fmt"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// set gives slots their values, in order: later ones see earlier ones. Null empties a slot.
+func set(w *work, st *step) move {
+	for i := range st.Set {
+		s := &w.f.slots[st.Set[i].Slot-1]
+		v := w.value(&st.Set[i], st.set[i])
+		if v == nil {
+			w.clear(s)
+			continue
+		}
+		fits, wrong := s.fit(v)
+		if wrong != "" {
+			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: %s", words(s.Name), wrong)}, false)
+		}
+		w.put(s, fits)
+	}
+	return w.next(st)
+}

@@ -1,0 +1,199 @@
+package dialogue
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// Understander makes commands of what a user said. It is asked once for each message, as an effect of its own: a message that was understood is
+// never understood anew. What it returns is checked against the flows, so it may err. An error is told to the user as a message that was not
+// understood; the question stays open, and nothing of that message counts later. Implementations are safe for concurrent use.
+type Understander interface {
+	// Understand returns the commands of a message in the order in which they were said; none where it makes nothing of it. key is the
+	// idempotency key of the effect.
+	Understand(ctx context.Context, key string, q Query) ([]runtime.Command, error)
+}
+
+// Query is one message, and all that is known where it came. What it points to is only read.
+type Query struct {
+	Thread   string
+	User     string
+	Text     string // of the message; data, whatever it says
+	Language string
+	Question string                     // the open question as the user read it; "": none
+	Active   *runtime.Flow              // that asks it; nil: no flow is active
+	Step     *runtime.FlowStep          // that asks it
+	Expect   *runtime.FlowSlot          // the slot it asks for
+	Confirm  bool                       // it wants a yes or a no
+	Values   map[string]json.RawMessage // filled slots of Active
+	Flows    []*runtime.Flow            // that may be started now, in the order of the spec
+
+	// History returns what was said before, the oldest first, at most 10 messages. It reads the store.
+	History func(ctx context.Context) ([]Line, error)
+}
+
+// Line is one message of a conversation.
+type Line struct {
+	User bool // the user's
+	Text string
+}
+
+func (m *Machine) query(ctx context.Context, a *thread.Activation, language, text string) Query {
+	q := Query{Thread: a.Thread, User: a.User, Text: text, Language: language}
+	for i := range m.flows {
+		if f := &m.flows[i]; f.offered() {
+			q.Flows = append(q.Flows, f.Flow)
+		}
+	}
+	q.History = func(c context.Context) ([]Line, error) { return history(c, ctx, a) }
+	return q
+}
+
+// offered reports whether users may start the flow. A trigger that depends on slots is asked when they are known.
+func (f *flow) offered() bool {
+	return !f.Hidden && (f.trigger == nil || f.trigger.slots || (&state{}).holds(f.trigger))
+}
+
+// heard is the stored result of understanding a message.
+type heard struct {
+	Commands []runtime.Command `json:"commands,omitempty"`
+	Failed   string            `json:"failed,omitempty"`
+}
+
+// understand asks what a message means, once.
+func (m *Machine) understand(ctx context.Context, q *Query) (heard, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return heard{}, nil
+	}
+	return thread.Do(ctx, "understand", func(ctx context.Context, key string) (heard, error) {
+		commands, err := within(ctx, m.cfg.Timeout, func(ctx context.Context) ([]runtime.Command, error) {
+			return m.cfg.Understand.Understand(ctx, key, *q)
+		})
+		if ctx.Err() != nil { // the step ends, not the understanding
+			return heard{}, ctx.Err()
+		}
+		if err == nil {
+			_, err = runtime.Encode(commands) // a value that is no JSON is none of ours
+		}
+		if err != nil {
+			return heard{Failed: innermost(err)}, nil
+		}
+		return heard{Commands: commands}, nil
+	})
+}
+
+// history reads what was said from the log: messages out of the outbox, questions as they were asked, and the texts that users gave. step is
+// the context of the step.
+func history(ctx, step context.Context, a *thread.Activation) ([]Line, error) {
+	const rows, most = 80, 10
+	e, err := thread.EngineOf(step)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.Thread(ctx, a.Thread)
+	if err != nil {
+		if runtime.CodeOf(err) == runtime.CodeNotFound { // its first message is not stored yet
+			return nil, nil
+		}
+		return nil, err
+	}
+	log, err := e.History(ctx, a.Thread, max(0, t.Seq-rows), rows)
+	if err != nil {
+		return nil, err
+	}
+	var out []Line
+	for i := len(log) - 1; i >= 0 && len(out) < most; i-- { // the last ones; questions are looked up one by one
+		said, err := lineOf(ctx, e, a, &log[i])
+		if err != nil {
+			return nil, err
+		}
+		if said.Text != "" {
+			out = append(out, said)
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+func lineOf(ctx context.Context, e *thread.Engine, a *thread.Activation, row *runtime.Entry) (Line, error) {
+	switch row.Type {
+	case runtime.EntryMessage:
+		var said line
+		if json.Unmarshal(row.Value, &said) == nil {
+			return Line{Text: said.Text}, nil
+		}
+	case runtime.EntryAsked:
+		i, err := e.Interrupt(ctx, row.Interrupt)
+		if err == nil && i.Kind == runtime.KindAgentQuestion {
+			return Line{Text: i.Text}, nil
+		}
+		if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+			return Line{}, err
+		}
+	case runtime.EntryAnswered:
+		current := slices.ContainsFunc(a.Frame.Replies, func(r runtime.Reply) bool { return r.Interrupt == row.Interrupt })
+		if text, typed := message(row.Value); !typed && !current {
+			return Line{User: true, Text: text}, nil
+		}
+	case runtime.EntryEntered:
+		if text, typed := message(row.Value); row.Parent == "" && row.Frame != a.Frame.ID && !typed {
+			return Line{User: true, Text: text}, nil
+		}
+	default:
+	}
+	return Line{}, nil
+}
+
+// Scripted understands whole messages by a table: for tests, and for programs whose users press buttons. What is not in it is not understood.
+type Scripted map[string][]runtime.Command
+
+// Understand looks the text up.
+func (s Scripted) Understand(_ context.Context, _ string, q Query) ([]runtime.Command, error) {
+	return s[q.Text], nil
+}
+
+// Literal takes messages by the letter. A message that is the name or an intent of a flow starts it, a word of Cancel cancels, a yes or a no
+// answers a confirm, and any other message is the value of the slot that is asked for.
+type Literal struct {
+	Cancel []string // default: cancel, stop, abort, never mind
+}
+
+// Understand never fails.
+func (l Literal) Understand(_ context.Context, _ string, q Query) ([]runtime.Command, error) {
+	said := bare(q.Text)
+	cancels := l.Cancel
+	if cancels == nil {
+		cancels = []string{"cancel", "stop", "abort", "never mind"}
+	}
+	if slices.ContainsFunc(cancels, func(w string) bool { return bare(w) == said }) {
+		return []runtime.Command{{Type: runtime.CommandCancel}}, nil
+	}
+	for _, f := range q.Flows {
+		if bare(words(f.Name)) == said || bare(f.DisplayName) == said || slices.ContainsFunc(f.Intents, func(w string) bool { return bare(w) == said }) {
+			return []runtime.Command{{Type: runtime.CommandStart, Flow: f.Name}}, nil
+		}
+	}
+	switch {
+	case q.Confirm:
+		yes, known := runtime.YesNo(q.Text, q.Language)
+		switch {
+		case !known:
+			return nil, nil
+		case yes:
+			return []runtime.Command{{Type: runtime.CommandAffirm}}, nil
+		}
+		return []runtime.Command{{Type: runtime.CommandDeny}}, nil
+	case q.Expect != nil:
+		value, _ := runtime.Encode(strings.TrimSpace(q.Text)) // cannot fail: a string
+		return []runtime.Command{{Type: runtime.CommandSet, Slot: q.Expect.Name, Value: value}}, nil
+	}
+	return nil, nil
+}
+
+// bare is a text without case, and without points at its end.
+func bare(text string) string { return strings.ToLower(strings.Trim(strings.TrimSpace(text), " .!?")) }

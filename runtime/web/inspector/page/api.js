@@ -1,0 +1,161 @@
+// The calls and the stream of runtime/web. The token stays in this tab's session storage and goes out in a header only.
+
+const base = new URL(document.querySelector("meta[name=api]").content, document.baseURI);
+const keys = {token: "routegen.token", by: "routegen.by", interrupt: "routegen.interrupt"};
+
+export const session = {
+  get token() { return sessionStorage.getItem(keys.token) ?? ""; },
+  get by() { return sessionStorage.getItem(keys.by) ?? ""; },
+  // what a capability token is for; "" for the operator's
+  get thread() { return threadOf(this.token); },
+  get interrupt() { return sessionStorage.getItem(keys.interrupt) ?? ""; },
+  enter({token, by, interrupt}) {
+    sessionStorage.setItem(keys.token, token);
+    sessionStorage.setItem(keys.by, by ?? "");
+    sessionStorage.setItem(keys.interrupt, interrupt ?? "");
+  },
+  leave() { for (const key of Object.values(keys)) sessionStorage.removeItem(key); },
+};
+
+// A capability token begins with its thread.
+function threadOf(token) {
+  if (!token.startsWith("rg_")) return "";
+  try {
+    return atob(token.slice(3).split(".")[0].replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return "";
+  }
+}
+
+// Refused is a refusal of the server: a problem document, with a code and its data.
+export class Refused extends Error {
+  constructor(problem) {
+    super(problem.detail || problem.title || "refused");
+    Object.assign(this, {problem, code: problem.code, status: problem.status});
+  }
+}
+
+const unreachable = () => new Refused({code: "unavailable", status: 0, detail: "The server cannot be reached. Nothing was lost; try again."});
+
+let onLeave = () => {};
+export const whenLeft = (f) => { onLeave = f; };
+
+async function request(method, path, {body, key, headers, signal} = {}) {
+  const all = {Authorization: `Bearer ${session.token}`, ...headers};
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  if (key) all["Idempotency-Key"] = key;
+  let res;
+  try {
+    res = await fetch(new URL(path, base), {
+      method, headers: all, signal, cache: "no-store", credentials: "omit", redirect: "error",
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (err) {
+    throw signal?.aborted ? err : unreachable();
+  }
+  if (res.ok) return res;
+  const problem = await res.json().catch(() => ({status: res.status, code: "internal", detail: res.statusText}));
+  if (res.status === 401) onLeave(problem);
+  throw new Refused(problem);
+}
+
+// call makes one call and returns what it answered.
+export async function call(method, path, body, options) {
+  const res = await request(method, path, {body, ...options});
+  if (res.status === 204) return null;
+  return res.json().catch(() => { throw unreachable(); });
+}
+
+export const get = (path) => call("GET", path);
+export const post = (path, body, key) => call("POST", path, body, {key});
+
+// by puts in whose name the operator acts. A capability token has that already.
+export const by = (body) => (session.thread || !session.by ? body : {...body, by: session.by});
+
+// newKey makes an idempotency key.
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+// pages reads a list to its end, or to a bound.
+export async function pages(path, after = "", most = 5000) {
+  const items = [];
+  do {
+    const mark = path.includes("?") ? "&" : "?";
+    const page = await get(`${path}${after ? `${mark}after=${after}` : ""}`);
+    items.push(...page.items);
+    after = page.next ?? "";
+  } while (after && items.length < most);
+  return items;
+}
+
+// follow reads a stream of rows, from a cursor on, and comes back after every break with the id of the last row that came: nothing is lost and
+// nothing comes twice. state hears live, lost (with the seconds until the next try) and refused. It returns a function that ends it.
+export function follow(path, {after = "", row, state}) {
+  const end = new AbortController();
+  let last = after, wait = 500;
+  (async () => {
+    while (!end.signal.aborted) {
+      try {
+        const headers = {Accept: "text/event-stream"};
+        if (last) headers["Last-Event-ID"] = last;
+        const res = await request("GET", path, {headers, signal: end.signal});
+        state("live");
+        wait = 500;
+        for await (const event of events(res.body)) {
+          if (event.id) last = event.id;
+          if (event.data) row(JSON.parse(event.data));
+        }
+      } catch (err) {
+        if (end.signal.aborted) return;
+        if (err instanceof Refused && err.status >= 400 && err.status < 500 && err.status !== 429) { state("refused", err); return; }
+      }
+      if (end.signal.aborted) return;
+      state("lost", wait);
+      await pause(wait * (0.75 + Math.random() / 2), end.signal);
+      wait = Math.min(wait * 2, 15_000);
+    }
+  })();
+  return () => end.abort();
+}
+
+// pause waits; a network that comes back, or a tab that is looked at again, ends it early.
+function pause(ms, signal) {
+  return new Promise((done) => {
+    const over = () => {
+      clearTimeout(timer);
+      removeEventListener("online", over);
+      document.removeEventListener("visibilitychange", over);
+      done();
+    };
+    const timer = setTimeout(over, ms);
+    addEventListener("online", over);
+    document.addEventListener("visibilitychange", over);
+    signal.addEventListener("abort", over, {once: true});
+  });
+}
+
+// events takes the events out of a body.
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const {value, done} = await reader.read();
+      if (done) return;
+      text += value;
+      for (let at; (at = text.indexOf("\n\n")) >= 0; text = text.slice(at + 2)) {
+        const event = {};
+        for (const line of text.slice(0, at).split("\n")) {
+          const colon = line.indexOf(":");
+          if (colon < 1) continue; // a comment: still here
+          const name = line.slice(0, colon), value = line.slice(colon + 1).replace(/^ /, "");
+          event[name] = name === "data" && event.data ? `${event.data}\n${value}` : value;
+        }
+        yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,52 @@
+// The keyboard. Keys work where nobody types.
+
+import {h, modal} from "./dom.js";
+
+const help = [
+  ["j, k", "next and previous in the list"], ["Enter", "open it"], ["g i, g t, g s", "inbox, threads, stats"], ["a", "to the answer"],
+  ["Ctrl Enter", "send the answer"], ["p", "pause the thread, or decide how it goes on"], ["[, ]", "a step back and forward in its history"],
+  ["arrows", "from node to node on the map"], ["t", "light, dark, or as the system"], ["Esc", "close; back to the list"], ["?", "this"],
+];
+
+export function showHelp() {
+  modal("Keyboard", (dialog) => dialog.append(
+    h("h2", null, "Keyboard"),
+    h("dl", {class: "keys"}, help.map(([key, what]) => [h("dt", null, key.split(", ").map((k, n) => [n ? " " : "", h("kbd", null, k)])), h("dd", null, what)])),
+    h("form", {method: "dialog", class: "row end"}, h("button", {class: "primary"}, "Close"))));
+}
+
+export function keyboard({list, pause, step, answer, theme}) {
+  let went = 0; // when g was pressed
+  addEventListener("keydown", (e) => {
+    const form = e.target.closest?.("form.answer, dialog form");
+    if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && form) { e.preventDefault(); form.requestSubmit(); return; }
+    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+    if (e.target.closest?.("input, textarea, select")) { if (e.key === "Escape") e.target.blur(); return; }
+    if (went && Date.now() - went < 1200) {
+      went = 0;
+      const to = {i: "inbox", t: "threads", s: "stats"}[e.key];
+      if (to) { location.hash = `#/${to}`; e.preventDefault(); return; }
+    }
+    switch (e.key) {
+      case "g": went = Date.now(); break;
+      case "j": case "k": move(list(), e.key === "j" ? 1 : -1); break;
+      case "[": step(-1); break;
+      case "]": step(1); break;
+      case "a": answer(); break;
+      case "p": pause(); break;
+      case "t": theme(); break;
+      case "?": showHelp(); break;
+      case "Escape": if (location.hash.startsWith("#/t/")) location.hash = "#/inbox"; break;
+      default: return;
+    }
+    e.preventDefault();
+  });
+}
+
+function move(list, by) {
+  const items = [...list.querySelectorAll("a.item")];
+  if (items.length === 0) return;
+  const at = items.indexOf(document.activeElement), chosen = items.findIndex((a) => a.getAttribute("aria-current"));
+  const from = at >= 0 ? at : chosen;
+  items[Math.max(0, Math.min(items.length - 1, from < 0 ? 0 : from + by))].focus();
+}

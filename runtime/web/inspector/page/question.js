@@ -1,0 +1,198 @@
+// A question: what is asked, by whom, until when, and the form of its answer.
+
+import {by, newKey, post, Refused, session} from "./api.js";
+import {answerOf} from "./answers.js";
+import {add, brief, changed, clock, h, pretty, say, swap, tell, uid, when, words} from "./dom.js";
+import {kindOf} from "./inbox.js";
+
+const rules = [
+  [/^minLength: got \d+, want (\d+)/, "needs $1 characters or more"], [/^maxLength: got \d+, want (\d+)/, "has more than $1 characters"],
+  [/^minimum: .*want ([\d.,-]+)/, "is less than $1"], [/^maximum: .*want ([\d.,-]+)/, "is more than $1"], [/ does not match pattern .*/s, " does not look right"],
+  [/^missing propert(?:y|ies) (.*)/, "$1 is missing"], [/^minItems: got \d+, want (\d+)/, "needs $1 or more"], [/^maxItems: got \d+, want (\d+)/, "has more than $1"],
+];
+
+// plainly says a rule of a schema as one person would to another.
+function plainly(reason) {
+  const rule = rules.find(([told]) => told.test(reason));
+  return rule ? reason.replace(...rule) : reason;
+}
+
+// attempts lists failed runs; those that failed in the same way are one line.
+function attempts(all) {
+  const lines = new Map();
+  for (const a of all) lines.set(`${a.code} ${a.text}`, [...(lines.get(`${a.code} ${a.text}`) ?? []), a]);
+  return h("ol", {class: "attempts"}, [...lines.values()].map((same) => h("li", null, h("code", null, same[0].code), " ", same[0].text, " ",
+    h("span", {class: "soft"}, `${same.length > 1 ? `${same.length} times, last ` : ""}at ${clock(Date.parse(same.at(-1).at))}`))));
+}
+
+export class QuestionCard {
+  // hooks: answered(interrupt), route(agentType) when another target is chosen, decide() for a paused thread.
+  constructor(i, hooks) {
+    this.hooks = hooks;
+    this.target = "";
+    this.dirty = false;
+    this.key = newKey();
+    this.head = h("header", {class: "qhead"});
+    this.body = h("div", {class: "qbody"});
+    this.alarm = h("div", {class: "refusal", role: "alert", hidden: true});
+    this.el = h("article", {class: "card question", data: {id: i.id, kind: i.kind}, "aria-label": `Question: ${i.text || i.name}`}, this.head, this.body);
+    this.update(i);
+  }
+
+  // update shows the question as it is now. What somebody has typed stays while it is the same question.
+  update(i) {
+    const fresh = !this.i || this.i.digest !== i.digest;
+    const was = this.i?.state;
+    this.i = i;
+    this.el.dataset.state = i.state;
+    this.drawHead();
+    if (fresh) this.drawBody();
+    if (i.state !== "open" && (fresh || was !== i.state)) this.close();
+    if (i.state === "open" && this.dirty === false && was && was !== "open") this.drawBody();
+  }
+
+  drawHead() {
+    const i = this.i, kind = kindOf(i.kind);
+    const taken = i.claimedBy && i.claimedBy !== session.by;
+    if (!changed(this.head, i.state, i.claimedBy, i.due, i.votes)) return;
+    swap(this.head,
+      h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
+      h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, words(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
+        i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
+        i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
+      i.state === "open" && i.kind !== "user_escape" && h("button", {
+        type: "button", class: "quiet small claim", disabled: Boolean(taken), title: taken ? "" : "So that nobody else answers it meanwhile",
+        on: {click: () => this.claim()},
+      }, taken ? `${i.claimedBy} has it` : i.claimedBy ? "Lay down" : "Take on"));
+  }
+
+  drawBody() {
+    const i = this.i, asked = i.payload?.request ?? i.payload ?? {};
+    this.form = i.kind === "user_escape" ? null : this.drawForm();
+    swap(this.body, h("h2", null, i.text || words(i.name)),
+      asked.contextForDecision && h("p", {class: "context"}, asked.contextForDecision),
+      i.kind === "system_error" && asked.attempts?.length > 0 && attempts(asked.attempts),
+      i.payload?.reasoning && h("p", {class: "context"}, i.payload.reasoning),
+      i.payload?.args && h("pre", {class: "about"}, pretty(i.payload.args)),
+      this.rest(asked),
+      this.form ?? h("div", {class: "row"}, h("button", {type: "button", class: "primary", on: {click: () => this.hooks.decide?.()}}, "Decide how it goes on")));
+  }
+
+  // rest shows what else the asker gave, for those who want it.
+  rest(asked) {
+    const skip = new Set(["choices", "confirmationItems", "contextForDecision", "reason", "type", "attempts", "args", "reasoning", "text", "questions"]);
+    const left = Object.entries(typeof asked === "object" ? asked : {}).filter(([key, v]) => !skip.has(key) && v !== "" && v !== null && !(Array.isArray(v) && v.length === 0));
+    return left.length > 0 && h("details", {class: "more"}, h("summary", null, "What the asker gave"),
+      h("dl", null, left.map(([key, value]) => [h("dt", null, words(key)), h("dd", null, brief(value, 2000))])));
+  }
+
+  drawForm() {
+    const i = this.i;
+    this.control = answerOf(i);
+    this.send = h("button", {type: "submit", class: "primary"}, "Answer");
+    this.routed = h("div", {class: "routed", hidden: true});
+    this.fields = h("div", {class: "fields"}, this.control.el);
+    this.targets = i.kind === "agent_question" || !["system_error", "user_escape"].includes(i.kind) ? i.targets ?? [] : [];
+    this.pick = this.targets.length > 0 && h("select", {id: uid("t"), on: {change: () => this.choose(this.pick.value)}},
+      h("option", {value: ""}, "Nowhere else"), this.targets.map((t) => h("option", {value: t}, words(t))));
+    return h("form", {class: "answer", novalidate: true, on: {
+      submit: (e) => { e.preventDefault(); this.submit(); },
+      input: (e) => {
+        this.dirty = true;
+        e.target.removeAttribute("aria-invalid");
+        const error = e.target.closest(".field")?.querySelector(":scope > .error"); // it is being mended
+        if (error) error.hidden = true;
+      },
+    }}, this.fields, this.routed, this.alarm, h("div", {class: "row end"},
+      this.pick && h("label", {class: "elsewhere", for: this.pick.id}, "or go on at ", this.pick), this.send));
+  }
+
+  // choose sends the work elsewhere instead of answering; "" takes that back.
+  choose(target) {
+    if (!this.targets?.includes(target) && target !== "") return;
+    this.target = target;
+    if (this.pick) this.pick.value = target;
+    this.fields.hidden = target !== "";
+    this.routed.hidden = target === "";
+    if (target) {
+      swap(this.routed, h("p", null, "The work goes on at ", h("strong", null, words(target)), " instead of with an answer."),
+        h("button", {type: "button", class: "quiet small", on: {click: () => this.choose("")}}, "Answer instead"));
+      tell(`Chosen: go on at ${words(target)}`);
+    }
+    this.send.textContent = target ? "Send it there" : "Answer";
+    this.hooks.route?.(target);
+  }
+
+  async submit() {
+    const i = this.i, problems = [];
+    this.control.clear();
+    this.alarm.hidden = true;
+    const given = this.target ? {routeTo: this.target} : this.control.read(problems);
+    if (problems.length > 0) { this.point(problems); return; }
+    this.send.disabled = true;
+    try {
+      const out = await post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}), this.key);
+      this.dirty = false;
+      say(this.target ? `Sent to ${words(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
+      this.hooks.answered?.(out.interrupt);
+      if (out.interrupt) this.update(out.interrupt);
+    } catch (err) {
+      if (!(err instanceof Refused)) throw err;
+      this.refused(err);
+    } finally {
+      this.send.disabled = false;
+    }
+  }
+
+  // refused shows why an answer was not taken. What was typed stays.
+  refused(err) {
+    const p = err.problem;
+    if (err.status !== 0) this.key = newKey(); // another body needs another key; the same one again after a broken line does not
+    if (err.code === "invalid" && p.problems?.length > 0) { this.point(p.problems); return; }
+    const text = {
+      already_answered: `${p.answeredBy || "Somebody"} was faster${p.answeredAt ? `, at ${clock(p.answeredAt)}` : ""}. Yours was not taken; it stays here until you leave.`,
+      superseded: "A more urgent question took its place.", expired: "Its deadline is over.",
+      conflict: "The question has changed since you read it, or has to wait for a more urgent one. It is read again.",
+    }[err.code] ?? p.detail;
+    swap(this.alarm, h("p", null, text), p.left !== undefined && h("p", {class: "soft"}, `It is asked again ${p.left} more ${p.left === 1 ? "time" : "times"}.`));
+    this.alarm.hidden = false;
+    if (["already_answered", "superseded", "expired", "conflict"].includes(err.code)) this.hooks.answered?.(null);
+  }
+
+  // point shows problems beside their fields, and goes to the first.
+  point(problems) {
+    let first = null;
+    const left = [];
+    for (const p of problems) {
+      const at = this.control.fail(p.pointer, plainly(p.reason));
+      if (at) first ??= at; else left.push(`${p.pointer} ${plainly(p.reason)}`.trim());
+    }
+    if (left.length > 0) { swap(this.alarm, left.map((t) => h("p", null, t))); this.alarm.hidden = false; }
+    first?.focus();
+    tell(`${problems.length} ${problems.length === 1 ? "field needs" : "fields need"} another look`);
+  }
+
+  async claim() {
+    try {
+      this.update(await post(`interrupts/${this.i.id}/claim`, by({release: Boolean(this.i.claimedBy)})));
+    } catch (err) { say(err.message, {bad: true}); }
+  }
+
+  // close shows how the question ended. A draft that was not sent stays below, to be copied.
+  close() {
+    const i = this.i;
+    const how = {answered: i.routeTo ? `${i.answeredBy || "Somebody"} sent the work to ${words(i.routeTo)}` : `${i.answeredBy || "Somebody"} answered`,
+      superseded: "A more urgent question took its place", cancelled: "Taken back", expired: "Nobody answered in time", queued: "Waits for a more urgent question"}[i.state] ?? words(i.state);
+    const end = h("div", {class: "ended"}, h("p", null, h("strong", null, how), i.closedAt ? [" ", when(i.closedAt)] : null),
+      i.answer !== undefined && h("pre", {class: "about"}, pretty(i.answer)));
+    if (this.dirty && this.form) {
+      for (const field of this.form.elements) field.disabled = true;
+      const alarm = this.alarm.hidden ? null : this.alarm;
+      swap(this.body, h("h2", null, i.text || words(i.name)), end, alarm, h("details", {class: "more", open: true}, h("summary", null, "What you had typed, not sent"), this.fields));
+      if (i.state !== "queued") tell(how);
+    } else {
+      swap(this.body, h("h2", null, i.text || words(i.name)), end);
+      add(this.body, this.alarm.hidden ? null : this.alarm);
+    }
+  }
+}

@@ -1,0 +1,262 @@
+// One thread: what it asks, where it is, and what happened to it.
+
+import {by, get, newKey, pages, post, Refused, session} from "./api.js";
+import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
+import {live} from "./live.js";
+import {failure, interrupt} from "./inbox.js";
+import {Journey, lanesOf} from "./journey.js";
+import {History} from "./history.js";
+import {QuestionCard} from "./question.js";
+import {askPause, decide} from "./escape.js";
+import {pill} from "./threads.js";
+
+const programs = new Map(); // machine -> its graph, read once
+
+export async function programOf(machine) {
+  if (!programs.has(machine)) programs.set(machine, get(`programs/${machine}`).catch((err) => { if (err.status !== 404) programs.delete(machine); return null; }));
+  return programs.get(machine);
+}
+
+export class ThreadView {
+  constructor(id) {
+    this.id = id;
+    this.cards = new Map();
+    this.rows = [];
+    this.lit = "";
+    this.end = new AbortController();
+    this.head = h("header", {class: "thead"});
+    this.note = h("div", {class: "moment", hidden: true});
+    this.questions = h("div", {class: "questions"});
+    this.journey = new Journey((target) => this.route(target));
+    this.history = new History({show: (point) => this.show(point), fork: (seq) => this.fork(seq)});
+    this.talk = h("div", {class: "talk"});
+    this.grid = h("div", {class: "grid"},
+      h("div", {class: "side"}, this.questions, this.talk),
+      h("section", {class: "card map-card", "aria-label": "Where it is"}, h("h2", {class: "cardtitle"}, "Where it is"), this.note, this.journey.el),
+      this.history.el);
+    this.el = h("div", {class: "thread"}, this.head, h("p", {class: "soft pad"}, "Reading…"));
+    this.load = once(() => this.read());
+    const on = {signal: this.end.signal};
+    live.addEventListener("row", (e) => { if (e.detail.thread === id) this.load(); }, on);
+    live.addEventListener("fresh", () => this.load(), on);
+    this.load();
+  }
+
+  close() {
+    this.end.abort();
+    clearTimeout(this.timer);
+  }
+
+  // again reads a thread that runs once more in a moment: the stream has what concerns people, and not each of its steps.
+  again() {
+    clearTimeout(this.timer);
+    if (this.t.status === "running" && !this.end.signal.aborted) this.timer = setTimeout(() => this.load(), document.hidden ? 10_000 : 700);
+  }
+
+  async read() {
+    try {
+      const t = await get(`threads/${this.id}`);
+      const last = this.rows.at(-1)?.seq ?? 0;
+      const news = t.seq > last ? await pages(`threads/${this.id}/history?limit=500`, last ? `${this.id}/${last}` : "", 20000) : [];
+      if (this.end.signal.aborted) return;
+      this.rows.push(...news.filter((r) => r.seq > (this.rows.at(-1)?.seq ?? 0)));
+      this.t = t;
+      if (this.moment?.thread?.seq !== t.seq) this.moment = await this.at(t.seq);
+      this.program = await programOf(this.machine());
+      if (this.end.signal.aborted) return;
+      this.draw();
+      this.again();
+    } catch (err) {
+      if (!(err instanceof Refused)) throw err;
+      if (!this.t) swap(this.el, this.back(), failure(err, err.status === 404 ? null : () => this.load()));
+    }
+  }
+
+  // machine is that of the first frame, or of the last turn when nothing runs.
+  machine() {
+    return this.t.frames[0]?.machine ?? this.rows.findLast((r) => r.type === "entered" && !r.parent)?.machine ?? "";
+  }
+
+  // at reads the record as it was after an entry. Nothing of the program runs for that.
+  async at(seq) {
+    try {
+      return await get(`threads/${this.id}/at/${seq}`);
+    } catch (err) {
+      if (!(err instanceof Refused)) throw err;
+      const lanes = lanesOf(this.rows, seq);
+      return {thread: this.t, frames: (this.t?.frames ?? []).map((f) => ({...f, node: lanes.get(f.id)?.stops.at(-1)})), missing: err.message};
+    }
+  }
+
+  back() { return h("a", {class: "back", href: "#/inbox"}, "← All"); }
+
+  draw() {
+    if (!this.grid.isConnected) swap(this.el, this.head, this.grid);
+    this.drawHead();
+    this.drawQuestions();
+    this.drawTalk();
+    this.history.update(this.rows, this.t);
+    if (!this.history.past) this.drawJourney();
+    this.hint?.();
+  }
+
+  drawHead() {
+    const t = this.t, over = ["done", "failed", "cancelled", "handed_off"].includes(t.status);
+    const was = this.status;
+    this.status = t.paused ? "paused" : t.status;
+    if (was && was !== this.status) tell(`${t.id} is ${words(this.status).toLowerCase()} now`);
+    const running = !over && t.status !== "idle";
+    if (!this.names) { // made once: a button that is made anew loses the focus, and a click on its way
+      this.names = h("div", {class: "names"});
+      this.pauses = h("button", {type: "button", data: {act: "pause"}, on: {click: () => this.pause()}});
+      this.ends = h("button", {type: "button", class: "danger", data: {act: "end"}, on: {click: () => this.stop()}}, "End…");
+      swap(this.head, session.thread ? null : this.back(), this.names, h("div", {class: "acts"}, this.pauses, this.ends));
+    }
+    this.pauses.hidden = !running;
+    this.pauses.className = t.paused ? "primary" : "";
+    this.pauses.textContent = t.paused ? "Decide…" : "Pause…";
+    this.ends.hidden = over;
+    if (!changed(this.names, this.status, this.machine(), this.program?.title, t.user)) return;
+    swap(this.names, h("h1", null, t.id, " ", pill(t.status, t.paused)),
+      h("p", {class: "meta"}, h("span", null, this.program?.title ?? words(this.machine())), t.user && h("span", null, `for ${t.user}`), when(t.created, {prefix: "started "}),
+        t.forkedFrom && h("a", {href: `#/t/${t.forkedFrom.thread}`}, `fork of ${t.forkedFrom.thread} at ${t.forkedFrom.seq}`)));
+  }
+
+  // drawQuestions keeps a card for each question, so that what somebody types survives whatever else happens.
+  async drawQuestions() {
+    const open = this.t.open.filter((i) => i.state === "open" || i.state === "queued");
+    for (const i of open) {
+      const card = this.cards.get(i.id);
+      if (card) card.update(i);
+      else {
+        const made = new QuestionCard(i, {answered: () => this.load(), route: (target) => this.lights(target), decide: () => this.pause()});
+        this.cards.set(i.id, made);
+      }
+    }
+    for (const [id, card] of this.cards) {
+      if (open.some((i) => i.id === id)) continue;
+      const wrote = card.dirty;
+      if (!wrote) { this.cards.delete(id); continue; }
+      if (card.i.state === "open" || card.i.state === "queued") interrupt(id).then((i) => card.update(i), () => {});
+    }
+    const cards = [...this.cards.values()].sort((a, b) => a.i.priority - b.i.priority || a.i.created - b.i.created);
+    const want = cards.map((c) => c.el);
+    const ended = cards.length === 0 && h("div", {class: "card calm"}, this.quiet());
+    if (want.length !== this.questions.children.length || want.some((el, n) => this.questions.children[n] !== el)) swap(this.questions, want, ended);
+    else if (ended) swap(this.questions, ended);
+  }
+
+  quiet() {
+    const t = this.t;
+    switch (t.status) {
+      case "running": return [h("h2", null, h("span", {class: "dots", "aria-hidden": "true"}), "It works"), h("p", {class: "soft"}, "What it asks appears here.")];
+      case "waiting": return [h("h2", null, "It waits"), h("p", {class: "soft"}, t.wake ? ["Until ", when(t.wake, {until: true}), "."] : "For others.")];
+      case "idle": return [h("h2", null, "Between turns"), h("p", {class: "soft"}, "The next message starts a turn.")];
+      case "failed": return [h("h2", null, "It failed"), h("p", null, t.failure?.text || t.failure?.code || "")];
+      default: return [h("h2", null, words(t.status)), t.result !== undefined && t.result !== null && h("pre", {class: "about"}, typeof t.result === "string" ? t.result : JSON.stringify(t.result, null, 2))];
+    }
+  }
+
+  // drawTalk offers to say something, where the thread takes the next turn.
+  drawTalk() {
+    const fits = this.t.status === "idle";
+    if (!fits) { swap(this.talk); this.box = null; return; }
+    if (this.box) return;
+    const text = h("textarea", {rows: 2, "aria-label": "Message", placeholder: "Say something to start the next turn"});
+    let key = newKey();
+    this.box = h("form", {class: "card say", on: {submit: async (e) => {
+      e.preventDefault();
+      if (!text.value.trim()) return;
+      try {
+        await post(`threads/${this.id}/messages`, by({message: text.value}), key);
+        key = newKey();
+        text.value = "";
+        this.load();
+      } catch (err) { say(err.message, {bad: true}); }
+    }}}, text, h("div", {class: "row end"}, h("button", {class: "primary", type: "submit"}, "Send")));
+    swap(this.talk, this.box);
+  }
+
+  // planOf is the plan of a moment. A plan that is over stands in no record any more, but in what was said of it.
+  planOf(moment, past) {
+    if (moment.plan || past) return moment.plan;
+    const said = this.rows.findLast((r) => r.type === "message" && Array.isArray(r.value?.plan_steps) && Array.isArray(r.value.completed_steps))?.value;
+    if (!said) return undefined;
+    const over = new Set([...said.completed_steps, ...(said.skipped_steps ?? [])]);
+    const result = (step) => this.rows.findLast((r) => r.name === "task_completed" && r.value?.task_description === step)?.value.result;
+    return {
+      goal: this.rows.find((r) => r.type === "entered")?.value ?? "",
+      done: said.plan_steps.filter((s) => over.has(s)).map((step) => ({step, result: result(step), skipped: said.skipped_steps?.includes(step)})),
+      steps: said.plan_steps.filter((s) => !over.has(s)), over: this.status === "done",
+    };
+  }
+
+  drawJourney(moment = this.moment, past = false) {
+    const open = past ? [] : this.t.open.filter((i) => i.state === "open");
+    const targets = [...new Set(open.flatMap((i) => i.targets ?? []))];
+    const asks = (past ? moment.thread?.open ?? [] : open).map((i) => i.node).filter(Boolean);
+    this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, chosen: this.lit, asking: new Set(asks)});
+  }
+
+  lights(target) {
+    this.lit = target;
+    this.drawJourney();
+  }
+
+  // route hands the choice of a lit node to the question that allows it.
+  route(target) {
+    for (const card of this.cards.values()) {
+      if (card.i.state === "open" && (target === "" || card.targets?.includes(target))) {
+        card.choose(target);
+        if (target) card.el.scrollIntoView({block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth"});
+        return;
+      }
+    }
+  }
+
+  // show puts the page back to an earlier point; null is now.
+  async show(point) {
+    if (!point) {
+      this.note.hidden = true;
+      this.el.classList.remove("then");
+      this.drawJourney();
+      return null;
+    }
+    const moment = await this.at(point.seq);
+    if (this.history.past?.seq !== point.seq) return moment;
+    this.el.classList.add("then");
+    this.note.hidden = false;
+    swap(this.note, h("span", null, "As it was at entry ", h("strong", null, `${point.seq}`), ` of ${this.t.seq}`, ", ", when(point.at)),
+      h("button", {type: "button", class: "quiet small", on: {click: () => this.history.now()}}, "Back to now"));
+    this.drawJourney(moment, true);
+    return moment;
+  }
+
+  step(by) { this.history.step(by); }
+
+  async pause() {
+    const t = this.t;
+    if (!t || ["done", "failed", "cancelled", "handed_off", "idle"].includes(t.status)) return;
+    const open = () => this.t.open.find((i) => i.kind === "user_escape" && i.state === "open");
+    const context = {id: this.id, thread: () => this.t, plan: () => this.moment?.plan, interrupt: open, load: () => this.load(), heard: (f) => { this.hint = f; }};
+    await (t.paused && open() ? decide(context) : askPause(context));
+    this.hint = null;
+  }
+
+  async stop() {
+    const {confirmEnd} = await import("./fork.js");
+    const reason = await confirmEnd(this.id);
+    if (reason === null) return;
+    try {
+      await post(`threads/${this.id}/cancel`, by({reason}));
+      say("Ended");
+      this.load();
+    } catch (err) { say(err.message, {bad: true}); }
+  }
+
+  async fork(seq) {
+    const {confirmFork} = await import("./fork.js");
+    const made = await confirmFork(this.id, seq, this.rows);
+    if (made) location.hash = `#/t/${made.thread.id}`;
+  }
+}
