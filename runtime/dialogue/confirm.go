@@ -39,6 +39,8 @@ func (w *work) decided(st *step, yes bool) move {
 // arm takes the arm of an answer. A no that leads nowhere cancels the flow: what comes next may be what the user does not want.
 func (w *work) arm(st *step, yes bool) move {
 	switch {
+	case !yes && st.OnNo == runtime.TargetEnd: // the flow says that this is an end like any other
+		return w.finish(runtime.TargetEnd)
 	case !yes:
 		return w.or(st.OnNo, "cancelled")
 	case st.OnYes == runtime.NoTarget:

@@ -73,7 +73,7 @@ func TestF13_LoopWithAQuestion(t *testing.T) {
 				if kind == "collect" {
 					w.hears("no", "Bye.")
 				} else {
-					w.hears("no", "Cancelled.")
+					w.hears("no", "Is there anything else?")
 				}
 				assert.Equal(w, 3, w.done("fetch"))
 			})
