@@ -62,7 +62,7 @@ func house() *plan {
 			{path: "runtime/llm/openai", lines: 500},
 			{path: "runtime/llm/anthropic", lines: 500},
 			{path: "runtime/schema", lines: 2000},
-			{path: "runtime/store/mem", lines: 400},
+			{path: "runtime/store/mem", lines: 580},
 			{path: "runtime/store/sqlite", lines: 2600},
 			{path: "runtime/web", lines: 4900},
 			{path: "runtime/web/inspector", lines: 400},

@@ -92,15 +92,6 @@ func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	})
 }
 
-// copyOf returns a deep copy, by way of the sealed form.
-func copyOf[T any](v T) (out T, err error) {
-	sealed, err := runtime.Seal(v)
-	if err == nil {
-		err = runtime.Unseal(sealed, &out)
-	}
-	return out, err
-}
-
 // check says what is in the way of a change that comes after others in its call.
 func (s *Store) check(c *runtime.Change, others []*runtime.Change) error {
 	t := s.thread(c.Thread.ID)
