@@ -33,15 +33,22 @@ var (
 	codec   = reflect.TypeFor[json.Marshaler]()
 )
 
-// planOf returns the plan of a type. Two first callers may both make it: they get the same.
+// planOf returns the plan of a type. While it is made, a type that holds itself and other goroutines get a plan that waits for it.
 func planOf(t reflect.Type) plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(plan) //nolint:forcetypeassert // nothing else is stored
 	}
-	// A type that holds itself finds the way to its own plan here.
 	var own plan
-	plans.LoadOrStore(t, plan(func(to, from reflect.Value, dropped bool) error { return own(to, from, dropped) }))
+	made := make(chan struct{})
+	waits := plan(func(to, from reflect.Value, dropped bool) error {
+		<-made
+		return own(to, from, dropped)
+	})
+	if p, ok := plans.LoadOrStore(t, waits); ok {
+		return p.(plan) //nolint:forcetypeassert // as above
+	}
 	own = makePlan(t)
+	close(made)
 	plans.Store(t, own)
 	return own
 }

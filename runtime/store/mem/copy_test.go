@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,6 +129,25 @@ func spoil(v reflect.Value) {
 		v.SetString("spoilt")
 	default:
 	}
+}
+
+// The first copies of a type may be made at the same time.
+func TestFirstCopiesAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	type holder struct { // no other test has it
+		Inner []*holder           `json:"inner,omitempty"`
+		More  map[string][]string `json:"more,omitempty"`
+	}
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			v := &holder{Inner: []*holder{{More: map[string][]string{"a": {"b"}}}}}
+			got, err := copyOf(v)
+			assert.NoError(t, err)
+			assert.Equal(t, v, got)
+		})
+	}
+	group.Wait()
 }
 
 func TestACopyRefusesWhatIsNoJSON(t *testing.T) {
