@@ -63,7 +63,7 @@ func house() *plan {
 			{path: "runtime/llm/anthropic", lines: 500},
 			{path: "runtime/schema", lines: 2000},
 			{path: "runtime/store/mem", lines: 580},
-			{path: "runtime/store/sqlite", lines: 2600},
+			{path: "runtime/store/sqlite", lines: 1700},
 			{path: "runtime/web", lines: 4900},
 			{path: "runtime/web/inspector", lines: 400},
 			{path: "generator", lines: 23000, deep: true},

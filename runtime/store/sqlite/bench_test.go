@@ -91,6 +91,79 @@ func (s *Store) cycle(rules *runtime.Rules) error {
 	return s.Commit(ctx, answer(rules, t, time.Now()))
 }
 
+// floor is the least that a durable cycle can be: one insert and one conditional update of the same payload, two commits, on the same driver
+// with the same settings. Grouped, those that wait go to disk together.
+type floor struct {
+	grouped bool
+	c       *conn
+	mu      sync.Mutex
+	queue   []*step
+	led     bool
+}
+
+type step struct {
+	query string
+	args  []any
+	ready chan bool // true: it leads
+}
+
+func openFloor(tb testing.TB, grouped bool) *floor {
+	tb.Helper()
+	c, err := dial(dsn(filepath.Join(dir(tb), "floor.db"), settings...))
+	require.NoError(tb, err)
+	_, _, err = c.exec(context.Background(), "CREATE TABLE t(id TEXT PRIMARY KEY, version INTEGER, body BLOB)")
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = c.close() })
+	return &floor{c: c, grouped: grouped}
+}
+
+func (f *floor) commit(query string, args ...any) {
+	me := &step{query: query, args: args}
+	f.mu.Lock()
+	if f.led {
+		me.ready = make(chan bool, 1)
+		f.queue = append(f.queue, me)
+		f.mu.Unlock()
+		if !<-me.ready {
+			return
+		}
+		f.mu.Lock()
+	}
+	f.led = true
+	batch := []*step{me}
+	if f.grouped {
+		batch = append(batch, f.queue...)
+		f.queue = nil
+	}
+	f.mu.Unlock()
+	ctx := context.Background()
+	must := func(_, _ int64, err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	must(f.c.exec(ctx, begin))
+	for _, s := range batch {
+		must(f.c.exec(ctx, s.query, s.args...))
+	}
+	must(f.c.exec(ctx, commit))
+	f.mu.Lock()
+	if f.led = len(f.queue) > 0; f.led {
+		f.queue[0].ready <- true
+		f.queue = f.queue[1:]
+	}
+	f.mu.Unlock()
+	for _, s := range batch[1:] {
+		s.ready <- false
+	}
+}
+
+func (f *floor) cycle() {
+	id := newID()
+	f.commit("INSERT INTO t VALUES(?, 1, ?)", id, payload)
+	f.commit("UPDATE t SET version = 2, body = ? WHERE id = ? AND version = 1", payload, id)
+}
+
 // together runs cycles on workers until n are done, or for a time.
 func together(workers int, done func(n int64) bool, cycle func()) int64 {
 	var n atomic.Int64

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -37,9 +36,6 @@ var stored = map[reflect.Type][]int{
 	of[runtime.Question](): fields[runtime.Question]("Name Text Type Payload Schema Choices Plain Language Targets Assignees NotOwn Quorum Deadline"),
 	of[runtime.Interrupt](): fields[runtime.Interrupt]("Frame Step Visit Priority State Question Digest Context Created Due RemindAt RemindBefore EscalatedTo Asks " +
 		"AskedFor ClaimedBy Votes Answer RouteTo AnsweredBy Request ClosedAt SupersededBy"),
-	of[kept]():          fields[kept]("First Version Fence Status Owner Wake Fingerprint Body Interrupts Requests Seq Log"),
-	of[interruptRow]():  fields[interruptRow]("ID State Priority Created Kind Node Who Body"),
-	of[requestRow]():    fields[requestRow]("ID Seq"),
 	of[runtime.Entry](): fields[runtime.Entry]("Seq At Type By Frame Parent Machine Name PC State Kind Interrupt Other RouteTo Text Request Until Value Failure End"),
 }
 
@@ -72,34 +68,17 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// scratch are codecs that write: what they have written is copied out, so their buffers are used again.
-var scratch = sync.Pool{New: func() any { return &codec{buf: make([]byte, 0, 4096)} }}
-
 // seal encodes what v points to, with a checksum of it and of what it belongs to. v is only read.
 func seal(v any, belongs ...string) []byte {
-	const most = 1 << 16 // a larger buffer is not kept
-	c, _ := scratch.Get().(*codec)
-	c.buf, c.last = c.buf[:0], 0
+	c := codec{buf: make([]byte, 0, 512)}
 	c.value(reflect.ValueOf(v).Elem())
-	out := make([]byte, len(c.buf), len(c.buf)+4)
-	copy(out, c.buf)
-	out = binary.LittleEndian.AppendUint32(out, c.checksum(out, belongs))
-	if cap(c.buf) <= most {
-		scratch.Put(c)
-	}
-	return out
+	return binary.LittleEndian.AppendUint32(c.buf, checksum(c.buf, belongs))
 }
 
 // unseal decodes into v what seal returned, and uses its bytes. Other bytes, and those of another owner, are refused with errDamaged.
 func unseal(data []byte, v any, belongs ...string) error {
 	end := len(data) - 4
-	if end < 0 {
-		return errDamaged
-	}
-	sum, _ := scratch.Get().(*codec)
-	same := binary.LittleEndian.Uint32(data[end:]) == sum.checksum(data[:end], belongs)
-	scratch.Put(sum)
-	if !same {
+	if end < 0 || binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end], belongs) {
 		return errDamaged
 	}
 	c := codec{reading: true, buf: data[:end], text: string(data[:end])}
@@ -110,12 +89,11 @@ func unseal(data []byte, v any, belongs ...string) error {
 	return nil
 }
 
-// checksum uses the buffer: nothing is to be in it any more.
-func (c *codec) checksum(body []byte, belongs []string) uint32 {
+func checksum(body []byte, belongs []string) uint32 {
 	sum := crc32.Checksum(body, castagnoli)
 	for _, b := range belongs {
-		c.buf = append(binary.AppendUvarint(c.buf[:0], uint64(len(b))), b...)
-		sum = crc32.Update(sum, castagnoli, c.buf)
+		sum = crc32.Update(sum, castagnoli, binary.AppendUvarint(nil, uint64(len(b))))
+		sum = crc32.Update(sum, castagnoli, []byte(b))
 	}
 	return sum
 }
@@ -262,27 +240,14 @@ func (c *codec) word(v string) string {
 			c.uvarint(n*kinds + known)
 			return v
 		}
-	} else if isHex(v) {
-		c.uvarint(uint64(len(v)/2)*kinds + hexed)
-		c.buf, _ = hex.AppendDecode(c.buf, []byte(v)) // isHex has looked at it
+	} else if raw, err := hex.DecodeString(v[:min(len(v), 128)]); err == nil && hex.EncodeToString(raw) == v {
+		c.uvarint(uint64(len(raw))*kinds + hexed)
+		c.buf = append(c.buf, raw...)
 		return v
 	}
 	c.uvarint(uint64(len(v)) * kinds)
 	c.buf = append(c.buf, v...)
 	return v
-}
-
-// isHex reports whether a text is the one that the bytes it stands for are written as.
-func isHex(v string) bool {
-	if len(v)%2 != 0 || len(v) > 128 {
-		return false
-	}
-	for n := range len(v) {
-		if d := v[n]; (d < '0' || d > '9') && (d < 'a' || d > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *codec) varint(v int64) int64 {

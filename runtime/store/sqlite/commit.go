@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	goruntime "runtime"
 	"slices"
 
@@ -16,10 +18,22 @@ const (
 	commit   = "COMMIT"
 	rollback = "ROLLBACK"
 
-	findVersion   = `SELECT version, fence FROM thread WHERE id = ?`
-	findTail      = `SELECT 1 FROM tail WHERE n = ? AND id = ? AND body = ?`
-	findRequested = `SELECT 1 FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
-	findOwner     = `SELECT t.id FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE i.id = ?`
+	insertThread = `INSERT INTO thread(n, id, version, fence, status, owner, wake, shape, body)
+		VALUES((SELECT coalesce(max(n), 0) + 1 FROM log), ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`
+	updateThread = `UPDATE thread SET version = ?, fence = ?, status = ?, owner = ?, wake = ?, shape = ?, body = ?
+		WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)`
+	insertRequest = `INSERT INTO request(thread, id, seq) SELECT n, ?, ? FROM thread WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)
+		ON CONFLICT DO NOTHING`
+	insertFirstRequest = `INSERT INTO request(thread, id, seq) VALUES(?, ?, ?)`
+	writeInterrupt     = `INSERT INTO interrupt(id, thread, state, priority, created, kind, node, who, body)
+		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT(id) DO UPDATE SET state = excluded.state, priority = excluded.priority, created = excluded.created, kind = excluded.kind,
+		node = excluded.node, who = excluded.who, body = excluded.body WHERE thread = excluded.thread`
+	insertLog   = `INSERT INTO log(thread, seq, body) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?)`
+	insertShape = `INSERT INTO shape(fingerprint) VALUES(?) ON CONFLICT DO NOTHING`
+	findShape   = `SELECT n FROM shape WHERE fingerprint = ?`
+	findVersion = `SELECT version, fence, body FROM thread WHERE id = ?`
 )
 
 // most is how many calls one transaction takes.
@@ -28,9 +42,9 @@ const most = 256
 // job is one call of Commit. Its ready channel exists when it waits for the writer.
 type job struct {
 	rows  []threadRow
-	fold  bool // it has no rows: the tables shall say what the tail says
 	ready chan verdict
 	err   error
+	wrote bool // some of it is in the transaction
 }
 
 // verdict ends the wait of a job: it is done, or it leads.
@@ -51,11 +65,7 @@ func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, op, &job{rows: rows})
-}
-
-// serve does a job when its turn comes, with others or leading them.
-func (s *Store) serve(ctx context.Context, op string, j *job) error {
+	j := &job{rows: rows}
 	s.mu.Lock()
 	switch {
 	case s.closed:
@@ -77,7 +87,7 @@ func (s *Store) serve(ctx context.Context, op string, j *job) error {
 		return failed(op, err)
 	}
 	s.lead(context.WithoutCancel(ctx), j) // what has begun is not cut short
-	return failed(op, j.err)
+	return j.err
 }
 
 // wait waits until the job is done, or leads.
@@ -111,39 +121,11 @@ func (s *Store) lead(ctx context.Context, j *job) {
 	batch = append(append(batch, j), s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.mu.Unlock()
-	commits := make([]*job, 0, len(batch))
-	fold := false
-	for _, b := range batch {
-		if fold = fold || b.fold; !b.fold {
-			commits = append(commits, b)
-		}
-	}
-	if len(commits) > 0 {
-		s.write(ctx, commits)
-	}
-	if fold {
-		err := s.fold(ctx)
-		for _, b := range batch {
-			if b.fold {
-				b.err = err
-			}
-		}
-	}
+	s.write(ctx, batch)
 	for _, done := range batch[1:] {
 		done.ready <- verdict{err: done.err}
 	}
-	if len(s.tail.rows) < s.foldAt && s.tail.bytes < mostTailBytes {
-		s.pass()
-		return
-	}
-	go func() { // the caller has its outcome, and need not wait for that of others
-		s.foldAt = mostTail
-		if err := s.fold(ctx); err != nil { // not now, then: it is tried again after as many more
-			s.foldAt = len(s.tail.rows) + mostTail
-			s.log.ErrorContext(ctx, "cannot move commits into the tables, trying again later", "error", err)
-		}
-		s.pass()
-	}()
+	s.pass()
 }
 
 // pass gives the writer to the first that waits for it.
@@ -162,38 +144,32 @@ func (s *Store) pass() {
 // write commits the jobs in one transaction. Each is refused or written on its own; when something is in the way that may be the matter of
 // one, each has a transaction of its own.
 func (s *Store) write(ctx context.Context, batch []*job) {
-	err := s.begin(ctx)
-	if err != nil {
+	if err := s.begin(ctx); err != nil {
 		for _, j := range batch {
 			j.err = failed("commit", err)
 		}
 		return
 	}
-	err = s.transact(ctx, batch)
+	err := s.transact(ctx, batch)
 	switch {
 	case err == nil:
+		maps.Copy(s.shapes, s.fresh)
 	case len(batch) == 1:
 		batch[0].err = failed("commit", err)
 	default:
 		for n, j := range batch {
-			j.err = nil
+			j.err, j.wrote = nil, false
 			s.write(ctx, batch[n:n+1])
 		}
 	}
 }
 
-// begin takes the lock of the file, and learns what others wrote.
+// begin takes the lock of the file.
 func (s *Store) begin(ctx context.Context) error {
 	clear(s.fresh)
 	err := s.run(ctx, begin)
-	if err == nil {
-		if s.began = s.now(); !s.began.known || s.began != s.tail.seen {
-			err = s.refresh(ctx)
-		}
-	}
 	if err != nil {
 		s.undo(ctx)
-		s.forget()
 	}
 	return err
 }
@@ -208,27 +184,23 @@ func (s *Store) undo(ctx context.Context) { _ = s.run(ctx, rollback) }
 
 // transact writes the jobs and ends the transaction. With an error nothing of it is stored, or nobody knows.
 func (s *Store) transact(ctx context.Context, batch []*job) error {
-	st := staged{store: s, threads: map[string]*threadRow{}, interrupts: map[string]string{}}
 	for _, j := range batch {
-		if err := st.take(ctx, j); err != nil {
+		err := s.apply(ctx, j)
+		if refused, ours := errors.AsType[*runtime.Error](err); ours && !j.wrote {
+			j.err = refused
+			continue
+		}
+		if err != nil {
 			s.undo(ctx)
-			s.forget()
 			return err
 		}
 	}
-	if len(st.rows) == 0 {
-		s.undo(ctx) // everything was refused
+	err := s.run(ctx, commit)
+	if err == nil {
 		return nil
 	}
-	err := s.run(ctx, commit)
-	if err != nil {
-		s.undo(ctx)
-		err = s.settle(ctx, batch, err)
-		s.forget()
-		return err
-	}
-	s.publish(st.rows)
-	return nil
+	s.undo(ctx)
+	return s.settle(ctx, batch, err)
 }
 
 // settle finds out what became of a transaction whose end was an error. What it left at the end of the write-ahead log is overwritten first:
@@ -244,8 +216,12 @@ func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 	for _, j := range batch {
 		for n := range j.rows {
 			r := &j.rows[n]
-			found, err := s.writer.one(ctx, findTail, r.n, r.id, r.sealed)
-			stored := found != nil
+			stored := false
+			err := s.writer.query(ctx, func(row []driver.Value) bool {
+				body, _ := row[2].([]byte)
+				stored = row[0] == r.version && bytes.Equal(body, r.body)
+				return false
+			}, findVersion, r.id)
 			switch {
 			case err != nil:
 				return unknown
@@ -259,120 +235,111 @@ func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 	return nil
 }
 
-// staged is what a transaction has written so far.
-type staged struct {
-	store      *Store
-	rows       []*threadRow
-	threads    map[string]*threadRow
-	interrupts map[string]string
-}
-
-// take writes a job, or refuses it. What is in the way is found before anything is written. An error is of the whole transaction.
-func (st *staged) take(ctx context.Context, j *job) error {
+// apply writes the changes of a job. What is in the way of the first is found before anything is written.
+func (s *Store) apply(ctx context.Context, j *job) error {
 	for n := range j.rows {
-		err := st.check(ctx, &j.rows[n], j.rows[:n])
-		if refused, ours := errors.AsType[*runtime.Error](err); ours {
-			j.err = refused
-			return nil
+		r := &j.rows[n]
+		shape, err := s.shape(ctx, r.fingerprint)
+		if err == nil {
+			err = s.applyThread(ctx, j, r, shape)
+		}
+		if err == nil {
+			err = s.applyRest(ctx, r)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	for n := range j.rows {
-		r := &j.rows[n]
-		r.n = st.store.tail.last + 1 + int64(len(st.rows))
-		if _, _, err := st.store.writer.exec(ctx, insertTail, r.n, r.id, r.sealed); err != nil {
-			return err
-		}
-		st.rows = append(st.rows, r)
-		st.threads[r.id] = r
-		for i := range r.Interrupts {
-			st.interrupts[r.Interrupts[i].ID] = r.id
-		}
-	}
 	return nil
 }
 
-// check refuses a change that does not fit what is stored. The rows before it are of the same call.
-func (st *staged) check(ctx context.Context, r *threadRow, before []threadRow) error {
-	version, fence, err := st.version(ctx, r.id)
+func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any) error {
+	w := s.writer
+	if r.before == 0 {
+		rows, key, err := w.exec(ctx, insertThread, r.id, r.version, r.next, r.status, r.owner, r.wake, shape, r.body)
+		if err == nil && (rows == 0 || r.fence != 0) {
+			j.wrote = j.wrote || rows != 0
+			err = s.conflict(ctx, r)
+		}
+		for n := 0; err == nil && n < len(r.requests); n++ {
+			_, _, err = w.exec(ctx, insertFirstRequest, key, r.requests[n].id, r.requests[n].seq)
+		}
+		j.wrote = j.wrote || rows != 0
+		return err
+	}
+	for _, q := range r.requests {
+		rows, _, err := w.exec(ctx, insertRequest, q.id, q.seq, r.id, r.before, r.fence, r.fence)
+		if err == nil && rows == 0 {
+			err = s.conflict(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+		j.wrote = true
+	}
+	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape, r.body, r.id, r.before, r.fence, r.fence)
+	if err == nil && rows == 0 {
+		err = s.conflict(ctx, r)
+	}
+	j.wrote = j.wrote || rows != 0
+	return err
+}
+
+func (s *Store) applyRest(ctx context.Context, r *threadRow) error {
+	for n := range r.interrupts {
+		i := &r.interrupts[n]
+		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.id, r.id, i.state, i.priority, i.created, i.kind, i.node, i.who, i.body)
+		if err == nil && rows == 0 {
+			err = r.refuse(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q", i.id))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.log == nil {
+		return nil
+	}
+	_, _, err := s.writer.exec(ctx, insertLog, r.id, r.seq, r.log)
+	return err
+}
+
+// conflict says what is in the way of a change.
+func (s *Store) conflict(ctx context.Context, r *threadRow) error {
+	var version, fence int64
+	err := s.writer.query(ctx, func(row []driver.Value) bool {
+		version, _ = row[0].(int64)
+		fence, _ = row[1].(int64)
+		return false
+	}, findVersion, r.id)
 	switch {
 	case err != nil:
 		return err
 	case version != r.before:
-		return r.refuse(runtime.CodeConflict, fmt.Errorf("version %d is stored, and %d was changed", version, r.before))
+		err = fmt.Errorf("version %d is stored, and %d was changed", version, r.before)
 	case r.fence != 0 && r.fence != fence:
-		return r.refuse(runtime.CodeConflict, fmt.Errorf("another engine drives it: its fence is %d, not %d", fence, r.fence))
+		err = fmt.Errorf("another engine drives it: its fence is %d, not %d", fence, r.fence)
+	default:
+		err = errors.New("a request of it was done before")
 	}
-	for _, q := range r.Requests {
-		done, err := st.requested(ctx, r, q.ID)
-		if err == nil && done {
-			err = r.refuse(runtime.CodeConflict, fmt.Errorf("request %.60q of it was done before", q.ID))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for n := range r.Interrupts {
-		id := r.Interrupts[n].ID
-		owner, err := st.owner(ctx, id, before)
-		if err == nil && owner != "" && owner != r.id {
-			err = r.refuse(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q", id))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.refuse(runtime.CodeConflict, err)
 }
 
-// version returns what is stored of a thread; 0 for none.
-func (st *staged) version(ctx context.Context, id string) (version, fence int64, err error) {
-	if r := st.threads[id]; r != nil {
-		return r.Version, r.Fence, nil
+// shape returns the number of a fingerprint, inside the transaction.
+func (s *Store) shape(ctx context.Context, fingerprint string) (any, error) {
+	if fingerprint == "" {
+		return nil, nil
 	}
-	if had := st.store.tail.threads[id]; had != nil {
-		r := latest(had.rows)
-		return r.Version, r.Fence, nil
-	}
-	err = st.store.writer.query(ctx, func(row []driver.Value) bool {
-		version, fence = integer(row[0]), integer(row[1])
-		return false
-	}, findVersion, id)
-	return version, fence, err
-}
-
-// requested reports whether a thread has taken a request.
-func (st *staged) requested(ctx context.Context, r *threadRow, id string) (bool, error) {
-	if r.before == 0 {
-		return false, nil
-	}
-	for _, had := range st.rows {
-		if had.id == r.id && had.requested(id) {
-			return true, nil
+	for _, known := range []map[string]int64{s.shapes, s.fresh} {
+		if n := known[fingerprint]; n != 0 {
+			return n, nil
 		}
 	}
-	if had := st.store.tail.threads[r.id]; had != nil && slices.ContainsFunc(had.rows, func(r *threadRow) bool { return r.requested(id) }) {
-		return true, nil
+	if _, _, err := s.writer.exec(ctx, insertShape, fingerprint); err != nil {
+		return nil, err
 	}
-	found, err := st.store.writer.one(ctx, findRequested, r.id, id)
-	return found != nil, err
-}
-
-// owner returns the thread of an interrupt, "" for none.
-func (st *staged) owner(ctx context.Context, id string, before []threadRow) (string, error) {
-	for n := range before {
-		if slices.ContainsFunc(before[n].Interrupts, func(i interruptRow) bool { return i.ID == id }) {
-			return before[n].id, nil
-		}
+	n, err := s.writer.one(ctx, findShape, fingerprint)
+	if err == nil {
+		s.fresh[fingerprint] = integer(n)
 	}
-	if thread := st.interrupts[id]; thread != "" {
-		return thread, nil
-	}
-	if thread := st.store.tail.interrupts[id]; thread != "" {
-		return thread, nil
-	}
-	found, err := st.store.writer.one(ctx, findOwner, id)
-	return textOf(found), err
+	return n, err
 }

@@ -122,16 +122,6 @@ func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bo
 	return errors.Join(err, rows.Close())
 }
 
-// snapshot runs several queries on one state of the file.
-func (c *conn) snapshot(ctx context.Context, run func() error) error {
-	if _, _, err := c.exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	err := run()
-	_, _, end := c.exec(context.WithoutCancel(ctx), rollback)
-	return errors.Join(err, end)
-}
-
 // one returns the first value of the first row, nil when there is none.
 func (c *conn) one(ctx context.Context, query string, args ...any) (v driver.Value, err error) {
 	err = c.query(ctx, func(row []driver.Value) bool {

@@ -120,16 +120,13 @@ func TestEveryVersionOpens(t *testing.T) {
 		require.NoError(t, err)
 		c := waiting("thread-1", []byte(`{"to":"ann"}`))
 		require.NoError(t, s.Commit(t.Context(), c))
-		require.NoError(t, s.folded(t.Context(), "test"))
-		require.NoError(t, s.Commit(t.Context(), answered(c.Thread))) // this and the next one stay in the tail
+		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
 		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
-		_, err = s.writer.one(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
-		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)), 0o644))
+		require.NoError(t, s.Close())
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(fixture(len(migrations), "db"), data, 0o644))
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)), 0o644))
-		require.NoError(t, s.Close())
 	}
 	for version := 1; version <= len(migrations); version++ {
 		data, err := os.ReadFile(fixture(version, "db"))
@@ -139,9 +136,6 @@ func TestEveryVersionOpens(t *testing.T) {
 		path := file(t)
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		s := opened(t, path)
-		if version > 1 {
-			assert.EqualValues(t, 2, behind(t, s), "some of it is in the tail")
-		}
 		assert.Equal(t, string(want), everything(t, s))
 		second, err := s.Load(t.Context(), "thread-2")
 		require.NoError(t, err)
@@ -180,7 +174,7 @@ func TestAnUncleanStopIsChecked(t *testing.T) {
 	}
 	require.NoError(t, cut(data))
 	bad := bytes.Clone(data)
-	for at := len(bad) - 4096*22; at < len(bad)-4096*20; at++ { // further in front are pages that nothing uses any more
+	for at := 4096 * 20; at < 4096*22; at++ {
 		bad[at] ^= 0x55
 	}
 	assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(cut(bad)))

@@ -1,21 +1,28 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
 )
 
 const (
-	loadThread = `SELECT 0, min(n), '', '', '', '' FROM tail
-		UNION ALL SELECT 1, n, id, body, '', '' FROM tail WHERE n > ? AND id IS NOT NULL
-		UNION ALL SELECT 2, NULL, (SELECT fingerprint FROM shape WHERE n = shape), body, '', '' FROM thread WHERE id = ?
-		UNION ALL SELECT 3, n, id, body, kind, node FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2`
+	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', body FROM thread WHERE id = ?
+		UNION ALL
+		SELECT n, id, kind, node, body FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2`
+	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.body FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
+	listLog        = `SELECT n, body FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
+		UNION ALL
+		SELECT * FROM (SELECT n, body FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
+			ORDER BY seq LIMIT ?)`
+	listAllLog = `SELECT l.n, l.body, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0 ORDER BY l.n
+		LIMIT ?`
+	findRequest = `SELECT seq FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
 	listThreads = `SELECT id, version, status, owner, wake, (SELECT fingerprint FROM shape WHERE n = shape) FROM thread WHERE true`
 )
 
@@ -42,30 +49,29 @@ func (s *Store) readShort(ctx context.Context, op string, run func(*conn) error)
 	return failed(op, run(s.writer))
 }
 
-// Load implements [runtime.Store]. What this process committed a moment ago is at hand; the file only says that nobody else was there since.
+// Load implements [runtime.Store].
 func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err error) {
-	if k := s.knows(id); k.thread != nil && ctx.Err() == nil && s.current(&k) && !s.isClosed() {
-		return k.thread, nil
+	type open struct {
+		n int64
+		*runtime.Interrupt
 	}
+	var opened []open
 	op := fmt.Sprintf("load thread %.60q", id)
 	err = s.readShort(ctx, op, func(c *conn) error {
-		ctx := context.WithoutCancel(ctx) // too short to be cut
-		k := s.knows(id)
-		if k.thread != nil {
-			err := c.query(ctx, func(row []driver.Value) bool {
-				k.see(id, row)
-				return true
-			}, readTail, k.last)
-			if err == nil && !k.foreign {
-				t = k.thread
+		var wrong error
+		err := c.query(context.WithoutCancel(ctx), func(row []driver.Value) bool { // too short to be cut
+			n, first, kind, node, body := integer(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4])
+			if n == 0 {
+				t, wrong = threadOf(id, first, body)
+				return wrong == nil
 			}
-			if err != nil || t != nil {
-				return err
+			var i *runtime.Interrupt
+			if i, wrong = interruptOf(first, id, kind, node, body); wrong == nil {
+				opened = append(opened, open{n, i})
 			}
-			k = s.knows(id)
-		}
-		t, err = loadWhole(ctx, c, &k, id)
-		return err
+			return wrong == nil
+		}, loadThread, id, id)
+		return first(err, wrong)
 	})
 	if err == nil && t == nil {
 		err = refuse(runtime.CodeNotFound, op, errMissing)
@@ -73,60 +79,114 @@ func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err err
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(opened, func(a, b open) int { return int(a.n - b.n) })
+	for _, o := range opened {
+		t.Open = append(t.Open, o.Interrupt)
+	}
 	return t, nil
 }
 
-// loadWhole reads a thread from tables and tail.
-func loadWhole(ctx context.Context, c *conn, k *known, id string) (t *runtime.Thread, err error) {
-	var wrong error
-	type asked struct {
-		n int64
-		*runtime.Interrupt
+// filter is a query in the making. Its text is made of constants; what callers say goes into args.
+type filter struct {
+	text strings.Builder
+	args []any
+}
+
+func (f *filter) where(on bool, text string, args ...any) {
+	if on {
+		f.text.WriteString(text)
+		f.args = append(f.args, args...)
 	}
-	var had []asked
-	type sealed struct {
-		fingerprint string
-		body        []byte
+}
+
+// Interrupts implements [runtime.Store]. A damaged interrupt is refused when it was asked for by id or thread; otherwise it is left out, and
+// the log of the program says so.
+func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) (found []*runtime.Interrupt, err error) {
+	const op = "query interrupts"
+	var f filter
+	one := q.ID != "" || q.Thread != ""
+	if len(q.States) == 0 && !one {
+		q.States = []runtime.InterruptState{runtime.InterruptOpen}
 	}
-	var stored *sealed
-	err = c.query(ctx, func(row []driver.Value) bool {
-		switch integer(row[0]) {
-		case 2:
-			stored = &sealed{textOf(row[2]), blob(row[3])}
-		case 3:
-			i, err := interruptOf(textOf(row[2]), id, textOf(row[4]), textOf(row[5]), blob(row[3]))
-			wrong = first(wrong, err)
-			had = append(had, asked{integer(row[1]), i})
-		default:
-			k.see(id, row)
-		}
-		return true
-	}, loadThread, k.last, id, id)
-	if len(k.rows) > 0 {
-		r := latest(k.rows)
-		stored = &sealed{r.Fingerprint, r.Body}
+	open := len(q.States) == 1 && q.States[0] == runtime.InterruptOpen
+	f.where(true, listInterrupts)
+	f.where(q.ID != "", " AND i.id = ?", q.ID)
+	f.where(q.Thread != "", " AND i.thread = (SELECT n FROM thread WHERE id = ?)", q.Thread)
+	f.where(open, " AND i.state = 0")
+	f.where(!open && len(q.States) > 0, " AND (? >> i.state) & 1", set(q.States, states))
+	f.where(len(q.Kinds) > 0, " AND instr(?, ' ' || hex(i.kind) || ' ')", names(q.Kinds))
+	f.where(len(q.Nodes) > 0, " AND instr(?, ' ' || hex(i.node) || ' ')", names(q.Nodes))
+	f.where(q.Assignee != "", " AND (i.who IS NULL OR instr(i.who, ?))", names([]string{q.Assignee}))
+	f.where(!q.Before.IsZero(), " AND i.created < ?", ceil(q.Before))
+	if a := q.After; a != nil {
+		f.where(true, " AND (i.priority, i.created, i.id) > (?, ?, ?)", int64(a.Priority), a.Created.UnixMilli(), a.ID)
 	}
-	if err != nil || stored == nil {
+	f.where(true, " ORDER BY i.priority, i.created, i.id LIMIT ?", limit(q.Limit))
+	err = s.read(ctx, op, func(c *conn) error {
+		var wrong error
+		err := c.query(ctx, func(row []driver.Value) bool {
+			i, err := interruptOf(textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4]))
+			switch {
+			case err == nil:
+				found = append(found, i)
+			case one:
+				wrong = err
+			default:
+				s.log.ErrorContext(ctx, "an interrupt is damaged and was left out", "thread", textOf(row[1]), "interrupt", textOf(row[0]))
+			}
+			return wrong == nil
+		}, f.text.String(), f.args...)
+		return first(err, wrong)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if t, err = threadOf(id, stored.fingerprint, stored.body); err != nil || wrong != nil {
-		return nil, first(err, wrong)
-	}
-	slices.SortFunc(had, func(a, b asked) int { return cmp.Compare(a.n, b.n) })
-	for _, o := range had {
-		t.Open = append(t.Open, o.Interrupt)
-	}
-	for _, r := range k.rows {
-		changed := make([]*runtime.Interrupt, len(r.Interrupts))
-		for n := range changed {
-			i := &r.Interrupts[n]
-			if changed[n], err = interruptOf(i.ID, id, i.Kind, i.Node, i.Body); err != nil {
-				return nil, err
+	return found, nil
+}
+
+// Log implements [runtime.Store]. A damaged commit is refused when its thread was asked for; otherwise it is left out, and the log of the
+// program says so.
+func (s *Store) Log(ctx context.Context, q runtime.LogQuery) (found []runtime.Entry, err error) {
+	most := limit(q.Limit)
+	after := max(q.After, 0)
+	var wrong error
+	add := func(n int64, thread string, body []byte, keep func(*runtime.Entry) bool) bool {
+		entries, err := entriesOf(n, thread, body)
+		if err != nil && q.Thread == "" {
+			s.log.ErrorContext(ctx, "a commit is damaged and was left out", "thread", thread, "commit", n)
+			return true
+		}
+		wrong = err
+		for at := range entries {
+			if e := &entries[at]; e.Cursor > after && int64(len(found)) < most && keep(e) {
+				found = append(found, *e)
 			}
 		}
-		t.Open = overlay(t.Open, changed)
+		return wrong == nil && int64(len(found)) < most
 	}
-	return t, nil
+	err = s.read(ctx, "query log", func(c *conn) error {
+		if q.Thread == "" {
+			return c.query(ctx, func(row []driver.Value) bool {
+				return add(integer(row[0]), textOf(row[2]), blob(row[1]), func(*runtime.Entry) bool { return true })
+			}, listAllLog, after>>placeBits, most+1)
+		}
+		keep := func(e *runtime.Entry) bool { return e.Seq > q.AfterSeq }
+		if q.Request != "" {
+			seq, err := c.one(ctx, findRequest, q.Thread, q.Request)
+			if seq == nil || integer(seq) <= q.AfterSeq {
+				return err
+			}
+			most, q.AfterSeq = 1, integer(seq)-1
+			keep = func(e *runtime.Entry) bool { return e.Request == q.Request }
+		}
+		return c.query(ctx, func(row []driver.Value) bool {
+			return add(integer(row[0]), q.Thread, blob(row[1]), keep)
+		}, listLog, q.Thread, q.AfterSeq, after>>placeBits, q.Thread, q.AfterSeq, after>>placeBits, most+1)
+	})
+	if err = first(err, failed("query log", wrong)); err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // Threads implements [runtime.Store].
@@ -142,9 +202,6 @@ func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (found []run
 		f.where(true, " ORDER BY id LIMIT ?", limit(q.Limit))
 	} else {
 		f.where(true, " AND wake <= ? ORDER BY wake, n LIMIT ?", q.WakeBefore.UnixMilli(), limit(q.Limit))
-	}
-	if err := s.folded(ctx, "query threads"); err != nil {
-		return nil, err
 	}
 	err = s.read(ctx, "query threads", func(c *conn) error {
 		return c.query(ctx, func(row []driver.Value) bool {

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,42 +17,32 @@ const (
 	places    = 1 << placeBits
 )
 
-// threadRow is a change as the file takes it: a row of the tail.
+// threadRow is a change as the file takes it.
 type threadRow struct {
-	n             int64 // of the commit; set when it is written
 	id            string
 	before, fence int64 // that must be stored
-	kept
-	sealed  []byte          // kept
-	thread  *runtime.Thread // as it was given; nil for what was read from the file
-	touched []*runtime.Interrupt
-}
-
-// kept is what a row of the tail holds, and what its thread, its interrupts and the log are made of later.
-type kept struct {
-	First                  bool // it made the thread
-	Version, Fence, Status int64
-	Owner                  string // "" for none
-	Wake                   *int64 // nil for never
-	Fingerprint            string
-	Body                   []byte
-	Interrupts             []interruptRow
-	Requests               []requestRow
-	Seq                    int64 // of the last entry
-	Log                    []byte
+	version, next int64 // next is the fence afterwards
+	status        int64
+	owner, wake   any // nil for none
+	fingerprint   string
+	body          []byte
+	interrupts    []interruptRow
+	requests      []requestRow
+	seq           int64 // of the last entry
+	log           []byte
 }
 
 type interruptRow struct {
-	ID                       string
-	State, Priority, Created int64
-	Kind, Node               string
-	Who                      string // "" for anybody
-	Body                     []byte
+	id                       string
+	state, priority, created int64
+	kind, node               string
+	who                      any // nil for anybody
+	body                     []byte
 }
 
 type requestRow struct {
-	ID  string
-	Seq int64
+	id  string
+	seq int64
 }
 
 // rowsOf encodes changes, before the writer is asked for. What it refuses no store could keep.
@@ -74,14 +63,16 @@ func rowsOf(changes []*runtime.Change) ([]threadRow, error) {
 
 func (r *threadRow) fill(c *runtime.Change) error {
 	t := c.Thread
-	*r = threadRow{id: t.ID, before: c.Before, fence: c.Fence, thread: t, touched: c.Interrupts, kept: kept{
-		First: c.Before == 0, Version: t.Version, Fence: t.Lease.Fence, Owner: t.Lease.Owner, Fingerprint: t.Fingerprint,
-		Status: int64(slices.Index(statuses, t.Status())),
-		Body:   seal(t, t.ID, t.Fingerprint),
-	}}
+	*r = threadRow{
+		id: t.ID, before: c.Before, fence: c.Fence, version: t.Version, next: t.Lease.Fence, fingerprint: t.Fingerprint,
+		status: int64(slices.Index(statuses, t.Status())),
+		body:   seal(t, t.ID, t.Fingerprint),
+	}
+	if t.Lease.Owner != "" {
+		r.owner = t.Lease.Owner
+	}
 	if wake := t.Wake(); !wake.IsZero() {
-		ms := wake.UnixMilli()
-		r.Wake = &ms
+		r.wake = wake.UnixMilli()
 	}
 	for _, i := range c.Interrupts {
 		state := slices.Index(states, i.State)
@@ -89,19 +80,15 @@ func (r *threadRow) fill(c *runtime.Change) error {
 			return r.refuse(runtime.CodeInvalid, fmt.Errorf("interrupt %.60q of thread %.60q is %q", i.ID, i.Thread, i.State))
 		}
 		row := interruptRow{
-			ID: i.ID, State: int64(state), Priority: int64(i.Priority), Created: i.Created.UnixMilli(), Kind: i.Kind, Node: i.Node,
-			Body: seal(i, i.ID, i.Thread, i.Kind, i.Node),
+			id: i.ID, state: int64(state), priority: int64(i.Priority), created: i.Created.UnixMilli(), kind: i.Kind, node: i.Node,
+			body: seal(i, i.ID, i.Thread, i.Kind, i.Node),
 		}
 		if who := i.Answerers(); len(who) > 0 {
-			row.Who = names(who)
+			row.who = names(who)
 		}
-		r.Interrupts = append(r.Interrupts, row)
+		r.interrupts = append(r.interrupts, row)
 	}
-	if err := r.entries(c); err != nil {
-		return err
-	}
-	r.sealed = seal(&r.kept, r.id)
-	return nil
+	return r.entries(c)
 }
 
 func (r *threadRow) entries(c *runtime.Change) error {
@@ -116,46 +103,19 @@ func (r *threadRow) entries(c *runtime.Change) error {
 		if e.Request == "" {
 			continue
 		}
-		if r.requested(e.Request) {
-			return r.refuse(runtime.CodeConflict, fmt.Errorf("request %.60q is there twice", e.Request))
+		for _, had := range r.requests {
+			if had.id == e.Request {
+				return r.refuse(runtime.CodeConflict, fmt.Errorf("request %.60q is there twice", e.Request))
+			}
 		}
-		r.Requests = append(r.Requests, requestRow{ID: e.Request, Seq: e.Seq})
+		r.requests = append(r.requests, requestRow{id: e.Request, seq: e.Seq})
 	}
-	r.Seq = -1 // of a thread that begins without entries: its row is there for its number
+	r.seq = -1 // of a thread that begins without entries: its row is there for its number
 	if n := len(c.Entries); n > 0 {
-		r.Seq = c.Entries[n-1].Seq
+		r.seq = c.Entries[n-1].Seq
 	}
-	r.Log = seal(&c.Entries, r.id)
+	r.log = seal(&c.Entries, r.id)
 	return nil
-}
-
-// requested reports whether the commit took a request.
-func (r *threadRow) requested(id string) bool {
-	return slices.ContainsFunc(r.Requests, func(q requestRow) bool { return q.ID == id })
-}
-
-// damaged is the row whose bytes cannot be read: its thread is refused from then on, with its log, and no other.
-func damaged(n int64, id string) *threadRow {
-	return &threadRow{n: n, id: id, before: -1, kept: kept{Version: -1, Body: []byte{}, Seq: math.MaxInt64, Log: []byte{}}}
-}
-
-// latest is the last form of a thread in the tail. One whose rows are not all readable is damaged: what is missing of it nobody knows.
-func latest(rows []*threadRow) *threadRow {
-	for _, r := range rows {
-		if r.before < 0 {
-			return r
-		}
-	}
-	return rows[len(rows)-1]
-}
-
-// rowOf reads a row of the tail.
-func rowOf(n int64, id string, body []byte) *threadRow {
-	r := &threadRow{n: n, id: id, sealed: body}
-	if err := unseal(body, &r.kept, id); err != nil {
-		return damaged(n, id)
-	}
-	return r
 }
 
 func (r *threadRow) refuse(code runtime.Code, err error) error {

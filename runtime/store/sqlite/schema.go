@@ -23,8 +23,6 @@ const application = 0x7274676e
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names, NULL for anybody
 //   - log: a row is a commit with all its entries; n is the order of commits, and seq the last entry's number. The first commit of a thread
 //     has the number of the thread, so it is found without an index
-//   - tail: the commits that the other tables do not have yet, numbered on from those of the log. The first row has no body: it says up to
-//     which number they have all. A commit writes one row here, beside the row of the commit before it
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
 	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -41,8 +39,6 @@ var migrations = []string{
 	CREATE TABLE log(n INTEGER PRIMARY KEY, thread INTEGER NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL);
 	CREATE INDEX log_thread ON log(thread, seq) WHERE n > thread;
 	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
-	`CREATE TABLE tail(n INTEGER PRIMARY KEY, id TEXT, body BLOB);
-	INSERT INTO tail(n) SELECT coalesce(max(n), 0) FROM log`,
 }
 
 // statuses and states by the number that the file has for them. Both only grow.

@@ -26,7 +26,6 @@ func TestContract(t *testing.T) {
 			},
 			Second: func() runtime.Store { return opened(t, path) },
 			Damage: func(thread string) {
-				require.NoError(t, s.folded(t.Context(), "test"))
 				c, err := dial(dsn(path, settings...))
 				require.NoError(t, err)
 				v, err := c.one(t.Context(), "SELECT body FROM thread WHERE id = ?", thread)

@@ -9,21 +9,11 @@
 // A row that was damaged is found by its checksum and refused with CodeInternal; other threads go on. Two processes may use one file: the
 // version of a thread decides, as between goroutines.
 //
-// # How it is stored
-//
-// A commit is one row at the end of one table, the tail, and so one page or two of the file. The tables with their indexes follow by folding: after
-// 256 commits or a megabyte, before a query over all threads, and when the store is closed, the tail moves into them in one transaction, of
-// every thread and interrupt only the last form. What is in the tail is committed like anything else, and every method answers from both. A
-// process keeps what it knows of the tail in memory, which is therefore bounded, and asks the file when another process has written.
-//
 // # What it costs
 //
-// Load is one statement, and none for a thread whose commits are all in the tail. Neither grows with the history of a thread or with the number
-// of other threads. A page of the inbox costs what it returns; filters look at the rows that they pass over. A query for final interrupts over
-// all threads, and one for threads of a status other than running, read all. The commit after a fold waits for it, a few milliseconds.
-//
-// While nothing can be written, a thread, its interrupts and the log can still be read; the inbox and the list of threads cannot when there is
-// something to fold.
+// A commit is three short statements: the thread, the interrupt, and one row of the log for all its entries. Load is one statement. Neither
+// grows with the history of a thread or with the number of other threads. A page of the inbox costs what it returns; filters look at the
+// rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all.
 //
 // The file must be on a local disk, and nothing else in the process may open it: the locks of SQLite end when any handle of the file is closed.
 package sqlite
@@ -58,14 +48,8 @@ type Store struct {
 	led    bool       // somebody writes, and gives the writer to the first of the queue afterwards
 	closed bool
 
-	watch  *watch
-	tailMu sync.RWMutex // of tail; who leads reads it without
-	tail   tail
-
 	// These belong to who leads.
 	writer *conn
-	foldAt int              // rows of the tail
-	began  state            // of the file, when the transaction began
 	shapes map[string]int64 // numbers of fingerprints
 	fresh  map[string]int64 // those of this transaction
 }
@@ -92,7 +76,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		log: cfg.Log, readers: make(chan *conn, cfg.Readers), done: make(chan struct{}),
-		shapes: map[string]int64{}, fresh: map[string]int64{}, tail: newTail(), foldAt: mostTail,
+		shapes: map[string]int64{}, fresh: map[string]int64{},
 	}
 	if err := s.open(ctx, path, cfg.Readers); err != nil {
 		_ = s.disconnect(ctx) // what went wrong is said by err
@@ -111,7 +95,6 @@ func (s *Store) open(ctx context.Context, path string, readers int) error {
 			return err
 		}
 	}
-	s.watch = watching(path)
 	var err error
 	if s.writer, err = dial(dsn(path, settings...)); err != nil {
 		return err
@@ -127,7 +110,6 @@ func (s *Store) open(ctx context.Context, path string, readers int) error {
 	if err := migrate(ctx, s.writer); err != nil {
 		return err
 	}
-	s.watch.look()
 	for range readers {
 		c, err := dial(dsn(path, reading...))
 		if err != nil {
@@ -175,13 +157,7 @@ func (s *Store) Close() error {
 		<-last.ready // the writer is ours
 	}
 	close(s.done)
-	ctx := context.Background()
-	if len(s.tail.rows) > 0 {
-		if err := s.fold(ctx); err != nil { // nothing is lost: the next one reads the tail
-			s.log.ErrorContext(ctx, "cannot move commits into the tables", "error", err)
-		}
-	}
-	return failed("close", s.disconnect(ctx))
+	return failed("close", s.disconnect(context.Background()))
 }
 
 // disconnect closes the connections: readers first, so that the last one takes the log with it.
@@ -193,9 +169,6 @@ func (s *Store) disconnect(ctx context.Context) error {
 	if s.writer != nil {
 		_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 		errs = append(errs, err, s.writer.close())
-	}
-	if s.watch != nil {
-		s.watch.leave()
 	}
 	return errors.Join(errs...)
 }
@@ -219,15 +192,6 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 		return nil, errClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	}
-}
-
-func (s *Store) isClosed() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -125,7 +125,6 @@ func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Commit(ctx, waiting("good", nil)))
 		require.NoError(t, s.Commit(ctx, waiting("bad", nil)))
-		require.NoError(t, s.folded(ctx, "test"))
 		require.NoError(t, asks(s, "bad"))
 		var body []byte
 		c, err := dial(dsn(path, settings...))
@@ -409,10 +408,10 @@ func TestIndexesAreUsed(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	for query, args := range map[string][]any{
-		loadThread: {int64(0), "t", "t"},
+		loadThread: {"t", "t"},
 		listInterrupts + " AND i.state = 0 ORDER BY i.priority, i.created, i.id LIMIT ?": {int64(50)},
-		listLog:    {int64(0), "t", int64(0), int64(0), "t", int64(0), int64(0), int64(1)},
-		listAllLog: {int64(0), int64(0), int64(1)},
+		listLog:    {"t", int64(0), int64(0), "t", int64(0), int64(0), int64(1)},
+		listAllLog: {int64(0), int64(1)},
 		listThreads + " AND status = 1 ORDER BY id LIMIT ?":     {int64(1)},
 		listThreads + " AND wake <= ? ORDER BY wake, n LIMIT ?": {int64(0), int64(1)},
 		listThreads + " AND id > ? ORDER BY id LIMIT ?":         {"", int64(1)},
