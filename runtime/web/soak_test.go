@@ -221,7 +221,7 @@ func TestManySocketsAndSlowReaders(t *testing.T) {
 	// What a thread says is soakRounds times soakText: a queue that grows with what is not read would hold it.
 	held = (held - min(held, used())) / uint64(len(silent))
 	t.Logf("%d silent sockets held %d bytes each", len(silent), held)
-	assert.Less(t, held, uint64(soakRounds*soakText*3/4), "bytes that a socket holds whose client reads nothing")
+	assert.Less(t, held, uint64(soakRounds*soakText/2), "bytes that a socket holds whose client reads nothing")
 }
 
 // comeBack reads what is on its way to silent sockets, cuts them, and has each go on after the last row that reached it.
@@ -232,17 +232,14 @@ func (s *soak) comeBack(silent []*websocket.Conn) {
 		var got []string
 		for range 2 + n%3 {
 			_, data, err := conn.Read(s.Context())
-			if err != nil { // the server may cut who takes nothing: he comes back all the same
-				s.Logf("silent socket %d was cut before it came back: %v", n, err)
-				break
-			}
+			require.NoError(s, err)
 			var m message
 			require.NoError(s, json.Unmarshal(data, &m))
 			if m.Type == "row" {
 				got, last = append(got, m.ID), m.ID
 			}
 		}
-		_ = conn.CloseNow() // it may be closed
+		require.NoError(s, conn.CloseNow())
 		rest, err := s.follow(id, last, rand.New(rand.NewPCG(3, uint64(n))))
 		require.NoError(s, err)
 		require.Equal(s, s.want[id], append(got, rest...))
