@@ -65,10 +65,12 @@ type demo struct {
 	client *web.Client // of the first place
 }
 
-// start runs the program, with models that need no time to think, until the test ends.
+// start runs the program, with models that need no time to think, until the test ends. All its threads wait when it returns.
 func start(t *testing.T) *demo {
 	t.Helper()
-	return startAt(t, "0s")
+	d := startAt(t, "0s")
+	settled(t, d.client)
+	return d
 }
 
 // startAt is start with models that need some time.
