@@ -3,18 +3,51 @@ package runtime
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
+	"unicode/utf8"
 )
 
 // Encode returns v as compact JSON without HTML escaping and without a newline at the end. A value that JSON cannot hold, NaN for one, is
 // refused with [CodeInvalid]. Map keys come out sorted, so equal values give equal bytes.
 func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if text, ok := v.(string); ok && plainText(text) {
+		return append(append(append(make([]byte, 0, len(text)+2), '"'), text...), '"'), nil
+	}
+	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
+	e.buffer.Reset()
+	if err := e.json.Encode(v); err != nil {
 		return nil, refuse(CodeInvalid, "encode", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	out := bytes.Clone(bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
+	if e.buffer.Cap() <= encoderKept {
+		encoders.Put(e)
+	}
+	return out, nil
+}
+
+// encoder is used again: most values are small, and making one costs as much as encoding them.
+type encoder struct {
+	buffer bytes.Buffer
+	json   *json.Encoder
+}
+
+const encoderKept = 64 << 10 // a larger buffer is not kept
+
+var encoders = sync.Pool{New: func() any {
+	e := new(encoder)
+	e.json = json.NewEncoder(&e.buffer)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
+
+// plainText reports whether a text is the same inside a JSON string.
+func plainText(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // EncodeTagged returns v as a member of a sealed set: {"TypeName": v}. It refuses what [Encode] refuses, and a nil v with [CodeInvalid].

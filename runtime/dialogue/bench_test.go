@@ -64,6 +64,9 @@ type asker struct{}
 // Name returns its name.
 func (asker) Name() string { return "asker" }
 
+// Quick tells that it only computes.
+func (asker) Quick(*runtime.Frame) bool { return true }
+
 // Step asks.
 func (asker) Step(context.Context, thread.Activation) (thread.Transition, error) {
 	return thread.Asks("ask", nil, runtime.Question{Name: "ask", Text: "Number?", Plain: runtime.PlainText}).First(func(c *runtime.Change) {

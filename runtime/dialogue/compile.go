@@ -20,6 +20,7 @@ type flow struct {
 	byStep  map[string]int
 	trigger *expr
 	renamed bool // some slot or step had another name
+	checks  bool // a validator is asked: somebody else's code
 }
 
 // step is a step, with what is decided of it once.
@@ -148,7 +149,7 @@ func (c *compiler) step(f *flow, st *step) {
 	asks := st.Kind == "collect" || st.Kind == "confirm"
 	c.row("flow", st.Flow, len(t.Flows), st.Kind == "call" || st.Kind == "link")
 	c.row("action", st.Action, len(t.Actions), st.Kind == "action")
-	c.row("validator", st.Check, len(t.Validators), false)
+	f.checks = c.row("validator", st.Check, len(t.Validators), false) || f.checks
 	for _, to := range []runtime.Target{st.Next, st.Else, st.Body, st.OnInvalid, st.OnTimeout, st.OnCancel, st.OnError, st.OnYes, st.OnNo, st.OnChange} {
 		c.target(f, to)
 	}

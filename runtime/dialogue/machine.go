@@ -91,6 +91,19 @@ func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
 	return total
 }
 
+// Quick reports whether the next run only computes: it begins, it goes on after another flow, or with an answer that nobody has to understand.
+func (m *Machine) Quick(frame *runtime.Frame) bool {
+	f, replies := m.byName[frame.Name], len(frame.Replies)
+	if frame.Name == "" || f == nil || f.checks {
+		return false
+	}
+	if replies > 0 {
+		_, typed := message(frame.Replies[replies-1].Value)
+		return typed
+	}
+	return frame.PC == "" || len(frame.Children) > 0
+}
+
 // Step runs a frame until it asks, calls, ends, or comes to a step with an effect of its own.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	if a.Frame.Name == "" {
@@ -246,6 +259,9 @@ func (m *Machine) depth() int {
 
 // message reads an answer: a text, bare or as {"message": text}, is to be understood; any other value is typed.
 func message(value json.RawMessage) (text string, typed bool) {
+	if len(value) > 0 && value[0] != '"' && value[0] != '{' && value[0] != 'n' { // null is an empty text
+		return "", true
+	}
 	if json.Unmarshal(value, &text) == nil {
 		return text, false
 	}

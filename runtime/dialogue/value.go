@@ -71,6 +71,9 @@ func (s *slot) fit(raw json.RawMessage) (json.RawMessage, string) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, "there is no value"
 	}
+	if s.asIs(raw) {
+		return raw, ""
+	}
 	r := reading{slot: s}
 	doc := append(append([]byte(`{"v":`), raw...), '}')
 	if err := runtime.Unmarshal(doc, &r); err != nil {
@@ -81,6 +84,26 @@ func (s *slot) fit(raw json.RawMessage) (json.RawMessage, string) {
 		return nil, "it cannot be stored"
 	}
 	return out, ""
+}
+
+// asIs reports whether a value is one of the slot's in the form it is kept in, where a look tells: most values that flows compute are.
+func (s *slot) asIs(raw json.RawMessage) bool {
+	if s.Type.List || s.Rule != nil {
+		return false
+	}
+	text := string(raw)
+	switch s.Type.Kind { //nolint:exhaustive // the decoder tells of the others
+	case runtime.SlotBool:
+		return text == "true" || text == "false"
+	case runtime.SlotInt:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return err == nil && strconv.FormatInt(n, 10) == text
+	case runtime.SlotString:
+		inside, opened := strings.CutPrefix(text, `"`)
+		inside, closed := strings.CutSuffix(inside, `"`)
+		return opened && closed && !strings.ContainsFunc(inside, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+	}
+	return false
 }
 
 // reason is what a person reads of a value that the decoder refuses.

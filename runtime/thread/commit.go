@@ -16,7 +16,12 @@ func (d *driver) due() bool {
 	if len(d.pending) == 0 {
 		return false
 	}
-	return len(d.runs) == 0 || !time.Now().Before(d.flushAt)
+	return len(d.runs) == 0 || d.late()
+}
+
+// late reports whether the pending deeds have waited long enough.
+func (d *driver) late() bool {
+	return len(d.pending) > 0 && !time.Now().Before(d.flushAt)
 }
 
 // wait sleeps until something is to be done.

@@ -62,6 +62,12 @@ func (d *driver) loop() {
 		if e.cfg.Eager >= 0 || d.work == nil {
 			d.launch()
 		}
+		if d.came() && !d.late() { // a quick step has ended
+			if d.left() {
+				return
+			}
+			continue
+		}
 		if d.due() {
 			d.flush()
 			continue
@@ -79,8 +85,7 @@ func (d *driver) loop() {
 				return
 			}
 		}
-		if d.host != nil && d.host.served() {
-			d.moveOut()
+		if d.left() {
 			return
 		}
 		d.wait()
@@ -94,10 +99,14 @@ type host struct {
 	served func() bool     // it has its outcome, or does not wait any more
 }
 
-// moveOut goes on in a goroutine of the crew: the call that was the host returns.
-func (d *driver) moveOut() {
+// left lets the call go that was the host, if it has what it waits for: a goroutine of the crew goes on then.
+func (d *driver) left() bool {
+	if d.host == nil || !d.host.served() {
+		return false
+	}
 	d.host = nil
 	d.engine.drive(d)
+	return true
 }
 
 // receive takes what came and decides it.
@@ -149,7 +158,7 @@ func (d *driver) take(x *deed) {
 		} else {
 			c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
 		}
-		c.Entries = slices.Grow(c.Entries, 4) // they are large, and seldom more
+		c.Entries = slices.Grow(c.Entries, 6) // they are large, and seldom more
 	}
 	before := len(c.Entries)
 	x.err = x.decide(c)
@@ -289,6 +298,11 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	if f.Parent == "" {
 		r.modify = t.Modify
 	}
+	if quick, ok := m.(Quick); ok && quick.Quick(&r.frame) {
+		d.runs[f.ID] = r
+		r.inPlace(e.stepContext, m, a)
+		return
+	}
 	limit := e.cfg.StepTimeout
 	if timed, ok := m.(Timed); ok {
 		if own := timed.Timeout(&r.frame); own > 0 {
@@ -345,6 +359,13 @@ func (d *driver) poke() {
 	}
 }
 
+// came reports whether there is something to receive.
+func (d *driver) came() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.queue) > 0
+}
+
 // push hands a deed to the goroutine. It reports false when that has ended: then another driver is needed.
 func (d *driver) push(x *deed) bool {
 	d.mu.Lock()
@@ -359,6 +380,9 @@ func (d *driver) push(x *deed) bool {
 
 // intend commits that an effect begins, and returns when that is durable.
 func (d *driver) intend(ctx context.Context, r *run, name string) error {
+	if r.inside {
+		return runtime.Permanent(refuse(runtime.CodeInvalid, "once "+name, errors.New("its machine said that this step only computes: see Quick")))
+	}
 	result := make(chan error, 1)
 	ok := d.push(&deed{
 		now: true,

@@ -26,6 +26,15 @@ type Timed interface {
 	Timeout(frame *runtime.Frame) time.Duration
 }
 
+// Quick is a machine some of whose steps only compute. The engine runs those where it is, which saves two changes of goroutine: the caller whose
+// answer leads to such a step runs it.
+type Quick interface {
+	// Quick reports whether the next run of the frame's step only computes. Then it may ask, use [Do] for what only computes too, and what is
+	// stored; it may not wait for anything, and has no time limit: nothing happens on its thread until it returns, not even a pause. [Once]
+	// refuses there.
+	Quick(frame *runtime.Frame) bool
+}
+
 // Rerouter is a machine whose failed steps a person can send elsewhere.
 type Rerouter interface {
 	// Targets returns the legal places; the chosen one arrives as [runtime.Frame.RouteTo].

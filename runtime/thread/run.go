@@ -29,6 +29,7 @@ type run struct {
 	driver *driver
 	frame  runtime.Frame // as stored when the run began
 	modify *string
+	inside bool // it runs in the driver's goroutine
 	cancel context.CancelCauseFunc
 
 	// of the driver's goroutine
@@ -74,15 +75,26 @@ func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Dur
 	e.steps.Add(1)
 	e.crew.run(func() {
 		defer e.steps.Done()
-		ctx, end := e.observeStep(ctx, a)
-		next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
-		if cause := context.Cause(ctx); err != nil && cause != nil {
-			err = cause // what the handler makes of its cancelled context is not the reason
-		}
-		r.end(next, err)
-		end(r)
+		r.whole(ctx, m, a)
 	})
 	return true
+}
+
+// inPlace runs a quick step in the driver's goroutine.
+func (r *run) inPlace(ctx context.Context, m Machine, a Activation) {
+	r.inside, r.cancel = true, func(error) {}
+	r.whole(ctx, m, a)
+}
+
+// whole runs the step and notes how it ended.
+func (r *run) whole(ctx context.Context, m Machine, a Activation) {
+	ctx, end := r.driver.engine.observeStep(ctx, a)
+	next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // what the handler makes of its cancelled context is not the reason
+	}
+	r.end(next, err)
+	end(r)
 }
 
 // stop ends the run because of what happened to its thread.
@@ -118,7 +130,9 @@ func (r *run) end(next Transition, err error) {
 		return
 	}
 	r.over, r.next, r.err = true, next, err
-	r.limit.Stop()
+	if r.limit != nil {
+		r.limit.Stop()
+	}
 	r.mu.Unlock()
 	r.cancel(nil)
 	r.driver.ended(r)

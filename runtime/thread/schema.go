@@ -36,7 +36,7 @@ func (s *answerSchemas) check(schema, value json.RawMessage) error {
 	if err != nil {
 		return refuse(runtime.CodeInvalid, op, fmt.Errorf("the question's schema is wrong: %w", err))
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	doc, err := document(value)
 	if err != nil {
 		return refuse(runtime.CodeInvalid, op, err)
 	}
@@ -62,7 +62,7 @@ func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, err
 	if had := s.kept[string(schema)]; had != nil {
 		return had, nil
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	doc, err := document(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,21 @@ func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, err
 	}
 	s.kept[string(schema)] = compiled
 	return compiled, nil
+}
+
+// document reads JSON as the validator wants it: numbers stay as they are written.
+func document(data json.RawMessage) (any, error) {
+	var number json.Number
+	switch {
+	case string(data) == "true":
+		return true, nil
+	case string(data) == "false":
+		return false, nil
+	case len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9') && json.Unmarshal(data, &number) == nil:
+		return number, nil
+	default:
+		return jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	}
 }
 
 // outOfRange lists the numbers that a float64 does not hold, at most 20.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,19 @@ func (*Machine) Name() string { return Name }
 
 // Timeout is the limit of the node that runs.
 func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
+
+// Quick reports whether the next run only computes: it begins, it collects what a fan-out brought, or it handles an interrupt for which no model
+// and no decorator is asked. A branch starts another thread.
+func (m *Machine) Quick(f *runtime.Frame) bool {
+	switch f.PC {
+	case "", pcCollect:
+		return true
+	case pcHandle:
+		return m.cfg.Reviewer == nil && len(m.cfg.Prepare) == 0 && len(m.cfg.Finish) == 0 && !bytes.Contains(f.Locals, []byte(branchType))
+	default: // a node: somebody else's code
+		return false
+	}
+}
 
 // Targets are the nodes a failed step can be sent to: those with a route that had a request before.
 func (m *Machine) Targets(f *runtime.Frame) []string {

@@ -24,11 +24,10 @@ func (s *Store) Load(ctx context.Context, id string) (*runtime.Thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := copyOf(record)
-	if err == nil {
-		out.Open, err = copyOf(record.Open)
-	}
-	return out, err
+	var gives copier
+	out := gives.thread(record)
+	out.Open = gives.interrupts(record.Open)
+	return out, nil
 }
 
 // Interrupts implements [runtime.Store].
@@ -63,7 +62,7 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*ru
 	if err != nil {
 		return nil, err
 	}
-	return copyOf(found)
+	return new(copier).interrupts(found), nil
 }
 
 func matches(q *runtime.InterruptQuery, i *runtime.Interrupt) bool {
@@ -98,13 +97,13 @@ func (s *Store) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, e
 	if err != nil {
 		return nil, err
 	}
-	copies, err := copyOf(found)
-	out := make([]runtime.Entry, len(copies))
-	for n, e := range copies {
-		e.Thread, e.Cursor = found[n].Thread, found[n].Cursor
+	var gives copier
+	out := make([]runtime.Entry, len(found))
+	for n, e := range found {
 		out[n] = *e
+		gives.entry(&out[n])
 	}
-	return out, err
+	return out, nil
 }
 
 // Threads implements [runtime.Store].

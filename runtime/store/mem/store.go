@@ -1,5 +1,5 @@
 // Package mem keeps threads in memory: a [runtime.Store] for tests, for examples, and for programs whose threads need not outlive the
-// process. It is an honest store in all but that: what goes in is copied through the sealed form that a disk would get, so nothing that a
+// process. It is an honest store in all but that: what goes in is copied as the sealed form that a disk would get has it, so nothing that a
 // caller changes later is seen, and what comes out is a copy of its own.
 //
 // A commit costs the same however many threads there are, a page of a query what it returns and a look at each row that its filters pass
@@ -70,12 +70,8 @@ func refuse(code runtime.Code, op string, err error) error {
 func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	copies := make([]*runtime.Change, len(changes))
 	for n, c := range changes {
-		var errs [3]error
-		copies[n] = &runtime.Change{Before: c.Before, Fence: c.Fence}
-		copies[n].Thread, errs[0] = copyOf(c.Thread)
-		copies[n].Entries, errs[1] = copyOf(c.Entries)
-		copies[n].Interrupts, errs[2] = copyOf(c.Interrupts)
-		if err := errors.Join(errs[:]...); err != nil {
+		var err error
+		if copies[n], err = take(c); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,123 @@
+package thread_test
+
+import (
+	"context"
+	"errors"
+	goruntime "runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// computes is a machine that says of its steps that they only compute.
+type computes struct {
+	name string
+	step func(ctx context.Context, a thread.Activation) (thread.Transition, error)
+}
+
+func (c computes) Name() string { return c.name }
+
+func (c computes) Quick(*runtime.Frame) bool { return true }
+
+func (c computes) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+	return c.step(ctx, a)
+}
+
+// hidden is a machine of which nobody knows that it is quick.
+type hidden struct{ thread.Machine }
+
+// under reports whether the code that asks runs inside a call of that name.
+func under(name string) bool {
+	callers := make([]uintptr, 64)
+	frames := goruntime.CallersFrames(callers[:goruntime.Callers(0, callers)])
+	for more := true; more; {
+		var f goruntime.Frame
+		if f, more = frames.Next(); strings.HasSuffix(f.Function, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// A quick step runs in the goroutine of the call that leads to it, and all else is as with any other.
+func TestAQuickStepRunsInItsCaller(t *testing.T) {
+	for _, quick := range []bool{true, false} {
+		t.Run(map[bool]string{true: "quick", false: "not"}[quick], func(t *testing.T) {
+			scene(t, func(r *rig) {
+				var inside []bool
+				var m thread.Machine = computes{"sum", func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+					if len(a.Frame.Replies) == 0 {
+						return thread.Asks("more", nil, runtime.Question{Name: "n", Text: "How many?"}), nil
+					}
+					inside = append(inside, under("thread.(*Engine).Answer"))
+					return thread.Done(string(a.Frame.Replies[0].Value)), nil
+				}}
+				if !quick {
+					m = hidden{m}
+				}
+				r.with(m)
+				th := r.start("sum", nil)
+				r.next()
+				th = r.say(r.asked(th, "n"), "7")
+				assert.Equal(r, []bool{quick}, inside)
+				require.Equal(r, runtime.StatusDone, th.Status())
+			})
+		})
+	}
+}
+
+// What a quick step must not do is refused, and a defect in one is a failed step.
+func TestAQuickStepThatIsNone(t *testing.T) {
+	for name, step := range map[string]func(ctx context.Context) error{
+		"it only computes": func(ctx context.Context) error {
+			_, err := thread.Once(ctx, "pay", func(context.Context, string) (bool, error) { return true, nil })
+			return err
+		},
+		"panic: no":  func(context.Context) error { panic("no") },
+		"weak today": func(context.Context) error { return errors.New("weak today") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(r *rig) {
+				r.cfg.Kinds = runtime.DefaultKinds()
+				r.cfg.Kinds[2].Retry = nil
+				r.with(computes{"bad", func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
+					return thread.Done(nil), step(ctx)
+				}})
+				i := r.asked(r.start("bad", nil), runtime.KindSystemError)
+				if name == "it only computes" {
+					name = "its machine said that this step only computes"
+				}
+				assert.Contains(r, string(i.Payload), name)
+			})
+		})
+	}
+}
+
+// Quick steps that go on and on are committed in between, and a person can pause them.
+func TestQuickStepsWithoutEndCanBePaused(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, store, goesOn)
+			r.with(computes{"round", func(context.Context, thread.Activation) (thread.Transition, error) {
+				return thread.Advance("round", nil), nil
+			}})
+			th, err := r.e.Start(r.ctx, thread.Begin{Machine: "round"})
+			require.NoError(r, err, "the call returns when the first commit is there")
+			_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+			require.NoError(r, err)
+			th = r.rest(th.ID)
+			require.Len(r, th.Open, 1)
+			assert.Equal(r, runtime.KindUserEscape, th.Open[0].Kind)
+			assert.Greater(r, th.Frames[0].Visit, 1)
+			_, err = r.e.Cancel(r.ctx, th.ID, "ann", "")
+			require.NoError(r, err)
+		})
+	}
+}
