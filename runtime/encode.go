@@ -31,7 +31,7 @@ type encoder struct {
 	json   *json.Encoder
 }
 
-const encoderKept = 64 << 10 // a larger buffer is not kept
+const encoderKept = 16 << 10 // a larger buffer is not kept
 
 var encoders = sync.Pool{New: func() any {
 	e := new(encoder)

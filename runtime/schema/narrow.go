@@ -6,7 +6,8 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Property is one property of an object schema, offered to the question whether to drop it.
+// Property is one property of an object schema, offered to the question whether to drop it. It is there for that question only: keep neither it
+// nor its Schema.
 type Property struct {
 	Name   string
 	Schema *Value // as the object declares it, a reference not followed
@@ -63,12 +64,16 @@ func (e *NarrowError) Error() string { return "at " + e.Pointer + " (" + e.Rule 
 // order of the document. Where nothing is dropped, pruning is all that is done. A document without $schema is read as draft 2020-12; up to
 // draft 7 keywords beside $ref are left as they are.
 func Narrow(document []byte, drop func(Property) bool) ([]byte, error) {
-	root, err := Parse(document)
+	into := memories.Get().(*memory) //nolint:forcetypeassert // the pool holds nothing else
+	defer into.release(len(document))
+	root, err := parse(document, into)
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "narrow schema", Err: err}
 	}
-	n := &narrowing{scan: newScan(root, len(document)), seen: map[*place]bool{}, left: map[*place]bool{}}
-	if bad := n.run(drop); bad != nil {
+	n := &narrowing{scan: newScan(root, len(document), into), seen: map[*place]bool{}, left: map[*place]bool{}}
+	bad := n.run(drop)
+	into.order = n.places // it has grown
+	if bad != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "narrow schema", Err: bad}
 	}
 	return n.rebuild(n.root).append(make([]byte, 0, len(document))), nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -204,6 +205,29 @@ func large() []byte {
 			`"Hidden%d":{"type":"string"}`, i, i, i, (i+1)%220, i))
 	}
 	return []byte(`{"$ref":"#/$defs/Record0","$defs":{` + strings.Join(defs, ",") + `}}`)
+}
+
+// Calls that follow each other, and calls at the same time, take over memory and nothing that was in it.
+func TestNarrowManyAtOnce(t *testing.T) {
+	t.Parallel()
+	documents := [][]byte{large(), []byte(`{"type":"object","properties":{"a":{},"hidden":{}},"additionalProperties":false}`), []byte(`{"a":[1,`)}
+	want := make([]string, len(documents))
+	for i, d := range documents {
+		out, err := schema.Narrow(d, schema.Named("hidden"))
+		want[i] = fmt.Sprint(string(out), err)
+	}
+	require.Contains(t, want[2], "at byte 8")
+	var group sync.WaitGroup
+	for n := range 8 {
+		group.Go(func() {
+			for i := range 30 {
+				at := (n + i) % len(documents)
+				out, err := schema.Narrow(documents[at], schema.Named("hidden"))
+				assert.Equal(t, want[at], fmt.Sprint(string(out), err))
+			}
+		})
+	}
+	group.Wait()
 }
 
 func BenchmarkNarrow100KB(b *testing.B) {

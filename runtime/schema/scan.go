@@ -87,9 +87,8 @@ type scan struct {
 	dynamic map[string][]*place // by name
 	defs    map[definition]*place
 	targets map[target]*place
-	after   bool        // properties were dropped and do not lead on
-	slab    []place     // places not handed out
-	links   []reference // references not handed out
+	after   bool // properties were dropped and do not lead on
+	memory  *memory
 }
 
 // definition is where a definition of a resource stands, target a reference as it is written inside a resource.
@@ -104,9 +103,9 @@ type (
 	}
 )
 
-func newScan(root *Value, size int) *scan {
-	const each, some = 48, 256 // bytes of a schema, and of one that has a name, roughly
-	s := &scan{places: make([]*place, 0, size/each), defs: make(map[definition]*place, size/some), targets: make(map[target]*place, size/some), ids: map[string]*place{}, anchors: map[string]*place{}, dynamic: map[string][]*place{}}
+func newScan(root *Value, size int, into *memory) *scan {
+	const some = 256 // bytes of a schema that has a name, roughly
+	s := &scan{memory: into, places: into.order, defs: make(map[definition]*place, size/some), targets: make(map[target]*place, size/some), ids: map[string]*place{}, anchors: map[string]*place{}, dynamic: map[string][]*place{}}
 	draft := root.Get("$schema").text()
 	p := s.add(root, nil)
 	p.base = &url.URL{}
@@ -121,11 +120,7 @@ func newScan(root *Value, size int) *scan {
 }
 
 func (s *scan) add(v *Value, parent *place) *place {
-	if len(s.slab) == 0 {
-		s.slab = make([]place, 64)
-	}
-	p := &s.slab[0]
-	s.slab = s.slab[1:]
+	p := &s.memory.places.take(1, 64)[0]
 	p.v, p.parent = v, parent
 	if parent != nil {
 		p.base, p.id, p.legacy = parent.base, parent.id, parent.legacy
@@ -164,11 +159,8 @@ func (s *scan) refer(to []reference, r reference) []reference {
 	if len(to) > 0 {
 		return append(to, r)
 	}
-	if len(s.links) == 0 {
-		s.links = make([]reference, 32)
-	}
-	out := s.links[:1:1]
-	s.links, out[0] = s.links[1:], r
+	out := s.memory.links.take(1, 32)
+	out[0] = r
 	return out
 }
 

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -147,5 +148,32 @@ func TestConvertPointsAtAnyJSON(t *testing.T) {
 			at = append(at, f.Pointer)
 		}
 		assert.Equal(t, []string{"/properties/x~1y", "/properties/m", "/properties/l", "/properties/t"}, at)
+	}
+}
+
+// What is JSON is what the standard library takes for it, to the byte.
+func TestParseTakesJSONAndNothingElse(t *testing.T) {
+	t.Parallel()
+	good := []string{
+		`{}`, `[]`, `""`, `0`, `-0`, `-1.5e+10`, `1E-2`, `10`, `true`, `false`, `null`, " [ 1 , 2 ] ", "\t{\r\n\"a\" : [ ] }", `"\u00e9\"\\\/\b\f\n\r\t"`, `{"a":{"b":[{}]}}`,
+		"\"\xff\"", `"\ud800"`,
+	}
+	bad := []string{
+		"", " ", `{`, `[`, `"`, `"a`, `"\`, `"\x"`, `"\u12`, `"\u12g4"`, "\"\x00\"", "\"\n\"", "\x00", `01`, `-`, `+1`, `1.`, `.5`, `1e`, `1e+`, `0x1`, `tru`, `True`, `nul`,
+		`NaN`, `[1,]`, `[,1]`, `[1 2]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`, `{"a" 1}`, `{1:1}`, `[1}`, `{"a":1]`, `1 2`, `{}{}`, `[]]`, `"a""b"`, "1\x00", "[1\x00]", `--1`, `1-1`, `1:2`,
+	}
+	for _, text := range good {
+		require.True(t, json.Valid([]byte(text)), "%q", text)
+		_, err := schema.Parse([]byte(text))
+		require.NoError(t, err, "%q", text)
+		for cut := range text { // each beginning too
+			_, err := schema.Parse([]byte(text[:cut]))
+			assert.Equal(t, json.Valid([]byte(text[:cut])), err == nil, "%q", text[:cut])
+		}
+	}
+	for _, text := range bad {
+		require.False(t, json.Valid([]byte(text)), "%q", text)
+		_, err := schema.Parse([]byte(text))
+		require.Error(t, err, "%q", text)
 	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,48 +42,61 @@ type Member struct {
 }
 
 // Parse reads one JSON value. It refuses what is not JSON, an object that names a key twice, and nesting deeper than 64.
-func Parse(data []byte) (*Value, error) {
-	if !json.Valid(data) {
-		var none json.RawMessage
-		err, offset := json.Unmarshal(data, &none), int64(len(data))
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			offset = syntax.Offset
-		}
-		return nil, fmt.Errorf("parse JSON at byte %d: %w", offset, err)
-	}
-	p := parser{data: string(data)}
+func Parse(data []byte) (*Value, error) { return parse(data, new(memory)) }
+
+// parse is Parse into some memory.
+func parse(data []byte, into *memory) (*Value, error) {
+	p := parser{memory: into, data: string(data) + "\x00"} // which ends every loop, since no text and no number holds it
 	p.space()
 	v, err := p.value(0)
+	if p.space(); err == nil && p.pos < len(data) {
+		err = errSyntax
+	}
 	if err != nil {
+		if !json.Valid(data) {
+			return nil, syntax(data)
+		}
 		return nil, fmt.Errorf("parse JSON at byte %d: %w", p.pos, err)
 	}
 	return v, nil
 }
 
-// parser reads what is known to be JSON. Texts are parts of the data, and memory is taken for many values at once.
+// errSyntax says that the parser met what is no JSON. Where, and what, the decoder of the standard library tells better.
+var errSyntax = errors.New("no JSON")
+
+func syntax(data []byte) error {
+	var none json.RawMessage
+	err, offset := json.Unmarshal(data, &none), int64(len(data))
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = wrong.Offset
+	}
+	return fmt.Errorf("parse JSON at byte %d: %w", offset, cmp.Or(err, errSyntax))
+}
+
+// parser reads JSON, and nothing else. Texts are parts of the data.
 type parser struct {
-	data  string
-	pos   int
-	slab  []Value  // values not handed out
-	rows  []Member // members not handed out
-	stack []Member // of the arrays and objects that are being read
+	*memory
+
+	data string
+	pos  int
 }
 
 func (p *parser) fresh(kind Kind) *Value {
-	if len(p.slab) == 0 {
-		p.slab = make([]Value, 1+min(128, (len(p.data)-p.pos)/16))
-	}
-	v := &p.slab[0]
-	p.slab, v.Kind = p.slab[1:], kind
+	v := &p.values.take(1, p.hint())[0]
+	v.Kind = kind
 	return v
 }
+
+// hint is for how many values to get memory: the rest of the data may hold so many.
+func (p *parser) hint() int { return 1 + min(128, (len(p.data)-p.pos)/16) }
 
 func (p *parser) value(depth int) (*Value, error) {
 	switch p.data[p.pos] {
 	case '"':
 		v := p.fresh(String)
-		v.Text = p.text()
-		return v, nil
+		var err error
+		v.Text, err = p.text()
+		return v, err
 	case '{', '[':
 		if depth == maxDepth {
 			return nil, fmt.Errorf("nested deeper than %d", maxDepth)
@@ -90,11 +104,14 @@ func (p *parser) value(depth int) (*Value, error) {
 		return p.members(depth)
 	}
 	v, start := p.fresh(Literal), p.pos
-	for p.pos < len(p.data) && p.data[p.pos] > ' ' && p.data[p.pos] != ',' && p.data[p.pos] != ']' && p.data[p.pos] != '}' {
+	for c := p.data[p.pos]; c > ' ' && c != ',' && c != ']' && c != '}'; c = p.data[p.pos] {
 		p.pos++
 	}
-	if v.Text = p.data[start:p.pos]; v.Text == "null" {
+	switch v.Text = p.data[start:p.pos]; {
+	case v.Text == "null":
 		v.Text = ""
+	case v.Text != "true" && v.Text != "false" && !isNumber(v.Text):
+		return nil, errSyntax
 	}
 	return v, nil
 }
@@ -106,28 +123,38 @@ func (p *parser) members(depth int) (*Value, error) {
 	}
 	var keys map[string]bool // of a large object
 	base := len(p.stack)
-	for p.pos++; ; p.pos++ { // over the bracket or the comma
-		if p.space(); p.data[p.pos] == end {
-			break
-		}
+	p.pos++
+	p.space()
+	for first := true; p.data[p.pos] != end || !first; first = false {
 		var m Member
+		var err error
 		if v.Kind == Object {
-			m.Key = p.text()
+			if m.Key, err = p.text(); err != nil {
+				return nil, err
+			}
 			if keys = met(keys, p.stack[base:], m.Key); keys[m.Key] {
 				return nil, fmt.Errorf("key %q twice in one object", m.Key)
 			}
 			p.space()
-			p.pos++ // the colon
+			if p.data[p.pos] != ':' {
+				return nil, errSyntax
+			}
+			p.pos++
 			p.space()
 		}
-		var err error
 		if m.Value, err = p.value(depth + 1); err != nil {
 			return nil, err
 		}
 		p.stack = append(p.stack, m)
-		if p.space(); p.data[p.pos] == end {
+		p.space()
+		if p.data[p.pos] == end {
 			break
 		}
+		if p.data[p.pos] != ',' {
+			return nil, errSyntax
+		}
+		p.pos++
+		p.space()
 	}
 	p.pos++
 	v.Members = p.keep(p.stack[base:])
@@ -135,17 +162,43 @@ func (p *parser) members(depth int) (*Value, error) {
 	return v, nil
 }
 
+// isNumber reports whether a text is a JSON number.
+func isNumber(text string) bool {
+	digits := func() bool {
+		rest := strings.TrimLeft(text, "0123456789")
+		some := len(rest) < len(text)
+		text = rest
+		return some
+	}
+	text = strings.TrimPrefix(text, "-")
+	if rest, zero := strings.CutPrefix(text, "0"); zero {
+		text = rest
+	} else if !digits() {
+		return false
+	}
+	if rest, point := strings.CutPrefix(text, "."); point {
+		if text = rest; !digits() {
+			return false
+		}
+	}
+	if text != "" && (text[0] == 'e' || text[0] == 'E') {
+		if text = text[1:]; text != "" && (text[0] == '+' || text[0] == '-') {
+			text = text[1:]
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return text == ""
+}
+
 // keep copies members to where they stay. Nobody can append to them without copying.
 func (p *parser) keep(members []Member) []Member {
 	if len(members) == 0 {
 		return nil
 	}
-	if len(p.rows) < len(members) {
-		p.rows = make([]Member, max(len(members), min(128, (len(p.data)-p.pos)/16)))
-	}
-	n := copy(p.rows, members)
-	out := p.rows[:n:n]
-	p.rows = p.rows[n:]
+	out := p.rows.take(len(members), p.hint())
+	copy(out, members)
 	return out
 }
 
@@ -176,23 +229,51 @@ func (p *parser) space() {
 }
 
 // text reads a string. Most have no escape and take the short way.
-func (p *parser) text() string {
-	start, plain := p.pos, true
-	for p.pos++; p.data[p.pos] != '"'; p.pos++ {
-		if c := p.data[p.pos]; c == '\\' {
-			plain = false
-			p.pos++
-		} else if c >= utf8.RuneSelf {
+func (p *parser) text() (string, error) {
+	if p.data[p.pos] != '"' {
+		return "", errSyntax
+	}
+	start, plain := p.pos+1, true
+	for p.pos++; ; p.pos++ {
+		c := p.data[p.pos]
+		if c == '"' {
+			break
+		}
+		switch {
+		case c < ' ':
+			return "", errSyntax
+		case c >= utf8.RuneSelf:
 			plain = false // it may be no UTF-8
+		case c == '\\':
+			plain = false
+			if p.pos++; !p.escaped() {
+				return "", errSyntax
+			}
 		}
 	}
 	p.pos++
 	if plain {
-		return p.data[start+1 : p.pos-1]
+		return p.data[start : p.pos-1], nil
 	}
 	var out string
-	_ = json.Unmarshal([]byte(p.data[start:p.pos]), &out) // it is known to be a string
-	return out
+	_ = json.Unmarshal([]byte(p.data[start-1:p.pos]), &out) // it is known to be a string
+	return out, nil
+}
+
+// escaped passes over what follows a backslash, but for its last byte.
+func (p *parser) escaped() bool {
+	switch p.data[p.pos] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	case 'u':
+		for range 4 {
+			if p.pos++; !strings.ContainsRune("0123456789abcdefABCDEF", rune(p.data[p.pos])) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // Get returns the value of a key, or nil where v is nil or lacks it.
