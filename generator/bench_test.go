@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,14 +93,18 @@ func BenchmarkSchema(b *testing.B) {
 	program := routes.New(routes.UnimplementedHandlers{})
 	branches := program.Tables.Routings[0].Branches
 	for _, n := range []int{3, 7, 13} { // Union remembers nothing: this is what a set costs when it is first asked for
-		b.Run(fmt.Sprintf("composed=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if program.Schemas.Union(branches[:n], runtime.OpenAI) == "" {
-					b.Fatal("no schema")
+		for name, heap := range map[string]int{"composed": 32 << 20, "composed-in-empty-heap": 0} { // empty, it is collected every 300 texts
+			b.Run(fmt.Sprintf("%s=%d", name, n), func(b *testing.B) {
+				held := make([]byte, heap)
+				b.ReportAllocs()
+				for b.Loop() {
+					if program.Schemas.Union(branches[:n], runtime.OpenAI) == "" {
+						b.Fatal("no schema")
+					}
 				}
-			}
-		})
+				goruntime.KeepAlive(held)
+			})
+		}
 		b.Run(fmt.Sprintf("copied=%d", n), func(b *testing.B) { // the memory alone
 			text := program.Schemas.Union(branches[:n], runtime.OpenAI)
 			b.ReportAllocs()

@@ -58,6 +58,7 @@ type Schemas struct {
 	closed   []closedBranch           // of the routes, by definition
 	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
 	whole    []atomic.Pointer[string] // all branches, by dialect
+	sheets   []atomic.Pointer[sheet]  // by dialect
 	recent   [recentSets]atomic.Pointer[recentSet]
 }
 
@@ -92,7 +93,8 @@ func (s *Schemas) place(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
 // slices are kept and must not change.
 func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
 	s := &Schemas{defs: defs, branches: branches, closed: make([]closedBranch, len(defs)),
-		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)), whole: make([]atomic.Pointer[string], len(dialectNames))}
+		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)), whole: make([]atomic.Pointer[string], len(dialectNames)),
+		sheets: make([]atomic.Pointer[sheet], len(dialectNames))}
 	var room [512]byte
 	for i := range branches { // made once: sets are composed of them
 		if branch := &branches[i]; branch.Def > 0 && branch.Def <= len(defs) {
@@ -149,11 +151,11 @@ func (s *Schemas) Union(branches []BranchRow, d Dialect) string {
 		return ""
 	}
 	var few fewDefinitions
-	found := s.mark(&few)
+	found := s.mark(&few, d)
 	for i := range branches {
 		found.add(branches[i].Def)
 	}
-	if !found.close(d) {
+	if !found.close() {
 		return ""
 	}
 	var room [4096]byte
@@ -179,7 +181,7 @@ func (s *Schemas) Union(branches []BranchRow, d Dialect) string {
 			head = append(head, `,"propertyOrdering":["`+wrapper+`"]`...)
 		}
 	}
-	return found.join(head, d)
+	return found.join(head)
 }
 
 // Def returns one definition, counted from 1, as a schema of its own: its object with "$defs" added at the end for what it reaches, which
@@ -190,17 +192,17 @@ func (s *Schemas) Def(i int, d Dialect) string {
 	}
 	object := s.defs[i-1].in(d)
 	var few fewDefinitions
-	found := s.mark(&few)
+	found := s.mark(&few, d)
 	for _, ref := range s.defs[i-1].Refs {
 		found.add(ref)
 	}
-	if !found.close(d) || object == noForm {
+	if !found.close() || object == noForm {
 		return ""
 	}
 	if found.size == 0 {
 		return object
 	}
-	return found.join([]byte(strings.TrimSuffix(object, "}")), d)
+	return found.join([]byte(strings.TrimSuffix(object, "}")))
 }
 
 // appendPlain appends a union as JSON Schema has it, without $defs and the last brace.
@@ -234,20 +236,50 @@ func (s *Schemas) appendProperty(b []byte, branch *BranchRow) []byte {
 	return append(append(b, s.defs[branch.Def-1].Name...), `"}`...)
 }
 
+// sheet is all definitions of a dialect as members of $defs, in the order of the table, each with a comma before it. What stands together there is
+// copied at once: most sets reach most definitions.
+type sheet struct {
+	text string
+	at   []int // where each begins, and where the last ends; nothing stands where there is no form
+}
+
+// sheet returns that of a dialect. It is written when it is first asked for.
+func (s *Schemas) sheet(d Dialect) *sheet {
+	if int(d) >= len(s.sheets) {
+		return &sheet{at: make([]int, len(s.defs)+1)}
+	}
+	if made := s.sheets[d].Load(); made != nil {
+		return made
+	}
+	out := &sheet{at: make([]int, 1, len(s.defs)+1)}
+	var b strings.Builder
+	for i := range s.defs {
+		if text := s.defs[i].in(d); text != noForm {
+			b.WriteString(`,"` + s.defs[i].Name + `":` + text)
+		}
+		out.at = append(out.at, b.Len())
+	}
+	out.text = b.String()
+	s.sheets[d].Store(out)
+	return out
+}
+
 // reached is a set of definitions.
 type reached struct {
+	*sheet
+
 	defs []Definition
 	seen []uint64 // bit by bit, as a route set
 	todo []uint64 // found, and their references not yet followed
-	size int      // of the definitions in the dialect, with their names
+	size int      // of the definitions on their sheet
 	bad  bool     // a reference to no definition, or to one without a form
 }
 
 // fewDefinitions is memory on the caller's stack that is enough for most specs.
 type fewDefinitions struct{ seen, todo [8]uint64 }
 
-func (s *Schemas) mark(few *fewDefinitions) reached {
-	r := reached{defs: s.defs, seen: few.seen[:], todo: few.todo[:]}
+func (s *Schemas) mark(few *fewDefinitions, d Dialect) reached {
+	r := reached{sheet: s.sheet(d), defs: s.defs, seen: few.seen[:], todo: few.todo[:]}
 	if words := (len(s.defs) + 63) / 64; words > len(r.seen) {
 		r.seen, r.todo = make([]uint64, words), make([]uint64, words)
 	}
@@ -265,14 +297,19 @@ func (r *reached) add(def int) {
 }
 
 // close adds everything that is referred to. False means that a definition is missing or has no form in the dialect.
-func (r *reached) close(d Dialect) bool {
+func (r *reached) close() bool {
 	for again := true; again; {
 		again = false
 		for w := range r.todo {
 			for r.todo[w] != 0 {
 				i := w*64 + bits.TrailingZeros64(r.todo[w])
 				r.todo[w] &= r.todo[w] - 1
-				r.follow(&r.defs[i], d)
+				size := r.at[i+1] - r.at[i]
+				r.size += size
+				r.bad = r.bad || size == 0
+				for _, ref := range r.defs[i].Refs {
+					r.add(ref)
+				}
 				again = true
 			}
 		}
@@ -280,29 +317,22 @@ func (r *reached) close(d Dialect) bool {
 	return !r.bad
 }
 
-func (r *reached) follow(def *Definition, d Dialect) {
-	text := def.in(d)
-	r.bad = r.bad || text == noForm
-	r.size += len(`"":,`) + len(def.Name) + len(text)
-	for _, ref := range def.Refs {
-		r.add(ref)
-	}
-}
-
 // join returns the open object head with the definitions in the order of the table as its last key. The text is allocated once.
-func (r *reached) join(head []byte, d Dialect) string {
+func (r *reached) join(head []byte) string {
+	const before = `,"$defs":{`
 	var b strings.Builder
-	before := `,"$defs":{"`
 	b.Grow(len(head) + len(before) + r.size + len("}}"))
 	b.Write(head)
-	for i, word := range r.seen { // as SetAll, which would move the set to the heap
-		for ; word != 0; word &= word - 1 {
-			def := &r.defs[i*64+bits.TrailingZeros64(word)]
-			b.WriteString(before)
-			b.WriteString(def.Name)
-			b.WriteString(`":`)
-			b.WriteString(def.in(d))
-			before = `,"`
+	b.WriteString(before)
+	comma := 1 // the first has none
+	for w, word := range r.seen { // as SetAll, which would move the set to the heap
+		for word != 0 {
+			from := bits.TrailingZeros64(word)
+			word += 1 << from // the carry runs through all that follow it
+			to := bits.TrailingZeros64(word)
+			word &= word - 1
+			b.WriteString(r.text[r.at[w*64+from]+comma : r.at[w*64+to]])
+			comma = 0
 		}
 	}
 	b.WriteString("}}")
