@@ -131,6 +131,7 @@ type FlowStep struct {
 	Cond     *Expr  // while
 	Body     Target // while: its first step
 	Rounds   int    // while: at most
+	Inside   int    // the while step whose loop it belongs to, a row before its own; 0: none
 	Flow     int    // call, link
 	Action   int    // action
 	Inputs   []Bind // action, call, link: Name is the input; generate: what it is told, Name is the label

@@ -324,7 +324,7 @@ func (r *reached) join(head []byte) string {
 	b.Grow(len(head) + len(before) + r.size + len("}}"))
 	b.Write(head)
 	b.WriteString(before)
-	comma := 1 // the first has none
+	comma := 1                    // the first has none
 	for w, word := range r.seen { // as SetAll, which would move the set to the heap
 		for word != 0 {
 			from := bits.TrailingZeros64(word)

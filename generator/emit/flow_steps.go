@@ -27,6 +27,7 @@ func (w flowWriter) step(s *plan.FlowStep) []jen.Code {
 	w.expr(r, "Cond", s.Cond)
 	w.target(r, "Body", s.Body)
 	r.number("Rounds", s.Rounds)
+	w.target(r, "Inside", s.Inside)
 	if f := w.p.Talk.Flow(s.Flow); f != nil {
 		r.code("Flow", place(f.Const))
 	}

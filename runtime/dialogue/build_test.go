@@ -164,7 +164,28 @@ func (w *builder) build(flow *f) runtime.Flow {
 			out.Steps[i].Was = []string{was}
 		}
 	}
+	nest(out.Steps)
 	return out
+}
+
+// nest says which steps belong to which loop: from its body to the last step that leads back to it, before what follows it. Inner loops come
+// after outer ones.
+func nest(steps []runtime.FlowStep) {
+	for i := range steps {
+		last := len(steps) - 1
+		if next := int(steps[i].Next); next > i+1 {
+			last = next - 2
+		}
+		for ; steps[i].Body > 0 && last > i; last-- {
+			if int(steps[last].Next) != i+1 {
+				continue
+			}
+			for at := int(steps[i].Body) - 1; at <= last; at++ {
+				steps[at].Inside = i + 1
+			}
+			break
+		}
+	}
 }
 
 func (w *builder) step(i int, s *p) runtime.FlowStep {

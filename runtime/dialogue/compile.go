@@ -32,7 +32,6 @@ type step struct {
 	arms   []*expr
 	set    []*expr
 	inputs []*expr
-	body   []bool // of a while: the steps of its loop, by row
 	asks   asking // of a question
 }
 
@@ -132,11 +131,6 @@ func (c *compiler) flow(f *flow) {
 		c.at = "flow " + f.Name + " step " + f.steps[i].ID
 		c.step(f, &f.steps[i])
 	}
-	for i := range f.steps {
-		if f.steps[i].Kind == "while" {
-			f.steps[i].body = f.loop(&f.steps[i])
-		}
-	}
 }
 
 // step checks a step and decides what can be decided of it. Fields that a kind does not use are empty and pass.
@@ -149,6 +143,7 @@ func (c *compiler) step(f *flow, st *step) {
 	asks := st.Kind == "collect" || st.Kind == "confirm"
 	c.row("flow", st.Flow, len(t.Flows), st.Kind == "call" || st.Kind == "link")
 	c.row("action", st.Action, len(t.Actions), st.Kind == "action")
+	c.row("loop", st.Inside, st.number-1, false)
 	f.checks = c.row("validator", st.Check, len(t.Validators), false) || f.checks
 	for _, to := range []runtime.Target{st.Next, st.Else, st.Body, st.OnInvalid, st.OnTimeout, st.OnCancel, st.OnError, st.OnYes, st.OnNo, st.OnChange} {
 		c.target(f, to)
@@ -210,55 +205,14 @@ func (c *compiler) binds(f *flow, binds []runtime.Bind, sets bool) []*expr {
 	return out
 }
 
-// loop finds the steps of a loop: those that its body reaches and that come back to it, after the while and before what follows it. Leaving
-// them ends the loop.
-func (f *flow) loop(w *step) []bool {
-	last := len(f.steps)
-	if int(w.Next) > w.number {
-		last = int(w.Next) - 1
-	}
-	inside := func(to runtime.Target) bool { return int(to) > w.number && int(to) <= last }
-	from := f.reached(w.Body, inside)
-	back := make([]bool, len(f.steps))
-	for more := true; more; {
-		more = false
-		for i := range f.steps {
-			if back[i] || !from[i] {
-				continue
-			}
-			if slices.ContainsFunc(f.leads(&f.steps[i]), func(to runtime.Target) bool {
-				return int(to) == w.number || to > 0 && back[to-1]
-			}) {
-				back[i], more = true, true
-			}
+// within reports whether a step belongs to a loop, or to one inside it.
+func (f *flow) within(step, loop int) bool {
+	for at := f.steps[step-1].Inside; at > 0; at = f.steps[at-1].Inside {
+		if at == loop {
+			return true
 		}
 	}
-	return back
-}
-
-// reached marks the steps that can be reached from one, as long as each of them is inside.
-func (f *flow) reached(from runtime.Target, inside func(runtime.Target) bool) []bool {
-	out := make([]bool, len(f.steps))
-	open := []runtime.Target{from}
-	for len(open) > 0 {
-		at := open[len(open)-1]
-		open = open[:len(open)-1]
-		if !inside(at) || out[at-1] {
-			continue
-		}
-		out[at-1] = true
-		open = append(open, f.leads(&f.steps[at-1])...)
-	}
-	return out
-}
-
-// leads lists where a step may go.
-func (f *flow) leads(st *step) []runtime.Target {
-	out := []runtime.Target{st.Next, st.Else, st.Body, st.OnInvalid, st.OnTimeout, st.OnCancel, st.OnError, st.OnYes, st.OnNo, st.OnChange}
-	for _, arm := range st.Arms {
-		out = append(out, arm.To)
-	}
-	return out
+	return false
 }
 
 // rename gives what is stored the names that slots and steps have today.

@@ -118,7 +118,7 @@ func (w *work) run(at int) move {
 func (w *work) leave(at int) {
 	for id := range w.s.Rounds { // each is judged by itself
 		n := w.f.byStep[id]
-		if n == 0 || n != at && !w.f.steps[n-1].body[at-1] {
+		if n == 0 || n != at && !w.f.within(at, n) {
 			delete(w.s.Rounds, id)
 		}
 	}

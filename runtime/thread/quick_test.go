@@ -46,6 +46,7 @@ func under(name string) bool {
 
 // A quick step runs in the goroutine of the call that leads to it, and all else is as with any other.
 func TestAQuickStepRunsInItsCaller(t *testing.T) {
+	t.Parallel()
 	for _, quick := range []bool{true, false} {
 		t.Run(map[bool]string{true: "quick", false: "not"}[quick], func(t *testing.T) {
 			scene(t, func(r *rig) {
@@ -73,6 +74,7 @@ func TestAQuickStepRunsInItsCaller(t *testing.T) {
 
 // What a quick step must not do is refused, and a defect in one is a failed step.
 func TestAQuickStepThatIsNone(t *testing.T) {
+	t.Parallel()
 	for name, step := range map[string]func(ctx context.Context) error{
 		"it only computes": func(ctx context.Context) error {
 			_, err := thread.Once(ctx, "pay", func(context.Context, string) (bool, error) { return true, nil })

@@ -619,6 +619,7 @@ var rowStepCheckTransactionsPagesLeft = runtime.FlowStep{
 var rowStepCheckTransactionsFetch = runtime.FlowStep{
 	ID:     "fetch",
 	Kind:   "action",
+	Inside: atStepCheckTransactionsPagesLeft,
 	Action: atActionGetTransactions,
 	Inputs: []runtime.Bind{
 		{Name: "account", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: atSlotCheckTransactionsAccount}},
@@ -638,7 +639,8 @@ var rowStepCheckTransactionsPageText = runtime.FlowStep{
 	Text: runtime.Texts{{Variants: []runtime.Template{
 		{{Text: "Page "}, {Slot: atSlotCheckTransactionsPage}, {Text: " of "}, {Slot: atSlotCheckTransactionsPages}, {Text: ":\n"}, {Slot: atSlotCheckTransactionsListing}},
 	}}},
-	Next: atStepCheckTransactionsLast,
+	Inside: atStepCheckTransactionsPagesLeft,
+	Next:   atStepCheckTransactionsLast,
 }
 
 var rowStepCheckTransactionsLast = runtime.FlowStep{
@@ -647,8 +649,9 @@ var rowStepCheckTransactionsLast = runtime.FlowStep{
 	Arms: []runtime.FlowArm{
 		{If: runtime.Expr{Op: runtime.OpNot, Args: []runtime.Expr{{Op: runtime.OpSlot, Slot: atSlotCheckTransactionsMore}}}, To: atStepCheckTransactionsFinished},
 	},
-	Else: atStepCheckTransactionsAskMore,
-	Next: atStepCheckTransactionsAskMore,
+	Else:   atStepCheckTransactionsAskMore,
+	Inside: atStepCheckTransactionsPagesLeft,
+	Next:   atStepCheckTransactionsAskMore,
 }
 
 var rowStepCheckTransactionsAskMore = runtime.FlowStep{
@@ -657,14 +660,16 @@ var rowStepCheckTransactionsAskMore = runtime.FlowStep{
 	Text: runtime.Texts{{Variants: []runtime.Template{
 		{{Text: "Shall I show more?"}},
 	}}},
-	Slot:  atSlotCheckTransactionsGoOn,
-	Force: true,
-	Next:  atStepCheckTransactionsTurn,
+	Slot:   atSlotCheckTransactionsGoOn,
+	Inside: atStepCheckTransactionsPagesLeft,
+	Force:  true,
+	Next:   atStepCheckTransactionsTurn,
 }
 
 var rowStepCheckTransactionsTurn = runtime.FlowStep{
 	ID:     "turn",
 	Kind:   "action",
+	Inside: atStepCheckTransactionsPagesLeft,
 	Action: atActionNextPage,
 	Inputs: []runtime.Bind{
 		{Name: "page", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: atSlotCheckTransactionsPage}},
@@ -917,6 +922,7 @@ var rowStepReviewSecurityAlertsEach = runtime.FlowStep{
 var rowStepReviewSecurityAlertsNextOne = runtime.FlowStep{
 	ID:     "next_one",
 	Kind:   "action",
+	Inside: atStepReviewSecurityAlertsEach,
 	Action: atActionGetNextAlert,
 	Outputs: []runtime.Bind{
 		{Name: "alert", Slot: atSlotReviewSecurityAlertsAlert},
@@ -931,14 +937,16 @@ var rowStepReviewSecurityAlertsAskOwn = runtime.FlowStep{
 	Text: runtime.Texts{{Variants: []runtime.Template{
 		{{Slot: atSlotReviewSecurityAlertsText}, {Text: " Was that you?"}},
 	}}},
-	Slot:  atSlotReviewSecurityAlertsOwn,
-	Force: true,
-	Next:  atStepReviewSecurityAlertsMark,
+	Slot:   atSlotReviewSecurityAlertsOwn,
+	Inside: atStepReviewSecurityAlertsEach,
+	Force:  true,
+	Next:   atStepReviewSecurityAlertsMark,
 }
 
 var rowStepReviewSecurityAlertsMark = runtime.FlowStep{
 	ID:     "mark",
 	Kind:   "action",
+	Inside: atStepReviewSecurityAlertsEach,
 	Action: atActionMarkAlertReviewed,
 	Inputs: []runtime.Bind{
 		{Name: "alert", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: atSlotReviewSecurityAlertsAlert}},
