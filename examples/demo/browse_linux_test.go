@@ -18,10 +18,16 @@ func TestBrowse(t *testing.T) { // alone: it changes where programs are looked f
 	opener := "#!/bin/sh\nprintf %s \"$1\" > " + pipe + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "xdg-open"), []byte(opener), 0o700))
 	t.Setenv("PATH", folder)
-	browse(t.Context(), "http://127.0.0.1:1/#token=x")
+	require.NoError(t, browse(t.Context(), folder, "http://127.0.0.1:1/#token=x&by=you"))
 	opened, err := os.ReadFile(pipe) // waits for the program
 	require.NoError(t, err)
-	assert.Equal(t, "http://127.0.0.1:1/#token=x", string(opened))
+	assert.NotContains(t, string(opened), "token=", "everybody can see it")
+	page, err := os.ReadFile(string(opened))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), `content="0;url=http://127.0.0.1:1/#token=x&amp;by=you"`)
+	info, err := os.Stat(string(opened))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	t.Setenv("PATH", "")
-	browse(t.Context(), "nobody") // and does without
+	require.NoError(t, browse(t.Context(), folder, "nobody"), "it does without")
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html"
 	"io"
 	"log"
 	"net"
@@ -81,7 +82,9 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(page stri
 		return errors.Join(err, listener.Close())
 	}
 	if *show {
-		browse(ctx, page)
+		if err := browse(ctx, *folder, page); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	return house.serve(ctx, listener, func() {
 		if ready != nil {
@@ -162,9 +165,9 @@ func (h *house) close() error {
 	return errors.Join(all...)
 }
 
-// browse opens an address where there is a program for it. Where there is none, the printed address has to do. Other users of the machine can
-// see the arguments of a program, and so the token: for a demo on this machine that will do, for a service it would not.
-func browse(ctx context.Context, address string) {
+// browse opens an address where there is a program for it. Where there is none, the printed address has to do. The program is given a file that leads to
+// the address and that only this user can read: the arguments of a program are there for all users of a machine to see, and the address holds the token.
+func browse(ctx context.Context, folder, address string) error {
 	command := []string{"xdg-open"}
 	switch goruntime.GOOS {
 	case "darwin":
@@ -172,10 +175,24 @@ func browse(ctx context.Context, address string) {
 	case "windows":
 		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	if path, err := exec.LookPath(command[0]); err == nil {
-		opener := exec.CommandContext(ctx, path, append(command[1:], address)...)
-		if opener.Start() == nil {
-			go func() { _ = opener.Wait() }()
-		}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return nil //nolint:nilerr // the printed address has to do
 	}
+	leads, err := filepath.Abs(filepath.Join(folder, "open.html"))
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(leads); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	page := `<!doctype html><meta charset="utf-8"><title>Demo</title><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address) + `">`
+	if err := os.WriteFile(leads, []byte(page), 0o600); err != nil {
+		return err
+	}
+	opener := exec.CommandContext(ctx, path, append(command[1:], leads)...)
+	if opener.Start() == nil {
+		go func() { _ = opener.Wait() }()
+	}
+	return nil
 }
