@@ -22,6 +22,7 @@ type Answer struct {
 	By        string          // who answers
 	Digest    string          // of what the person saw; "" does not check it
 	Request   string          // id of this request: the same one again gets the same result
+	Spend     bool            // Request is used up by what counts: after an answer that was unclear the next one may bear it again
 }
 
 // AnsweredError is the data of [CodeAlreadyAnswered].
@@ -231,7 +232,7 @@ func (c *Change) value(op string, i *Interrupt, a *Answer) (json.RawMessage, err
 		}
 		value, reason := i.read(a.Text)
 		if reason != "" {
-			return nil, c.unclear(op, i, reason)
+			return nil, c.unclear(op, i, a, reason)
 		}
 		a.Value = value
 	}
@@ -263,19 +264,44 @@ func (c *Change) legal(i *Interrupt, value json.RawMessage) bool {
 	return o.Choice != orderStatus
 }
 
+// try is the value of a reasked entry: what was said, and how many tries are left.
+type try struct {
+	Said string `json:"said"`
+	Left int    `json:"left"`
+}
+
+// Unclear is the refusal that a reasked entry of the log tells of, for the same request when it comes again. It refuses another answer under its
+// id with [CodeConflict].
+func (a *Answer) Unclear(e *Entry) error {
+	op := "answer interrupt " + e.Interrupt
+	var t try
+	if json.Unmarshal(e.Value, &t) != nil || t.Said != a.Text {
+		return refuse(CodeConflict, op, errors.New("the request id was used for something else: take a new one"))
+	}
+	return refuse(CodeInvalid, op, &UnclearError{Reason: e.Text, Left: t.Left})
+}
+
 // unclear counts an answer that could not be read. After the third the deadline's policy acts.
-func (c *Change) unclear(op string, i *Interrupt, reason string) error {
+func (c *Change) unclear(op string, i *Interrupt, a *Answer, reason string) error {
 	const tries = 3
-	left := tries - i.Asks - 1
-	c.Add(Entry{Type: EntryReasked, Interrupt: i.ID, Text: reason})
-	if left <= 0 {
+	left := max(tries-i.Asks-1, 0)
+	value, err := Encode(try{a.Text, left})
+	if err != nil {
+		return err
+	}
+	e := Entry{Type: EntryReasked, Interrupt: i.ID, Text: reason, Value: value, By: a.By}
+	if !a.Spend {
+		e.Request = a.Request
+	}
+	c.Add(e)
+	if left == 0 {
 		policy := i.policy(c.rules)
 		if policy == nil || policy.Then != "default" {
 			policy = &Deadline{Then: "expire"}
 		}
 		c.act(i, policy, &Failure{Code: CodeInvalid, Text: "no clear answer to " + i.Name + " in three tries: " + reason})
 	}
-	return refuse(CodeInvalid, op, &UnclearError{Reason: reason, Left: max(left, 0)})
+	return refuse(CodeInvalid, op, &UnclearError{Reason: reason, Left: left})
 }
 
 // vote counts an answer where several are needed. The interrupt is answered by the value that enough people gave, and expires when no value

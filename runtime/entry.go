@@ -25,7 +25,7 @@ const (
 	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place. Interrupt, Other
 	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo, Request
 	EntryVoted      EntryType = "voted"      // one of several needed answers came. Interrupt, Value, Request
-	EntryReasked    EntryType = "reasked"    // a plain answer was unclear. Interrupt, Text: why
+	EntryReasked    EntryType = "reasked"    // a plain answer was unclear. Interrupt, Text: why, Value: what was said and how many tries are left, Request
 	EntryExpired    EntryType = "expired"    // the deadline came and nobody had answered. Interrupt, Failure
 	EntryCancelled  EntryType = "cancelled"  // an interrupt was taken back. Interrupt
 	EntryClaimed    EntryType = "claimed"    // somebody took an interrupt on, or laid it down. Interrupt, Name: who, "" for nobody

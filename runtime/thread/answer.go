@@ -44,6 +44,8 @@ func (e *Engine) answer(c *runtime.Change, a runtime.Answer) (*runtime.Interrupt
 		return nil, refuse(runtime.CodeConflict, "answer interrupt "+a.Interrupt, errors.New("the request id was used for something else: take a new one"))
 	case row.Interrupt == "": // an early answer
 		return nil, nil
+	case row.Type == runtime.EntryReasked:
+		return nil, a.Unclear(row)
 	default:
 		return e.find(c, row.Interrupt)
 	}

@@ -2,6 +2,8 @@ package thread_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,5 +143,73 @@ func TestCloseWhileTheStoreIsGone(t *testing.T) {
 		assert.True(r, th.Paused(), "the next engine goes on where the store is")
 		r.say(r.asked(th, runtime.KindUserEscape), `"continue"`)
 		assert.Equal(r, 1, r.did.of("work"))
+	})
+}
+
+// An integer is one however it is written, and one that the step cannot hold is refused before it is an answer, whoever wrote the schema.
+func TestIntegersOfAQuestion(t *testing.T) {
+	type count struct {
+		N    int     `json:"n"`
+		Rest []int64 `json:"rest"`
+		F    float64 `json:"f"`
+		Text string  `json:"text"`
+	}
+	number := json.RawMessage(`{"type": "integer"}`)
+	scene(t, func(r *rig) {
+		r.with(thread.Func("count", func(ctx context.Context, schema json.RawMessage) ([]any, error) {
+			if string(schema) == "null" {
+				schema = nil
+			}
+			n, err := thread.Ask[int8](ctx, "n", runtime.Question{Text: "How many?", Schema: schema})
+			if err != nil {
+				return nil, err
+			}
+			more, err := thread.Ask[count](ctx, "more", runtime.Question{Text: "And?"})
+			return []any{n, more}, err
+		}))
+		for _, schema := range []json.RawMessage{nil, number, json.RawMessage(`{"type":"integer","minimum":-5}`)} {
+			th := r.start("count", schema)
+			i := r.asked(th, "n")
+			for _, wrong := range []string{"128", "9223372036854775808", "1e3", "1.5", "-129", `"1"`} {
+				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(wrong), By: "bob"})
+			}
+			r.next()
+			th = r.say(i, "1.2e1")
+			r.next()
+			th = r.say(r.asked(th, "more"), `{"n":3.0,"rest":[1e2,-0.0,7],"f":2.5,"text":"4.0"}`)
+			r.done(th, `[12,{"n":3,"rest":[100,0,7],"f":2.5,"text":"4.0"}]`)
+		}
+	})
+}
+
+// The same request finds the refusal of an unclear answer again, and counts once. A request that is to be spent is not, by an unclear answer.
+func TestAnUnclearAnswerAgain(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(thread.Func("ask", func(ctx context.Context, _ any) (bool, error) {
+			return thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?", Plain: runtime.PlainYesNo})
+		}))
+		i := r.asked(r.start("ask", nil), "sure")
+		unclear := func(request, text string, spend bool, left int) {
+			r.Helper()
+			err := r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Text: text, Request: request, Spend: spend})
+			wrong, ok := errors.AsType[*runtime.UnclearError](err)
+			require.True(r, ok, "%v", err)
+			assert.Equal(r, left, wrong.Left)
+		}
+		unclear("one", "hm", false, 2)
+		for range 3 {
+			r.next()
+			unclear("one", "hm", false, 2)
+		}
+		r.refused(runtime.CodeConflict, runtime.Answer{Interrupt: i.ID, Text: "well", Request: "one"})
+		r.refused(runtime.CodeConflict, runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "one"})
+		unclear("token", "hm", true, 1)
+		assert.Equal(r, 2, r.interrupt(i.ID).Asks)
+		_, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
+		require.NoError(r, err)
+		r.done(r.rest(i.Thread), "true")
+		again, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
+		require.NoError(r, err)
+		assert.JSONEq(r, "true", string(again.Answer))
 	})
 }

@@ -1,12 +1,15 @@
 package thread
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"reflect"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -15,15 +18,16 @@ import (
 // what the handler returns is discarded, and every later Do, Once and Ask of that run does nothing.
 //
 // name finds the answer again: it is unique in its step. Without a schema, an answer for a T that is a string, a bool or a number is held to
-// that type. The answer counts for this very question only: when the step comes back with other content under the same name, the old answer
+// that type, and one for a T that is an integer to its bounds also where a schema of type integer names none. The answer counts for this very question only: when the step comes back with other content under the same name, the old answer
 // is not used, and the new question is asked. An answer that sends the work elsewhere (route_to) is refused with CodeNoRoute, permanently:
 // use [AskAll] where that is offered.
 func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error) {
 	var zero T
 	q.Name = name
-	own := q.Schema == nil
-	if own {
+	if q.Schema == nil {
 		q.Schema = schemaOf(reflect.TypeFor[T]())
+	} else {
+		q.Schema = bounded(q.Schema, reflect.TypeFor[T]())
 	}
 	replies, err := AskAll(ctx, q)
 	if err != nil {
@@ -32,15 +36,13 @@ func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error)
 	if target := replies[0].RouteTo; target != "" {
 		return zero, runtime.Permanent(refuse(runtime.CodeNoRoute, "ask "+name, errors.New("the answer sends the work to "+target+", which this step cannot do")))
 	}
-	value := replies[0].Value
-	if own {
-		switch reflect.TypeFor[T]().Kind() { //nolint:exhaustive // all the others are read as they are
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-			value = digits(value)
+	v, err := decoded[T]("ask "+name, replies[0].Value)
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong { // 3.0 for an int, say
+		if again, errAgain := decoded[T]("ask "+name, digits(replies[0].Value)); errAgain == nil {
+			return again, nil
 		}
 	}
-	return decoded[T]("ask "+name, value)
+	return v, err
 }
 
 // AskAll asks several questions at once, each under its own Name, and returns their answers in that order when all are there. The step runs
@@ -112,10 +114,56 @@ func schemaOf(t reflect.Type) json.RawMessage {
 	}
 }
 
-// digits writes an integer as Go reads it: for JSON Schema 3.0 and 3e0 are integers too.
-func digits(value json.RawMessage) json.RawMessage {
-	if n, ok := new(big.Rat).SetString(string(value)); ok && n.IsInt() { // the schema has bounded it
-		return json.RawMessage(n.Num().String())
+// bounded adds to a schema of integers the bounds of the type that takes them, where it has none of its own: nothing may be an answer that the step
+// cannot read.
+func bounded(schema json.RawMessage, t reflect.Type) json.RawMessage {
+	var says, bounds map[string]json.RawMessage
+	if json.Unmarshal(schema, &says) != nil || string(says["type"]) != `"integer"` || json.Unmarshal(schemaOf(t), &bounds) != nil {
+		return schema
 	}
-	return value
+	out := bytes.TrimSuffix(bytes.TrimSpace(schema), []byte("}"))
+	out = slices.Clip(out)
+	for _, bound := range []struct{ keyword, exclusive string }{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+		if says[bound.keyword] == nil && says[bound.exclusive] == nil && bounds[bound.keyword] != nil {
+			out = fmt.Appendf(out, `,%q:%s`, bound.keyword, bounds[bound.keyword])
+		}
+	}
+	return append(out, '}')
+}
+
+// digits writes the integers in a value as Go reads them: for JSON Schema 3.0 and 3e0 are integers too.
+func digits(value json.RawMessage) json.RawMessage {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return value
+	}
+	out, err := runtime.Encode(inDigits(v))
+	if err != nil {
+		return value
+	}
+	return out
+}
+
+func inDigits(v any) any {
+	const most = 400 // digits; what a number may be is bounded before it is stored
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err != nil || math.Abs(f) > 1e20 || len(v) > most {
+			return v
+		}
+		if n, ok := new(big.Rat).SetString(v.String()); ok && n.IsInt() {
+			return json.Number(n.Num().String())
+		}
+	case []any:
+		for i := range v {
+			v[i] = inDigits(v[i])
+		}
+	case map[string]any:
+		for key := range v { // each by itself
+			v[key] = inDigits(v[key])
+		}
+	}
+	return v
 }

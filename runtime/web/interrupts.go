@@ -97,10 +97,10 @@ func (c *call) answer(thread string, f *answerForm) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g := c.who.grant; g != nil && g.Once {
-		request = spentRequest(g.ID) // the commit that answers spends the token
-	}
 	a := f.answer(request)
+	if g := c.who.grant; g != nil && g.Once {
+		a.Request, a.Spend = spentRequest(g.ID), true // the commit that answers spends the token
+	}
 	i, err := c.s.engine.Answer(c.ctx(), thread, a)
 	if err != nil {
 		return nil, err

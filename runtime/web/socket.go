@@ -271,7 +271,7 @@ func (s *socket) resume(ctx context.Context, p *payloadForm) (string, error) {
 		return "", err
 	}
 	if g := s.who.grant; g != nil && g.Once {
-		a.Request = spentRequest(g.ID)
+		a.Request, a.Spend = spentRequest(g.ID), true
 	}
 	if p.UserInput != nil {
 		m, err := message(p.UserInput)

@@ -11,10 +11,10 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// copier makes deep copies. Those that it takes are what sealing and unsealing would give, at a fiftieth of the cost, since a record of this store
-// is one that has been on a disk: empty lists are none, times are in UTC, texts are UTF-8, and what is no JSON has no sealed form. Those that it
-// gives are of records it took. Texts are shared: nobody can write into them. It names every field that refers to something, and every text and
-// time; a test fills records with anything, and finds what is forgotten here.
+// copier makes deep copies. Those that it takes are what sealing and unsealing would give, at a small part of the cost, since a record of this store
+// is one that has been on a disk: empty lists are none, times are in UTC, as those of records are anyway, texts are UTF-8, and what is no JSON has no
+// sealed form. Those that it gives are of records it took. Texts are shared: nobody can write into them. It names every field that refers to
+// something, and every text and time; a test fills records with anything, and finds what is forgotten here.
 type copier struct {
 	takes bool
 	err   error // the first JSON that is none; a record with it is not to be used
