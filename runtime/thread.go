@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -131,10 +132,13 @@ type Failure struct {
 	Text string `json:"text,omitempty"`
 }
 
-// Error gives code and text, so that a failure can travel as an error.
+// Error gives code and text, the code once, so that a failure can travel as an error.
 func (f *Failure) Error() string {
-	if f.Text == "" {
+	switch {
+	case f.Text == "":
 		return string(f.Code)
+	case strings.Contains(f.Text, string(f.Code)): // that of an Error says it already
+		return f.Text
 	}
 	return string(f.Code) + ": " + f.Text
 }

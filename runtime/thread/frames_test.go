@@ -100,7 +100,7 @@ func TestFailureOfAChildGoesToItsParent(t *testing.T) {
 				return thread.Return("fine"), nil
 			},
 		}})
-		r.done(r.start("family", nil), `["child 0: \"fine\"","child 1 failed: not_found: look: not_found"]`)
+		r.done(r.start("family", nil), `["child 0: \"fine\"","child 1 failed: look: not_found"]`)
 	})
 }
 
