@@ -29,7 +29,7 @@ import (
 // patience is how long a test waits for what has to come. It is no measure of anything.
 const patience = 40 * time.Second
 
-// chromium finds a browser, or skips the test.
+// chromium finds a browser. Where there is none the test is skipped, but fails where ROUTEGEN_BROWSER says that there has to be one, as .ci/run does.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
@@ -37,7 +37,11 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("SKIPPED: there is no Chromium here, so nobody looked at the page. .ci/chromium installs it on Debian.")
+	const nobody = "there is no Chromium here, so nobody looked at the page. .ci/chromium installs it on Debian."
+	if os.Getenv("ROUTEGEN_BROWSER") == "required" {
+		t.Fatal("ROUTEGEN_BROWSER=required, but " + nobody)
+	}
+	t.Skip("SKIPPED: " + nobody)
 	return ""
 }
 
@@ -254,4 +258,16 @@ func (b *tab) fill(selector, text string) {
 	b.wait("document.querySelector(`" + selector + "`)")
 	eval[bool](b, "(() => { const e = document.querySelector(`"+selector+"`); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
 	b.write(selector, text)
+}
+
+// contrast is how well a colour can be told from another, as WCAG counts: 1 for none, 21 at most. The colours are what two shapes are filled with.
+func (b *tab) contrast(one, two string) float64 {
+	b.Helper()
+	return eval[float64](b, "(() => { const [a, b] = [`"+one+"`, `"+two+"`].map((selector) => {"+`
+		const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");
+		pen.fillStyle = getComputedStyle(document.querySelector(selector)).fill;
+		pen.fillRect(0, 0, 1, 1);
+		const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+	}); return Math.max(a / b, b / a) })()`)
 }

@@ -123,11 +123,12 @@ func TestWhatOthersDoAppears(t *testing.T) {
 func TestJourneyMovesAndPauses(t *testing.T) {
 	t.Parallel()
 	d := startAt(t, "900ms")
+	b := d.open(d.page, "light", 1440, 1000) // before the work begins, which waits for no browser
+	b.wait(`document.querySelector(".link").dataset.state === "live"`)
 	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API", Phase: "DISCOVERY"})
 	require.NoError(t, err)
 	made, err := d.client.Start(t.Context(), begin.Machine, begin.Name, begin.Input, you, "")
 	require.NoError(t, err)
-	b := d.open(d.page, "light", 1440, 1000)
 	b.visit("t/" + made.ID)
 	b.wait(`document.querySelector(".node.here")`)
 	eval[bool](b, `(() => {
@@ -303,7 +304,10 @@ func TestFirstVisitIsSmallAndQuick(t *testing.T) {
 	for range 7 { // everything is loaded anew each time
 		b.do(chromedp.Reload())
 		b.sees(".inbox", "How many people come?")
-		paints = append(paints, eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+		paints = append(paints, eval[float64](b, `new Promise((done) => {
+			const note = (all) => all.getEntriesByName("first-contentful-paint").forEach((paint) => done(paint.startTime));
+			new PerformanceObserver(note).observe({type: "paint", buffered: true}); // a busy machine may have painted nothing yet
+		})`))
 	}
 	slices.Sort(paints)
 	assert.Positive(t, paints[0])

@@ -88,7 +88,14 @@ func TestRerouteByALitNode(t *testing.T) {
 	b.sees(".node.chosen", "Discovery Orchestrator")
 	b.sees(".routed", "Discovery orchestrator")
 	b.wait(`document.querySelector('.node.chosen').getAttribute("aria-pressed") === "true"`)
-	b.shot("reroute")
+	assert.True(t, eval[bool](b, `document.querySelector(".node.chosen").matches(":hover")`), "the mouse that chose it is still there")
+	for _, look := range []string{"light", "dark"} {
+		eval[string](b, `document.documentElement.dataset.theme = "`+look+`"`)
+		assert.GreaterOrEqual(t, b.contrast(".node.chosen > rect", ".node.chosen > text"), 4.5, "%s: the title of the chosen node can be read", look)
+		assert.GreaterOrEqual(t, b.contrast(".node.here > rect", ".node.here > text"), 4.5, look)
+		b.shot("reroute-" + look)
+	}
+	assert.InDelta(t, 1, b.contrast(".node.chosen > rect", ".node.chosen > rect"), 0.001, "the measure can lose")
 	b.click("form.answer button[type=submit]")
 	b.sees(".question h2", "RATE-2 has to drop the table") // over the discovery orchestrator again, to the next question
 	b.sees(".node[data-key=discoveryOrchestrator] .times", "2")
@@ -132,14 +139,15 @@ func TestEscapeWithPreview(t *testing.T) {
 	b.sees(".proposal .removed", "book the rooms")
 	b.shot("preview-suggested")
 	assert.Equal(t, before, d.thread("offsite-june").Version, "a preview changes nothing")
-	b.fill("dialog textarea", "add a boat trip")
+	b.fill("dialog textarea", "add a boat trip") // what is left stays left
 	b.click("[data-act=preview]")
 	b.sees(".proposal .added", "rent a boat")
 	b.shot("preview")
 	b.click("[data-act=apply]")
 	b.wait(`!document.querySelector("dialog")`)
 	b.sees(".plan", "rent a boat")
-	b.sees(".question", "The mill or the lake?")
+	b.sees(".question", "Pay 300 now?")
+	assert.Equal(t, []string{"book the rooms", "rent a boat", "invite the team"}, d.steps("offsite-june"))
 
 	b.click("[data-act=pause]")
 	b.click("dialog button[type=submit]")
@@ -147,6 +155,46 @@ func TestEscapeWithPreview(t *testing.T) {
 	b.wait(`!document.querySelector("dialog") && !document.querySelector(".map-card").textContent.includes("rent a boat")`)
 	b.sees(".question", "Pay 300 now?")
 	assert.Equal(t, []string{"book the rooms", "invite the team"}, d.steps("offsite-june"))
+}
+
+// Escape pauses what works, closes a dialog, leaves a field, and goes back where there is nothing to pause.
+func TestEscapeKey(t *testing.T) {
+	t.Parallel()
+	d := start(t)
+	b := d.open(d.page, "light", 1280, 900)
+	escape := func() { b.do(chromedp.KeyEvent("\x1b")) }
+	b.visit("t/offsite-june")
+	b.sees(".plan .here", "book the rooms")
+	escape()
+	b.sees("dialog h2", "Pause this thread")
+	escape()
+	b.wait(`!document.querySelector("dialog")`)
+	assert.False(t, d.thread("offsite-june").Paused)
+	eval[bool](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", repeat: true, bubbles: true}))`)
+	assert.True(t, eval[bool](b, `!document.querySelector("dialog") && location.hash === "#/t/offsite-june"`), "a key that is held down does one thing")
+
+	escape()
+	b.click("dialog button[type=submit]")
+	b.sees("dialog h2", "Paused. How shall it go on?")
+	escape()
+	b.wait(`!document.querySelector("dialog")`)
+	b.sees(".pill", "Paused")
+	escape()
+	b.sees("dialog h2", "Paused. How shall it go on?")
+	b.click("[data-act=cancel]")
+	b.sees(".pill", "Cancelled")
+	b.wait(`!document.querySelector("dialog")`)
+	escape()
+	b.wait(`location.hash === "#/inbox"`)
+
+	b.visit("t/offsite")
+	b.sees(".question h2", "How many people come?")
+	b.write("form.answer textarea", "1")
+	escape()
+	assert.True(t, eval[bool](b, `!document.activeElement.closest("form") && !document.querySelector("dialog") && location.hash === "#/t/offsite"`))
+	assert.Equal(t, "1", eval[string](b, `document.querySelector("form.answer textarea").value`))
+	escape()
+	b.sees("dialog h2", "Pause this thread")
 }
 
 // steps are those that are left of a plan.

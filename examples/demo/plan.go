@@ -96,12 +96,12 @@ func story(p *workflow.Plan) string {
 	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "), "nothing")
 }
 
-// editor is the model of the replanner where its script has no line: it can read the changes that the page suggests.
+// editor is the model of the replanner where a change keeps what is left of the plan: it can read those that the page suggests.
 type editor struct{ llm.Model }
 
 var (
 	leftOver = regexp.MustCompile(`(?m)^Left: (.*)$`)
-	wanted   = regexp.MustCompile(`(?m)^A person wants: (skip|leave out|do|add a step:) ?“?([^”\n]*)”?( first)?$`)
+	wanted   = regexp.MustCompile(`(?m)^A person wants: (skip|leave out|do|add a step:|add a boat trip) ?“?([^”\n]*)”?( first)?$`)
 )
 
 // Generate edits the plan, or asks the script.
@@ -110,12 +110,17 @@ func (e editor) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	if left == nil || want == nil || left[1] == "nothing" {
 		return e.Model.Generate(ctx, r)
 	}
+	if want[1] == "add a boat trip" {
+		want[2] = "rent a boat"
+	}
 	steps := slices.DeleteFunc(strings.Split(left[1], ", "), func(s string) bool { return s == want[2] })
 	switch want[1] {
 	case "do":
 		steps = append([]string{want[2]}, steps...)
 	case "add a step:":
 		steps = append(steps, want[2])
+	case "add a boat trip":
+		steps = slices.Insert(steps, max(0, len(steps)-1), want[2]) // the team is invited last
 	}
 	data, err := runtime.Encode(map[string]any{"executorRequest": map[string]any{"steps": steps}})
 	return llm.Response{JSON: data}, err

@@ -93,7 +93,11 @@ type desk struct {
 
 // say takes a line: an answer, or with "/reroute TARGET reason" an order from outside, which the next answer then follows.
 func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) error {
-	order, ok := strings.CutPrefix(line, "/reroute ")
+	order, ok := strings.CutPrefix(line+" ", "/reroute ")
+	target, reason, _ := strings.Cut(strings.TrimSpace(order), " ")
+	if ok && target == "" {
+		return errors.New("say where to: /reroute TARGET reason")
+	}
 	if !ok {
 		_, err := d.engine.Answer(ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Text: line, By: "you"})
 		return err
@@ -102,7 +106,6 @@ func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) error
 	if err := node.UnmarshalText([]byte(d.journey.Node(i.Frame))); err != nil {
 		return err
 	}
-	target, reason, _ := strings.Cut(order, " ")
 	status, err := d.machine.Reroute(ctx, d.engine, i.Thread, workflow.Event{
 		EventID: i.ID + "/" + target, NodeID: i.Frame, SourceAgentType: node.AgentType().String(), InterruptType: i.Type,
 		RerouteToAgentType: target, Reason: reason, RequestedBy: "outside",

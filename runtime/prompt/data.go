@@ -35,8 +35,8 @@ func Data(kind, text string) string {
 	return fence + kind + "\n" + text + "\n" + fence
 }
 
-// inline returns text as a part of one line.
-func inline(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+// Line returns text as a part of one line: cleaned and cut as [Data] does, with single spaces and no line break.
+func Line(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
 
 func clean(text string) string {
 	if plain(text) {

@@ -189,7 +189,7 @@ func (p *page) loop(v View, n *runtime.Node, branches []int) {
 	var earlier []string
 	for _, h := range v.History {
 		if h.Interrupt > 0 && h.Node == v.Node && !slices.Contains(n.LoopExempt, h.Type) {
-			earlier = append(earlier, fmt.Sprintf("%d. %s: %s", len(earlier)+1, inline(h.Type), inline(h.Reason)))
+			earlier = append(earlier, fmt.Sprintf("%d. %s: %s", len(earlier)+1, Line(h.Type), Line(h.Reason)))
 		}
 	}
 	if n.LoopWarn == 0 || len(earlier) < n.LoopWarn {

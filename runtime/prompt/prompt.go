@@ -148,10 +148,10 @@ func (p *Prompts) Repair(reply string, refused error) (string, error) {
 	var lines []string
 	if e, ok := errors.AsType[*runtime.InvalidError](refused); ok {
 		for _, problem := range e.Problems {
-			lines = append(lines, strings.TrimPrefix(inline(problem.Pointer)+": "+inline(problem.Reason), ": "))
+			lines = append(lines, strings.TrimPrefix(Line(problem.Pointer)+": "+Line(problem.Reason), ": "))
 		}
 	} else if e, ok := errors.AsType[*runtime.SelectionError](refused); ok {
-		lines = append(lines, inline(e.Error()))
+		lines = append(lines, Line(e.Error()))
 	} else {
 		return "", refused
 	}

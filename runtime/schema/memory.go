@@ -13,7 +13,10 @@ type memory struct {
 	order  []*place
 }
 
-const largestKept = 1 << 20 // bytes of a document whose memory is kept
+const (
+	largestKept = 1 << 20 // bytes of a document whose memory is kept
+	largestRow  = 128     // values in a row that come out of a chunk: a long row would leave the rest of it unused
+)
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
@@ -41,6 +44,9 @@ type arena[T any] struct {
 
 // take returns n zero values in a row. Where there are none left, it gets as many as the hint says.
 func (a *arena[T]) take(n, hint int) []T {
+	if n > largestRow {
+		return make([]T, n)
+	}
 	for a.full < len(a.chunks) && len(a.chunks[a.full])-a.used < n {
 		a.full, a.used = a.full+1, 0
 	}

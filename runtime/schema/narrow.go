@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
@@ -52,7 +53,9 @@ type NarrowError struct {
 }
 
 // Error says where and why.
-func (e *NarrowError) Error() string { return "at " + e.Pointer + " (" + e.Rule + "): " + e.Reason }
+func (e *NarrowError) Error() string {
+	return "at " + cmp.Or(e.Pointer, "the root") + " (" + e.Rule + "): " + e.Reason
+}
 
 // Narrow returns a schema, compact and in the same key order, without the properties that drop says yes to, at any depth. It takes their
 // names out of required, removes a union's branch that is an object and loses all its properties, and prunes exactly the definitions that cannot be reached

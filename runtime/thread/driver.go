@@ -62,7 +62,10 @@ func (d *driver) loop() {
 		if e.cfg.Eager >= 0 || d.work == nil {
 			d.launch()
 		}
-		if d.came() && !d.late() { // a quick step has ended
+		if d.came() { // a quick step has ended
+			if d.late() && d.due() {
+				d.flush()
+			}
 			if d.left() {
 				return
 			}

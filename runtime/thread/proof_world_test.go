@@ -53,6 +53,8 @@ type world struct {
 	now  *process
 	gone []*process
 
+	missed []string // questions that a death left no time for, as [world.look] would tell of them
+
 	mu      sync.Mutex
 	outside map[string]int // how often an effect happened, by key
 }
@@ -297,6 +299,7 @@ func (w *world) look(ids []string) (out outcome) {
 			}
 		}
 	}
+	out.Asked = append(out.Asked, w.missed...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, n := range w.outside {

@@ -6,6 +6,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -122,4 +123,26 @@ func TestQuickStepsWithoutEndCanBePaused(t *testing.T) {
 			require.NoError(r, err)
 		})
 	}
+}
+
+// A call waits for the commit of what it did, however long the quick steps after it go on.
+func TestACallDoesNotWaitForSlowQuickSteps(t *testing.T) {
+	const eager = 5 * time.Millisecond // the default
+	onBoth(t, func(r *rig) {
+		rounds := 0
+		r.with(computes{"chain", func(context.Context, thread.Activation) (thread.Transition, error) {
+			<-time.After(2 * eager)
+			if rounds++; rounds == 300 {
+				return thread.Done(rounds), nil
+			}
+			return thread.Advance("chain", nil), nil
+		}})
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(r.ctx, 20*eager)
+		defer cancel()
+		th, err := r.e.Start(ctx, thread.Begin{Machine: "chain"})
+		require.NoError(r, err)
+		assert.Less(r, time.Since(began), 20*eager)
+		r.done(r.rest(th.ID), "300")
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -70,21 +71,22 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	case served != nil:
 		return statusOf(served.State), nil
 	}
+	var taken bool
 	_, err = e.Change(ctx, threadID, func(c *runtime.Change) (err error) {
-		status, err = m.takeIn(c, event, message)
+		status, taken, err = m.takeIn(c, event, message)
 		return err
 	})
-	if err == nil && status != IgnoredTargetNotActive && m.cfg.Send != nil {
+	if err == nil && taken && m.cfg.Send != nil {
 		m.cfg.Send(ctx, threadID, event.NodeID, text)
 	}
 	return status, err
 }
 
-// takeIn stores an event with its message and its announcement, or says that its node is not active.
-func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage) (status string, err error) {
+// takeIn stores an event with its message and its announcement, or says that its node is not active. It reports whether it stored it.
+func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage) (status string, taken bool, err error) {
 	for _, r := range c.Thread.Reroutes {
 		if r.ID == event.EventID { // it came twice at once
-			return statusOf(r.State), nil
+			return statusOf(r.State), false, nil
 		}
 	}
 	f := c.Thread.Frame(event.NodeID)
@@ -93,15 +95,16 @@ func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage
 	case f == nil || ever && !now:
 		status = IgnoredTargetNotActive
 	case !now:
-		return "", refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType)
+		return "", false, refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType)
 	default:
 		if event.Timestamp.IsZero() {
 			event.Timestamp = c.Now
 		}
 		data, err := runtime.Encode(event)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
+		taken = true
 		status = statusOf(c.Reroute(runtime.Reroute{
 			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data, By: event.RequestedBy,
 		}, message))
@@ -109,7 +112,7 @@ func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage
 	c.Add(runtime.Entry{
 		Type: runtime.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status, Text: event.EventID, By: event.RequestedBy,
 	})
-	return status, nil
+	return status, taken, nil
 }
 
 func statusOf(state string) string {
@@ -191,23 +194,25 @@ func (m *Machine) agentTypes() []string {
 	return out
 }
 
-// Compose is what the running agent reads of an event: its reason, context, choices, confirmations and target.
+// Compose is what the running agent reads of an event: its reason, context, choices, confirmations and target. Each text of the event is a part of
+// one line, as [prompt.Line] makes it, so none can look like another.
 func Compose(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason
 	if strings.TrimSpace(reason) == "" {
 		reason = "Somebody outside of the workflow asks for an interrupt."
 	}
-	fmt.Fprintf(&b, "An interrupt is requested. Raise an interrupt request of type %s next.\n\nReason: %s\n", e.InterruptType, reason)
+	line := prompt.Line
+	fmt.Fprintf(&b, "An interrupt is requested. Raise an interrupt request of type %s next.\n\nReason: %s\n", line(e.InterruptType), line(reason))
 	if e.ContextForDecision != "" {
-		fmt.Fprintf(&b, "\nContext: %s\n", e.ContextForDecision)
+		fmt.Fprintf(&b, "\nContext: %s\n", line(e.ContextForDecision))
 	}
 	if len(e.Choices) > 0 {
 		b.WriteString("\nChoices:\n")
 		for _, c := range e.Choices {
-			fmt.Fprintf(&b, "- %s (%s)", c.Label, c.Value)
+			fmt.Fprintf(&b, "- %s (%s)", line(c.Label), line(c.Value))
 			if c.Description != "" {
-				b.WriteString(": " + c.Description)
+				b.WriteString(": " + line(c.Description))
 			}
 			b.WriteByte('\n')
 		}
@@ -215,11 +220,11 @@ func Compose(e *Event) string {
 	if len(e.ConfirmationItems) > 0 {
 		b.WriteString("\nTo confirm:\n")
 		for _, c := range e.ConfirmationItems {
-			fmt.Fprintf(&b, "- %s: %s\n", c.ID, c.Prompt)
+			fmt.Fprintf(&b, "- %s: %s\n", line(c.ID), line(c.Prompt))
 		}
 	}
 	if e.RerouteToAgentType != "" {
-		fmt.Fprintf(&b, "\nThe work goes on at: %s\n", e.RerouteToAgentType)
+		fmt.Fprintf(&b, "\nThe work goes on at: %s\n", line(e.RerouteToAgentType))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -357,6 +358,8 @@ func TestU6_TwoEventsForOneNode(t *testing.T) {
 func TestU6_OneEventManyTimes(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "?"))
+		var sent atomic.Int64
+		w.cfg.Send = func(context.Context, string, string, string) { sent.Add(1) }
 		w.open()
 		th := w.start("OrchestratorRequest")
 		var all sync.WaitGroup
@@ -375,6 +378,7 @@ func TestU6_OneEventManyTimes(t *testing.T) {
 			}
 		}
 		require.Equal(w, 1, told)
+		require.Equal(w, int64(1), sent.Load())
 		require.Len(w, w.wait(th.ID).Reroutes, 1)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed page
@@ -61,6 +62,10 @@ func Handler(cfg Config) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
+		if r.Body != http.NoBody { // nothing here takes one, and net/http would wait for it before it replies
+			h.Set("Connection", "close")
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a recorder in a test has none
+		}
 		f, ok := files[strings.TrimPrefix(r.URL.Path, "/")]
 		switch {
 		case !ok:

@@ -3,6 +3,7 @@ package inspector_test
 import (
 	"compress/gzip"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -104,6 +106,37 @@ func TestNoInlineCodeNoMarkupFromText(t *testing.T) {
 	} {
 		assert.False(t, clean(name, bad), "the check has to see %s", bad)
 	}
+}
+
+// TestABodyThatNeverComes asks for the page with a body of which nothing is sent: the reply does not wait for it. The control hides from the
+// handler that a connection has deadlines.
+func TestABodyThatNeverComes(t *testing.T) {
+	t.Parallel()
+	page := inspector.Handler(inspector.Config{})
+	ask := func(handler http.Handler, request string, patience time.Duration) (string, error) {
+		server := httptest.NewServer(handler)
+		t.Cleanup(server.Close)
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() }) // before the server, which waits for it
+		_, err = conn.Write([]byte(request))
+		require.NoError(t, err)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		answer, err := io.ReadAll(conn) // until the server closes the connection
+		return string(answer), err
+	}
+	for path, status := range map[string]string{"/": "200 OK", "/main.js": "200 OK", "/nothing": "404 Not Found"} {
+		for _, body := range []string{"Content-Length: 100\r\n\r\nx", "Transfer-Encoding: chunked\r\n\r\n5\r\nab"} {
+			answer, err := ask(page, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n"+body, 20*time.Second)
+			require.NoError(t, err, path)
+			assert.Contains(t, answer, "HTTP/1.1 "+status)
+		}
+	}
+	blind := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page.ServeHTTP(struct{ http.ResponseWriter }{w}, r)
+	})
+	_, err := ask(blind, "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx", time.Second)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the control: the server keeps the connection")
 }
 
 func TestConfigIsText(t *testing.T) {

@@ -72,8 +72,20 @@ export const post = (path, body, key) => call("POST", path, body, {key});
 // by puts in whose name the operator acts. A capability token has that already.
 export const by = (body) => (session.thread || !session.by ? body : {...body, by: session.by});
 
-// newKey makes an idempotency key.
-export function newKey() {
+// poster posts for one place of the page. It gives the same request the same idempotency key until it is done: after a reply that was lost the
+// server knows it again, and does it once. Another request, an edited form among them, has another key, and so has the next one after it is done.
+export function poster() {
+  let key = "", about = "";
+  return async (path, body) => {
+    const now = JSON.stringify([path, body]);
+    if (!key || now !== about) { key = newKey(); about = now; }
+    const mine = key, out = await post(path, body, mine);
+    if (key === mine) key = "";
+    return out;
+  };
+}
+
+function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 }
 

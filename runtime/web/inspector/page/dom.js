@@ -1,6 +1,18 @@
-// Elements, texts and times. Whatever people or models said goes through here as text, never as markup.
+// Elements, texts and times. Whatever people or models said goes through here as text, never as markup, and never with signs that nobody sees.
 
 const SVG = "http://www.w3.org/2000/svg";
+
+// clean makes the signs visible that a text must not work with: what steers a terminal, turns the direction of letters around or hides among
+// them is written as its escape, as routegen writes it in a terminal. Newlines and tabs stay, and so do the joiners, which some scripts and emoji
+// need. It is for what is shown: the value of a field is what somebody sends, and stays as it is.
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, kept = "\n\t\u200c\u200d";
+export function clean(text) {
+  return String(text).replaceAll("\r\n", "\n").replaceAll(unseen, (sign) => {
+    if (kept.includes(sign)) return sign;
+    const code = sign.codePointAt(0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
+}
 
 // h makes an element: h("p", {class: "x", on: {click: f}}, "text", child). A null or false child is none; a property of null is none.
 export function h(tag, props, ...children) {
@@ -18,7 +30,7 @@ function fill(el, props, children) {
     if (name === "on") for (const [type, f] of Object.entries(value)) el.addEventListener(type, f);
     else if (name === "data") Object.assign(el.dataset, value);
     else if (name === "value" || name === "checked" || name === "disabled" || name === "hidden") el[name] = value;
-    else el.setAttribute(name, value === true ? "" : value);
+    else el.setAttribute(name, value === true ? "" : clean(value));
   }
   add(el, children);
   return el;
@@ -28,7 +40,7 @@ function fill(el, props, children) {
 export function add(el, children) {
   for (const child of [children].flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    el.append(child instanceof Node ? child : String(child));
+    el.append(child instanceof Node ? child : clean(child));
   }
   return el;
 }
@@ -102,7 +114,7 @@ export function brief(value, most = 140) {
 export function say(text, {bad = false} = {}) {
   const live = document.getElementById(bad ? "alarmed" : "said");
   live.textContent = "";
-  setTimeout(() => { live.textContent = text; }, 30); // emptied first, or the same words again would not be said
+  setTimeout(() => { live.textContent = clean(text); }, 30); // emptied first, or the same words again would not be said
   const toast = h("div", {class: bad ? "toast bad" : "toast"}, text);
   document.querySelector(".toasts").append(toast);
   setTimeout(() => toast.remove(), bad ? 7000 : 3500);
@@ -110,7 +122,7 @@ export function say(text, {bad = false} = {}) {
 
 // tell tells those who listen only: those who look see it happen.
 export function tell(text) {
-  document.getElementById("said").textContent = text;
+  document.getElementById("said").textContent = clean(text);
 }
 
 // once makes of an async function one that runs once at a time, and once more when it was called meanwhile.

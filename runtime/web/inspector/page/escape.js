@@ -1,6 +1,6 @@
 // The dialog of a pause: ask for it, hear that it is asked for and then that it is there, and say how the work goes on.
 
-import {by, newKey, post, Refused} from "./api.js";
+import {by, post, poster, Refused} from "./api.js";
 import {add, h, modal, say, swap, tell, uid} from "./dom.js";
 
 // askPause asks whether to pause. Closing the dialog does nothing.
@@ -10,16 +10,16 @@ export function askPause(context) {
     const mode = (value, title, more, checked) => h("label", {class: "choice"}, h("input", {type: "radio", name: "mode", value, checked}), h("span", null, title, h("small", null, more)));
     const alarm = h("p", {class: "refusal", role: "alert", hidden: true});
     const send = h("button", {class: "primary", type: "submit"}, "Pause");
-    const key = newKey();
+    const ask = poster();
     const form = h("form", {class: "escape", on: {submit: async (e) => {
       e.preventDefault();
       send.disabled = true;
       alarm.hidden = true;
       try {
-        const {ack} = await post(`threads/${context.id}/escape`, by({mode: new FormData(form).get("mode"), reason: reason.value.trim()}), key);
+        const {ack} = await ask(`threads/${context.id}/escape`, by({mode: new FormData(form).get("mode"), reason: reason.value.trim()}));
         waiting(dialog, context, ack);
       } catch (err) {
-        alarm.textContent = err.message.includes("not_running") ? "Nothing runs there now: there is nothing to pause." : err.message;
+        swap(alarm, err.message.includes("not_running") ? "Nothing runs there now: there is nothing to pause." : err.message);
         alarm.hidden = false;
         send.disabled = false;
       }
@@ -79,14 +79,15 @@ function fill(dialog, context) {
       if (done) { say(done); dialog.close(); await context.load(); }
     } catch (err) {
       if (!(err instanceof Refused)) throw err;
-      alarm.textContent = err.code === "conflict" ? `${err.message} Preview it again.` : err.message;
+      swap(alarm, err.code === "conflict" ? `${err.message} Preview it again.` : err.message);
       alarm.hidden = false;
     } finally {
       busy = false;
       dialog.classList.remove("busy");
     }
   };
-  const answer = (value) => post(`interrupts/${i.id}/answer`, by({value, digest: i.digest}), newKey());
+  const send = poster();
+  const answer = (value) => send(`interrupts/${i.id}/answer`, by({value, digest: i.digest}));
   const button = (label, cls, act, name) => h("button", {type: "button", class: cls, data: {act: name}, on: {click: act}}, label);
   const preview = button("Preview", "", () => run(async () => {
     swap(shown, h("p", {class: "progress"}, h("span", {class: "dots", "aria-hidden": "true"}), "Asking what would become of the plan…"));

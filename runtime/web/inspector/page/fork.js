@@ -1,6 +1,6 @@
 // The dialogs of a fork and of an end.
 
-import {by, newKey, post} from "./api.js";
+import {by, poster} from "./api.js";
 import {brief, h, modal, say, swap, uid, words} from "./dom.js";
 
 // confirmFork shows what has happened since, and forks. It resolves to what was made, or to null.
@@ -10,14 +10,14 @@ export async function confirmFork(id, seq, rows) {
   await modal("Fork", (dialog) => {
     const name = h("input", {id: uid("n"), type: "text", pattern: "[A-Za-z0-9_~][A-Za-z0-9._~\\-]{0,199}", placeholder: "Made up, if you leave it empty", autocomplete: "off"});
     const alarm = h("p", {class: "refusal", role: "alert", hidden: true});
-    const key = newKey();
+    const send = poster();
     const form = h("form", {class: "escape", on: {submit: async (e) => {
       e.preventDefault();
       try {
-        made = await post(`threads/${id}/fork`, by({seq, ...(name.value ? {id: name.value} : {})}), key);
+        made = await send(`threads/${id}/fork`, by({seq, ...(name.value ? {id: name.value} : {})}));
         say(`Forked: ${made.thread.id}`);
         dialog.close();
-      } catch (err) { alarm.textContent = err.message; alarm.hidden = false; }
+      } catch (err) { swap(alarm, err.message); alarm.hidden = false; }
     }}}, h("h2", null, "Fork from entry ", seq), h("p", {class: "soft"}, `A new thread goes on from there. ${id} stays as it is, and its later answers are not handed on.`),
     after.length > 0
       ? [h("p", null, h("strong", null, `${after.length} ${after.length === 1 ? "effect has" : "effects have"} happened since.`), " The fork may do them again, under keys of its own:"),

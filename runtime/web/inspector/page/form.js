@@ -1,7 +1,7 @@
 // Forms made of JSON Schemas. A control has an element, reads its value (undefined means: left empty), and shows what is wrong where a JSON
 // pointer says.
 
-import {h, swap, uid, words} from "./dom.js";
+import {clean, h, swap, uid, words} from "./dom.js";
 import {arrayOf} from "./formlist.js";
 
 // control makes the control of a schema. about: root (for references), title, required, initial.
@@ -47,10 +47,10 @@ function frame(input, schema, {title, required}) {
   input.setAttribute("aria-describedby", `${id}-e${help ? ` ${id}-h` : ""}`);
   if (required) input.setAttribute("aria-required", "true");
   const el = h("div", {class: "field"}, title && h("label", {for: id}, title, !required && h("span", {class: "optional"}, " optional")), help, input, error);
-  if (!title) input.setAttribute("aria-label", schema.title ?? "Answer");
+  if (!title) input.setAttribute("aria-label", clean(schema.title ?? "Answer"));
   return {
     el,
-    fail(_, reason) { error.textContent = reason; error.hidden = false; input.setAttribute("aria-invalid", "true"); return input; },
+    fail(_, reason) { swap(error, reason); error.hidden = false; input.setAttribute("aria-invalid", "true"); return input; },
     clear() { error.hidden = true; input.removeAttribute("aria-invalid"); },
   };
 }
@@ -63,7 +63,7 @@ export function fieldset(inner, schema, {title, required, kind = ""}) {
     schema.description && h("p", {class: "help"}, schema.description), inner, error);
   return {
     el,
-    fail(_, reason) { error.textContent = reason; error.hidden = false; return el.querySelector("input, select, textarea, button") ?? el; },
+    fail(_, reason) { swap(error, reason); error.hidden = false; return el.querySelector("input, select, textarea, button") ?? el; },
     clear() { error.hidden = true; },
   };
 }

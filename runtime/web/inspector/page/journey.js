@@ -1,6 +1,6 @@
 // The journey of a thread: its program as a map, with the way it took and the place where it is.
 
-import {h, s, swap, words} from "./dom.js";
+import {clean, h, s, swap, words} from "./dom.js";
 import {layout} from "./layout.js";
 
 const tall = 34, high = 26; // of a node, and of the marker above it
@@ -139,7 +139,7 @@ export class Journey {
     n.g.querySelector(".times")?.remove();
     if (times > 1) n.g.append(s("g", {class: "times", transform: `translate(${n.at.w - 4} 2)`, "aria-hidden": "true"}, s("circle", {r: 9}), s("text", {y: 4}, times)));
     const said = [n.title, here > 0 && "you are here", asks && "asks", !here && times > 0 && `passed ${times === 1 ? "once" : `${times} times`}`, chosen ? "chosen to go on at" : lit && "can go on here"];
-    n.g.setAttribute("aria-label", said.filter(Boolean).join(", "));
+    n.g.setAttribute("aria-label", clean(said.filter(Boolean).join(", ")));
     n.g.setAttribute("role", lit ? "button" : "img");
     n.g.setAttribute("tabindex", lit || here > 0 ? 0 : -1);
     if (lit) n.g.setAttribute("aria-pressed", String(chosen)); else n.g.removeAttribute("aria-pressed");

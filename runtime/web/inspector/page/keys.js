@@ -4,8 +4,8 @@ import {h, modal} from "./dom.js";
 
 const help = [
   ["j, k", "next and previous in the list"], ["Enter", "open it"], ["g i, g t, g s", "inbox, threads, stats"], ["a", "to the answer"],
-  ["Ctrl Enter", "send the answer"], ["p", "pause the thread, or decide how it goes on"], ["[, ]", "a step back and forward in its history"],
-  ["arrows", "from node to node on the map"], ["t", "light, dark, or as the system"], ["Esc", "close; back to the list"], ["?", "this"],
+  ["Ctrl Enter", "send the answer"], ["p, Esc", "pause the thread, or decide how it goes on"], ["[, ]", "a step back and forward in its history"],
+  ["arrows", "from node to node on the map"], ["t", "light, dark, or as the system"], ["Esc", "close; from a thread with nothing to pause, back to the list"], ["?", "this"],
 ];
 
 export function showHelp() {
@@ -15,6 +15,7 @@ export function showHelp() {
     h("form", {method: "dialog", class: "row end"}, h("button", {class: "primary"}, "Close"))));
 }
 
+// keyboard hands keys to the page. pause reports whether there was anything to pause.
 export function keyboard({list, pause, step, answer, theme}) {
   let went = 0; // when g was pressed
   addEventListener("keydown", (e) => {
@@ -36,11 +37,19 @@ export function keyboard({list, pause, step, answer, theme}) {
       case "p": pause(); break;
       case "t": theme(); break;
       case "?": showHelp(); break;
-      case "Escape": if (location.hash.startsWith("#/t/")) location.hash = "#/inbox"; break;
+      case "Escape": escape(e, pause); break;
       default: return;
     }
     e.preventDefault();
   });
+}
+
+// escape leaves the form that somebody is in. Elsewhere it pauses what works here, and goes back from what does not. A key that is held down has
+// closed a dialog just now, and must not open it again.
+function escape(e, pause) {
+  if (e.repeat) return;
+  if (e.target.closest?.("form")) e.target.blur();
+  else if (!pause() && location.hash.startsWith("#/t/")) location.hash = "#/inbox";
 }
 
 function move(list, by) {

@@ -1,7 +1,7 @@
 // The page: who is here, where they are, and what is shown for that.
 
 import {session, whenLeft} from "./api.js";
-import {h, once, say, swap, tick} from "./dom.js";
+import {clean, h, once, say, swap, tick} from "./dom.js";
 import {connect, disconnect, live} from "./live.js";
 import {showLogin} from "./login.js";
 import {Inbox} from "./inbox.js";
@@ -63,7 +63,7 @@ function route() {
 }
 
 function show(at) {
-  document.title = at.id ? `${at.id} · ${title}` : title;
+  document.title = at.id ? clean(`${at.id} · ${title}`) : title;
   switch (at.name) {
     case "t":
       thread = new ThreadView(at.id);
@@ -98,7 +98,7 @@ function leave(problem) {
 function enter() {
   const who = document.querySelector("[data-do=leave]");
   who.hidden = false;
-  who.textContent = session.by || (session.thread ? "Guest" : "Operator");
+  swap(who, session.by || (session.thread ? "Guest" : "Operator"));
   who.title = "Sign out of this tab";
   route();
   const token = session.token;
@@ -120,7 +120,7 @@ const refresh = once(async () => {
 live.addEventListener("fresh", refresh);
 live.addEventListener("row", (e) => { inbox.heard(e.detail); refresh(); });
 live.addEventListener("state", ({detail: {name, detail: problem}}) => {
-  const said = {live: "Live: changes appear as they happen", lost: "Connection lost: trying again", refused: `Not connected: ${problem?.message ?? ""}`}[name];
+  const said = clean({live: "Live: changes appear as they happen", lost: "Connection lost: trying again", refused: `Not connected: ${problem?.message ?? ""}`}[name]);
   const was = link.dataset.state;
   link.dataset.state = name;
   link.setAttribute("aria-label", said);
@@ -153,7 +153,7 @@ for (const a of document.querySelectorAll(".places a")) {
 theme(themes.includes(localStorage.getItem("routegen.theme")) ? localStorage.getItem("routegen.theme") : "auto");
 keyboard({
   list: () => list,
-  pause: () => thread?.pause(),
+  pause: () => Boolean(thread?.pause()),
   step: (by) => thread?.step(by),
   answer: () => detail.querySelector("form.answer input:not([type=hidden]), form.answer textarea, form.answer select")?.focus(),
   theme: () => document.querySelector("[data-do=theme]").click(),

@@ -1,6 +1,6 @@
 // A question: what is asked, by whom, until when, and the form of its answer.
 
-import {by, newKey, post, Refused, session} from "./api.js";
+import {by, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
 import {add, brief, changed, clock, h, pretty, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
@@ -31,7 +31,7 @@ export class QuestionCard {
     this.hooks = hooks;
     this.target = "";
     this.dirty = false;
-    this.key = newKey();
+    this.post = poster();
     this.head = h("header", {class: "qhead"});
     this.body = h("div", {class: "qbody"});
     this.alarm = h("div", {class: "refusal", role: "alert", hidden: true});
@@ -131,7 +131,7 @@ export class QuestionCard {
     if (problems.length > 0) { this.point(problems); return; }
     this.send.disabled = true;
     try {
-      const out = await post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}), this.key);
+      const out = await this.post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}));
       this.dirty = false;
       say(this.target ? `Sent to ${words(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
       this.hooks.answered?.(out.interrupt);
@@ -147,7 +147,6 @@ export class QuestionCard {
   // refused shows why an answer was not taken. What was typed stays.
   refused(err) {
     const p = err.problem;
-    if (err.status !== 0) this.key = newKey(); // another body needs another key; the same one again after a broken line does not
     if (err.code === "invalid" && p.problems?.length > 0) { this.point(p.problems); return; }
     const text = {
       already_answered: `${p.answeredBy || "Somebody"} was faster${p.answeredAt ? `, at ${clock(p.answeredAt)}` : ""}. Yours was not taken; it stays here until you leave.`,

@@ -1,6 +1,6 @@
 // The dialog that starts a thread of a program, with a form made of what the program takes.
 
-import {by, get, newKey, post} from "./api.js";
+import {by, get, poster} from "./api.js";
 import {control} from "./form.js";
 import {h, modal, say, swap, uid} from "./dom.js";
 
@@ -12,10 +12,10 @@ export async function startThread() {
   await modal("Start a thread", (dialog) => {
     const pick = h("select", {id: uid("s"), on: {change: () => choose(starts[pick.value])}}, starts.map((s, n) => h("option", {value: n}, `${s.program}: ${s.title}`)));
     const slot = h("div", {class: "fields"}), alarm = h("p", {class: "refusal", role: "alert", hidden: true});
-    let key = newKey(), input = null, start = null;
+    const send = poster();
+    let input = null, start = null;
     const choose = (s) => {
       start = s;
-      key = newKey();
       input = control(s.schema ?? {}, {root: s.schema ?? {}, required: true, title: s.schema?.properties ? "" : s.schema?.title ?? "Input", initial: s.example});
       swap(slot, s.doc && h("p", {class: "soft"}, s.doc), input.el);
     };
@@ -26,13 +26,12 @@ export async function startThread() {
       const problems = [], value = input.read(problems);
       if (problems.length > 0) { problems.map((p) => input.fail(p.pointer, p.reason))[0]?.focus?.(); return; }
       try {
-        made = await post("threads", by({machine: start.machine, ...(start.name ? {name: start.name} : {}), input: value ?? null}), key);
+        made = await send("threads", by({machine: start.machine, ...(start.name ? {name: start.name} : {}), input: value ?? null}));
         say(`Started: ${made.id}`);
         dialog.close();
       } catch (err) {
-        key = newKey();
         const left = (err.problem?.problems ?? []).filter((p) => !input.fail(p.pointer.replace(/^\/input/, ""), p.reason));
-        alarm.textContent = left.map((p) => `${p.pointer} ${p.reason}`).join("; ") || err.message;
+        swap(alarm, left.map((p) => `${p.pointer} ${p.reason}`).join("; ") || err.message);
         alarm.hidden = false;
       }
     }}}, h("h2", null, "Start a thread"), starts.length > 0

@@ -1,6 +1,6 @@
 // One thread: what it asks, where it is, and what happened to it.
 
-import {by, get, newKey, pages, post, Refused, session} from "./api.js";
+import {by, get, pages, post, poster, Refused, session} from "./api.js";
 import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
 import {live} from "./live.js";
 import {failure, interrupt} from "./inbox.js";
@@ -157,20 +157,19 @@ export class ThreadView {
     }
   }
 
-  // drawTalk offers to say something, where the thread takes the next turn.
+  // drawTalk offers to say something, where the thread takes the next turn. What was typed stays while it cannot be sent.
   drawTalk() {
-    const fits = this.t.status === "idle";
-    if (!fits) { swap(this.talk); this.box = null; return; }
-    if (this.box) return;
+    this.talk.hidden = this.t.status !== "idle";
+    if (this.talk.hidden || this.box) return;
     const text = h("textarea", {rows: 2, "aria-label": "Message", placeholder: "Say something to start the next turn"});
-    let key = newKey();
+    const send = poster();
     this.box = h("form", {class: "card say", on: {submit: async (e) => {
       e.preventDefault();
-      if (!text.value.trim()) return;
+      const said = text.value;
+      if (!said.trim()) return;
       try {
-        await post(`threads/${this.id}/messages`, by({message: text.value}), key);
-        key = newKey();
-        text.value = "";
+        await send(`threads/${this.id}/messages`, by({message: said}));
+        if (text.value === said) text.value = "";
         this.load();
       } catch (err) { say(err.message, {bad: true}); }
     }}}, text, h("div", {class: "row end"}, h("button", {class: "primary", type: "submit"}, "Send")));
@@ -234,13 +233,14 @@ export class ThreadView {
 
   step(by) { this.history.step(by); }
 
-  async pause() {
+  // pause opens the dialog of a pause, and reports whether there is anything to pause.
+  pause() {
     const t = this.t;
-    if (!t || ["done", "failed", "cancelled", "handed_off", "idle"].includes(t.status)) return;
+    if (!t || ["done", "failed", "cancelled", "handed_off", "idle"].includes(t.status)) return false;
     const open = () => this.t.open.find((i) => i.kind === "user_escape" && i.state === "open");
     const context = {id: this.id, thread: () => this.t, plan: () => this.moment?.plan, interrupt: open, load: () => this.load(), heard: (f) => { this.hint = f; }};
-    await (t.paused && open() ? decide(context) : askPause(context));
-    this.hint = null;
+    (t.paused && open() ? decide(context) : askPause(context)).then(() => { this.hint = null; });
+    return true;
   }
 
   async stop() {
