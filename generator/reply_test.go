@@ -109,7 +109,7 @@ func fromPairs(pairs []any) (map[string]any, bool) {
 // and every route set, DecodeReply takes exactly what the independent validator takes.
 func TestDecoderAgreesWithValidator(t *testing.T) {
 	t.Parallel()
-	taken, refused := 0, 0
+	played, taken, refused := 0, 0, 0
 	check := func(t *rapid.T, node int, schema map[string]any, others []map[string]any, allowed func(string) bool) {
 		routing := fresh(recordTypes()[program.Tables.Routings[max(node, 1)-1].Name])
 		var branches []string
@@ -130,6 +130,7 @@ func TestDecoderAgreesWithValidator(t *testing.T) {
 			doc = mutate(t, doc, extraNames)
 		}
 		want := accepts(validator, l.reply(schema, doc))
+		played++
 		err := runtime.DecodeReply(compact(t, doc), routing, allowed)
 		require.Equal(t, want, err == nil, "the decoder says %v to %s", err, compact(t, doc))
 		if want {
@@ -152,8 +153,10 @@ func TestDecoderAgreesWithValidator(t *testing.T) {
 		schema := object(t, program.RoutingSchema(node, runtime.Plain))
 		check(t, routing, schema, otherForms(t, func(d runtime.Dialect) string { return program.RoutingSchema(node, d) }), nil)
 	})
-	assert.Greater(t, taken, 40, "too few documents were valid for the test to mean anything")
-	assert.Greater(t, refused, 40, "too few documents were broken for the test to mean anything")
+	// A share of what was played: -short and -rapid.checks change how much that is.
+	assert.Positive(t, played)
+	assert.Greater(t, taken*5, played, "too few of %d documents were valid for the test to mean anything", played)
+	assert.Greater(t, refused*5, played, "too few of %d documents were broken for the test to mean anything", played)
 }
 
 // otherForms are the schemas of the other dialects, nil for plain and where a record has no form.

@@ -168,7 +168,7 @@ func (d *Decoder) object(v Record) bool {
 		d.path = d.path[:len(d.path)-1]
 	}
 	if !s.Union && !d.broken {
-		d.missing(s, base)
+		d.missing(v, s, base)
 	}
 	d.seen = d.seen[:base]
 	d.depth--
@@ -191,7 +191,9 @@ func (d *Decoder) field(v Record, s *Shape, i int, seen *uint64) {
 		return
 	}
 	if !f.Required && d.peek() == 'n' {
-		d.literal("null")
+		if d.literal("null") && f.Default != "" {
+			d.absent(v, f)
+		}
 		return
 	}
 	if s.Union {
@@ -213,8 +215,10 @@ func (d *Decoder) unknown(v Record, key string) {
 	near := nearest(key, names)
 	reason := "unknown key of " + s.Name + didYouMean(near)
 	switch {
-	case near == "" && s.Union && key == wrapper:
+	case near == "" && s.Union && key == wrapper && d.reply && len(d.path) == 0:
 		reason = `"` + wrapper + `" wraps a whole reply and must be its only key`
+	case near == "" && s.Union && key == wrapper: // on the wire, or wrapped already
+		reason = `"` + wrapper + `" is the wrapper of models' replies: write the branch without it`
 	case near == "":
 		reason += ": use " + listed(names)
 	}
@@ -222,16 +226,39 @@ func (d *Decoder) unknown(v Record, key string) {
 	d.skip()
 }
 
-// missing notes the required fields that were not found. A model is never asked for a hidden one.
-func (d *Decoder) missing(s *Shape, base int) {
+// missing notes the required fields that were not found, and gives the optional ones their defaults. A model is never asked for a
+// hidden one.
+func (d *Decoder) missing(v Record, s *Shape, base int) {
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		if !f.Required || d.seen[base+i/64]&(1<<(i%64)) != 0 || f.Hidden && d.reply {
+		if !f.Required && f.Default == "" || d.seen[base+i/64]&(1<<(i%64)) != 0 || f.Required && f.Hidden && d.reply {
 			continue
 		}
 		d.path = append(d.path, step{name: f.Name, index: -1})
-		d.problem("is required and missing")
+		if f.Required {
+			d.problem("is required and missing")
+		} else {
+			d.absent(v, f)
+		}
 		d.path = d.path[:len(d.path)-1]
+	}
+}
+
+// absent reads the default of the field at the path in place of a value. It is the spec's word and no model's, so it is read as on the
+// wire. A default that the field refuses is a problem like a wrong value; one that is no JSON breaks the document, so that it is seen.
+func (d *Decoder) absent(v Record, f *Field) {
+	if d.broken {
+		return
+	}
+	data, pos, reply := d.data, d.pos, d.reply
+	d.data, d.pos, d.reply = []byte(f.Default), 0, false
+	d.rule = f.Rule
+	v.DecodeField(d, f.Name)
+	d.rule, d.inner = nil, nil
+	d.end()
+	d.data, d.pos, d.reply = data, pos, reply
+	if d.broken {
+		d.pos = len(d.data)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 type Record interface {
 	// Shape returns the fields of the type; always the same value, also for a nil pointer.
 	Shape() *Shape
-	// DecodeField reads the value of one field of the shape with one Decode function. It is called once per field found.
+	// DecodeField reads the value of one field of the shape with one Decode function. It is called once per field found or
+	// filled with its default.
 	DecodeField(d *Decoder, name string)
 }
 
@@ -28,6 +29,7 @@ type Field struct {
 	Required bool   // must be there; null is refused, but for lists and maps on the wire
 	Hidden   bool   // never read from a model
 	Rule     *Rule  // nil means no constraint
+	Default  string // JSON text of the value of an optional field that is absent or null; "" means it is left as it is
 }
 
 // EnumValue is one legal text of an enum.
@@ -89,8 +91,8 @@ func (d *Decoder) offered(v Record) []string {
 }
 
 // Unmarshal reads one JSON document of the wire or the store into v: hidden fields and hidden enum values are legal, a union has its bare
-// form. v must be fresh; after a refusal its content is undefined. Absent and null are the same for an optional field, and null is an empty
-// list or map where one is required.
+// form. v must be fresh; after a refusal its content is undefined. Absent and null are the same for an optional field, which then has its
+// default, if the spec gives it one; null is an empty list or map where one is required.
 //
 // The document is refused with [CodeInvalid] and an [InvalidError] that lists everything wrong in it: a syntax error, a byte order mark,
 // invalid UTF-8, a lone surrogate or NUL in a string, more than one value, nesting deeper than 64, a key that is unknown, written in

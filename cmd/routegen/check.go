@@ -46,21 +46,21 @@ func (p *program) runCheck(strict bool) error {
 		}
 	}
 	code := judge(findings, strict)
-	stale := staleFindings(src, drift)
+	stale := p.staleFindings(src, drift)
 	if len(stale) > 0 {
 		code = worse(code, exitDrift)
 	}
 	return p.conclude(src, findings, ending{
-		code: code, drift: p.driftText(src, res, drift, len(stale) > 0), plain: stale, line: checkLine(src, findings, len(stale)),
+		code: code, drift: p.driftText(src, res, drift, len(stale) > 0), plain: stale, line: p.checkLine(src, findings, len(stale)),
 	})
 }
 
 // checkLine says how a check ended.
-func checkLine(src *source, findings []spec.Finding, stale int) string {
+func (p *program) checkLine(src *source, findings []spec.Finding, stale int) string {
 	line := verdict(src.shown, findings)
 	switch {
 	case stale > 0:
-		return fmt.Sprintf("%s; %s not as generated: run routegen generate", line, counted(stale, "file"))
+		return fmt.Sprintf("%s; %s not as generated: run %s", line, counted(stale, "file"), p.repair())
 	case slices.ContainsFunc(findings, func(f spec.Finding) bool { return f.Severity == spec.Error }):
 		return line
 	default:
@@ -69,13 +69,14 @@ func checkLine(src *source, findings []spec.Finding, stale int) string {
 }
 
 // staleFindings gives each drifted file a rule, for readers that are no people.
-func staleFindings(src *source, drift []change) []spec.Finding {
+func (p *program) staleFindings(src *source, drift []change) []spec.Finding {
 	rules := map[status]string{created: spec.RuleOutMissing, changed: spec.RuleOutChanged, removed: spec.RuleOutLeftover}
 	var out []spec.Finding
+	hint := "run " + p.repair()
 	for _, c := range drift {
 		if rule, ok := rules[c.Status]; ok {
 			out = append(out, spec.Finding{
-				Rule: rule, Severity: spec.Error, File: src.display(c.Path), Message: c.Why, Hint: "run routegen generate",
+				Rule: rule, Severity: spec.Error, File: src.display(c.Path), Message: c.Why, Hint: hint,
 			})
 		}
 	}
@@ -97,9 +98,9 @@ func (p *program) driftText(src *source, res *generator.Result, drift []change, 
 	return b.Bytes()
 }
 
-// repair is the command that undoes drift, with the flags that name this spec.
+// repair is the command that undoes drift, as it is called here, with the flags that name this spec.
 func (p *program) repair() string {
-	words := []string{"routegen"}
+	words := []string{invocation(".")}
 	if p.opts.dir != "." {
 		words = append(words, "-C", p.opts.dir)
 	}

@@ -43,7 +43,7 @@ func (p *program) edit(ctx context.Context, flags editFlags, change func(name st
 		return p.wouldEdit(src, &after, findings)
 	}
 	if code := judge(findings, false); code != exitFine && judge(generator.Decide(src.shown, before).Findings, false) == exitFine {
-		return p.conclude(&after, findings, ending{code: code, line: verdict("the edited spec", findings) + "; nothing was written"})
+		return p.conclude(&after, findings, ending{code: code, line: verdictOn("the edited spec", findings) + "; nothing was written"})
 	}
 	if string(result.Text) == string(before) {
 		p.notef("nothing to do: %s says so already", src.shown)
@@ -72,7 +72,7 @@ func (p *program) wouldEdit(src, after *source, findings []spec.Finding) error {
 	if err := spec.WriteText(p.stderr, after.text, errs); err != nil {
 		return failf("%w", err)
 	}
-	return &exitError{exitFindings, fmt.Errorf("%s; nothing was written", verdict("the edited spec", errs))}
+	return &exitError{exitFindings, fmt.Errorf("%s; nothing was written", verdictOn("the edited spec", errs))}
 }
 
 // patch is the unified diff between a spec and its text after an edit; "" where both are equal.

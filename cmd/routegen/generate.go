@@ -120,7 +120,7 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 	case err == nil:
 		return nil, nil
 	case errors.As(err, &hand):
-		return compilerFindings(src, rulePackageBroken, hand.diagnostics), nil
+		return handwrittenFindings(src, out.planned, hand.diagnostics), nil
 	case errors.As(err, &miss):
 		if at, ok := binding(res.Spec(), func(goType string) bool { return strings.HasPrefix(goType, miss.pkg+".") }); ok {
 			return []spec.Finding{{Rule: spec.RuleImportInvalid, Severity: spec.Error, File: src.shown, At: at, Message: miss.Error()}}, nil
@@ -138,6 +138,18 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 	default:
 		return nil, err
 	}
+}
+
+// handwrittenFindings shows what a compiler complained of because of handwritten files, with what to do next.
+func handwrittenFindings(src *source, planned map[string][]byte, diagnostics []diagnostic) []spec.Finding {
+	out := compilerFindings(src, rulePackageBroken, diagnostics)
+	for i, d := range diagnostics {
+		out[i].Hint = "repair this file, or move it out of the package"
+		if _, ours := planned[d.file]; ours {
+			out[i].Hint = "a handwritten file of this package is the cause: repair it, or move it out of the package"
+		}
+	}
+	return out
 }
 
 // compilerFindings shows what a compiler complained of, in the files it spoke of.

@@ -154,8 +154,41 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// verdict says in half a sentence what was found in a spec.
+// verdict says in half a sentence what was found, file by file: "1 error in routes.yaml". shown is the spec.
 func verdict(shown string, findings []spec.Finding) string {
+	var parts []string
+	for _, file := range filesOf(findings) {
+		if found := counts(slices.DeleteFunc(slices.Clone(findings), func(f spec.Finding) bool { return f.File != file })); found != "" {
+			parts = append(parts, found+" in "+file)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing wrong in " + shown
+	}
+	return strings.Join(parts, "; ")
+}
+
+// verdictOn is verdict where all findings are about one text, under the name that a sentence has for it.
+func verdictOn(name string, findings []spec.Finding) string {
+	if found := counts(findings); found != "" {
+		return found + " in " + name
+	}
+	return "nothing wrong in " + name
+}
+
+// filesOf lists the files that findings are about, each once, in the order of their first finding.
+func filesOf(findings []spec.Finding) []string {
+	var files []string
+	for _, f := range findings {
+		if !slices.Contains(files, f.File) {
+			files = append(files, f.File)
+		}
+	}
+	return files
+}
+
+// counts writes how many errors and warnings there are; "" where there are none.
+func counts(findings []spec.Finding) string {
 	errs, warnings := tally(findings)
 	var parts []string
 	if errs > 0 {
@@ -164,10 +197,7 @@ func verdict(shown string, findings []spec.Finding) string {
 	if warnings > 0 {
 		parts = append(parts, counted(warnings, "warning"))
 	}
-	if len(parts) == 0 {
-		return "nothing wrong in " + shown
-	}
-	return strings.Join(parts, ", ") + " in " + shown
+	return strings.Join(parts, ", ")
 }
 
 // judge returns the exit code that findings alone stand for. A defect of our own output is a failure.

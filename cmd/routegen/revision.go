@@ -49,7 +49,7 @@ func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref 
 	if res.Plan == nil {
 		f := res.Findings[0]
 		return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
-			src.shown, ref, verdict("it", res.Findings), f.At.Start.Line, f.Message)
+			src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
 	}
 	return res, nil
 }

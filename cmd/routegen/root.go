@@ -50,8 +50,6 @@ func (p *program) run(ctx context.Context, args []string) (code exitCode) {
 	}()
 	root := p.rootCommand() //nolint:contextcheck // commands get the context from cobra, when they run
 	root.SetArgs(args)
-	root.SetOut(p.stdout)
-	root.SetErr(p.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitFine
@@ -94,6 +92,9 @@ func (p *program) rootCommand() *cobra.Command {
 	addGroup(root, "Work with what runs:", p.watchThreadCommand())
 	root.AddCommand(p.versionCommand(), exitCodesTopic())
 	p.completeFlags(root)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	strictHelp(root)
 	return root
 }
 

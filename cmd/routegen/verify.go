@@ -90,7 +90,7 @@ func (p proof) run(ctx context.Context) error {
 			return err
 		}
 		if again == "" {
-			return &handwrittenError{p.diagnose(text, temp)}
+			return &handwrittenError{p.byHand(p.diagnose(text, temp))}
 		}
 		text = again
 	}
@@ -148,6 +148,21 @@ func (p proof) withoutHandwritten(replace map[string]string) (map[string]string,
 		}
 	}
 	return alone, nil
+}
+
+// byHand keeps the complaints about handwritten files: where there are any, those about generated files follow from them. Where
+// there are none, all are kept.
+func (p proof) byHand(all []diagnostic) []diagnostic {
+	var own []diagnostic
+	for _, d := range all {
+		if _, planned := p.planned[d.file]; !planned && path.Ext(d.file) == ".go" {
+			own = append(own, d)
+		}
+	}
+	if own == nil {
+		return all
+	}
+	return own
 }
 
 // hidden reports whether an overlay replaces a file by nothing.
@@ -238,9 +253,9 @@ func (p proof) diagnose(text, temp string) []diagnostic {
 			out[len(out)-1].message += "\n" + line
 			continue
 		}
-		if m := complaintLine.FindStringSubmatch(line); m != nil {
+		if m := complaintLine.FindStringSubmatch(line); m != nil && m[4] != "too many errors" {
 			out = append(out, diagnostic{p.relative(m[1], temp), number(m[2]), number(m[3]), m[4]})
-		} else if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "too many errors") && line != "" {
+		} else if !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, "too many errors") && line != "" {
 			out = append(out, diagnostic{file: p.pkg, message: line})
 		}
 	}

@@ -234,5 +234,24 @@ func TestChat(t *testing.T) {
 	assert.Equal(t, first+"What is the IBAN of Ann Lee?\n> > What is it for?\n> From which account: checking, savings or investment?\n"+
 		"> Transfer 5.00 EUR to Ann Lee, NL91ABNA0417164300 (ABN AMRO), from your checking account, for tea?\n> I have not transferred anything.\n> \n", out.String())
 	require.Error(t, run(t.Context(), []string{"-db", filepath.Join(db, "none")}, strings.NewReader(""), &out))
-	require.ErrorIs(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), flag.ErrHelp)
+	require.Error(t, run(t.Context(), []string{"-none"}, strings.NewReader(""), &out))
+	require.NoError(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), "help was asked for")
+}
+
+// The program on a terminal after a colleague has taken the conversation over: it goes on in another one, at once and when it is started
+// again, and a question left open there is found.
+func TestChatAfterAColleague(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "banking.db")
+	chat := func(user, lines string) string {
+		var out strings.Builder
+		require.NoError(t, run(t.Context(), []string{"-db", db, "-user", user}, strings.NewReader(lines), &out))
+		return out.String()
+	}
+	const colleague = "I pass you on to a colleague.\n"
+	assert.Equal(t, "> "+colleague+"> "+another+"\nWho shall get the money?\n> "+colleague+"> \n", chat("ann", "a human please\ntransfer\na human please\n"))
+	assert.Equal(t, another+"\n> What is the IBAN of Ann Lee?\n> \n", chat("ann", "send 5 to Ann Lee\n"))
+	assert.Equal(t, "What is the IBAN of Ann Lee?\n> Cancelled.\n> \n", chat("ann", "cancel\n"))
+	assert.Equal(t, "> Who shall get the money?\n> \n", chat("ann-2", "transfer\n"), "one who is called as a conversation of another")
+	assert.Equal(t, "> Who shall get the money?\n> \n", chat("ann", "transfer\n"))
 }

@@ -41,6 +41,9 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	user := flags.String("user", "customer", "whose conversation it is")
 	language := flags.String("language", "", "en or es")
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) { // it has been printed, and was asked for
+			return nil
+		}
 		return err
 	}
 	store, err := sqlite.Open(ctx, *db, sqlite.Config{})
@@ -73,13 +76,20 @@ func open(ctx context.Context, store runtime.Store, actions bank.Actions, unders
 	return &dialogue.Conversation{Engine: engine}, nil
 }
 
-// chat takes the customer's lines until there are no more.
+// chat takes the customer's lines until there are no more. A conversation that a colleague has taken over is over here: the next line begins
+// another one.
 func chat(ctx context.Context, c *dialogue.Conversation, m dialogue.Message, in io.Reader, to io.Writer) error {
 	out := bufio.NewWriter(to)
-	if t, err := c.Engine.Wait(ctx, m.Thread); err == nil { // it was left in the middle: the question is still open
+	t, taken, err := latest(ctx, c.Engine, &m)
+	switch {
+	case err != nil:
+		return err
+	case t != nil: // it was left in the middle: the question is still open
 		for _, i := range t.Open {
 			fmt.Fprintln(out, i.Text)
 		}
+	case taken:
+		fmt.Fprintln(out, another)
 	}
 	for lines := bufio.NewScanner(in); ; {
 		if _, err := fmt.Fprint(out, "> "); err != nil {
@@ -92,13 +102,51 @@ func chat(ctx context.Context, c *dialogue.Conversation, m dialogue.Message, in 
 		if m.Text = strings.TrimSpace(lines.Text()); m.Text == "" {
 			continue
 		}
-		turn, err := c.Deliver(ctx, m)
+		turn, err := deliver(ctx, c, &m, out)
 		if err != nil {
 			fmt.Fprintln(out, err)
 			continue
 		}
 		for _, text := range turn.Reply {
 			fmt.Fprintln(out, text)
+		}
+	}
+}
+
+// deliver gives a line to the customer's conversation, or to a new one when a colleague has that.
+func deliver(ctx context.Context, c *dialogue.Conversation, m *dialogue.Message, out *bufio.Writer) (*dialogue.Turn, error) {
+	turn, err := c.Deliver(ctx, *m)
+	if runtime.CodeOf(err) != runtime.CodeNotWaiting {
+		return turn, err
+	}
+	_, taken, failed := latest(ctx, c.Engine, m)
+	if !taken || failed != nil { // it is over for another reason
+		return nil, errors.Join(err, failed)
+	}
+	fmt.Fprintln(out, another)
+	return c.Deliver(ctx, *m)
+}
+
+const another = "(A colleague goes on with our conversation. This is a new one.)"
+
+// latest has a message go to the last conversation of its user: the first that no colleague has taken over. It is named after the user, and
+// those after it are numbered. t is its thread at rest, nil when nothing was said in it yet; taken: there is one before it.
+func latest(ctx context.Context, e *thread.Engine, m *dialogue.Message) (t *runtime.Thread, taken bool, err error) {
+	for n := 1; ; n++ {
+		if m.Thread = m.User; n > 1 {
+			m.Thread = fmt.Sprintf("%s-%d", m.User, n)
+		}
+		t, err = e.Wait(ctx, m.Thread)
+		switch {
+		case runtime.CodeOf(err) == runtime.CodeNotFound:
+			return nil, taken, nil
+		case err != nil:
+			return nil, taken, err
+		case t.User != m.User: // of one who is called so
+		case t.Status() == runtime.StatusHandedOff:
+			taken = true
+		default:
+			return t, taken, nil
 		}
 	}
 }

@@ -96,7 +96,11 @@ func (g *goFile) flow(f *plan.Flow) {
 	g.textConsts("StepName", "The steps of "+f.Const+".", steps)
 	g.places("The slots of "+f.Const+", by number.", slotNames)
 	g.places("The steps of "+f.Const+", by number.", stepNames)
-	g.record(f.Record(), f.Struct+" is what the flow "+f.Key+" has been told. A slot that is not filled is nil.")
+	slotted := f.Record()
+	for i := range slotted.Fields {
+		slotted.Fields[i].Default = nil // the machine fills it once, when the flow begins: a slot that was emptied stays empty
+	}
+	g.record(slotted, f.Struct+" is what the flow "+f.Key+" has been told. A slot that is not filled is nil.")
 
 	w := flowWriter{g.p, f}
 	var rows []jen.Code

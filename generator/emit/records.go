@@ -11,7 +11,8 @@ import (
 // record writes one struct with what decodes it: its shape, and a flat switch from JSON name to field.
 func (g *goFile) record(r plan.Record, about string) {
 	var fields []jen.Code
-	for i, f := range r.Fields {
+	for i := range r.Fields {
+		f := &r.Fields[i]
 		if i > 0 {
 			fields = append(fields, jen.Line())
 		}
@@ -23,17 +24,19 @@ func (g *goFile) record(r plan.Record, about string) {
 		if f.Hidden {
 			hidden = "Hidden from models."
 		}
-		fields = append(fields, doc(f.Doc, hidden, deprecated(f.Deprecated)).Add(jen.Id(f.Go).Add(t).Tag(tag(f))))
+		fields = append(fields, doc(f.Doc, hidden, absentDoc(f), deprecated(f.Deprecated)).Add(jen.Id(f.Go).Add(t).Tag(tag(g.p, f))))
 	}
 	g.decl(150*len(r.Fields), []string{r.Name}, doc(about, r.Doc), jen.Type().Id(r.Name).Struct(fields...).Line())
 	g.binding(r)
 	rows := make([]jen.Code, 0, len(r.Fields))
 	cases := make([]jen.Code, 0, len(r.Fields))
-	for _, f := range r.Fields {
+	for i := range r.Fields {
+		f := &r.Fields[i]
 		rw := new(row).text("Name", f.JSON).flag("Required", f.Required).flag("Hidden", f.Hidden)
 		if !f.Constraints.IsZero() {
 			rw.code("Rule", jen.Op("&").Add(rule(f.Constraints)))
 		}
+		rw.text("Default", absentValue(f))
 		rows = append(rows, rw.values())
 		cases = append(cases, jen.Case(jen.Lit(f.JSON)).Block(decodeField(f.Go, f.Type, f.Pointer)))
 	}

@@ -99,11 +99,12 @@ func decodeField(name string, t plan.Type, pointer bool) *jen.Statement {
 	return rt(decoders[t.Kind].name).Call(jen.Id("d"), target)
 }
 
-// tag is the JSON name of a field. An optional value is left out when it is empty; of a time only omitzero can tell.
-func tag(f plan.Field) map[string]string {
+// tag is the JSON name of a field. An optional value is left out when it is empty; of a time only omitzero can tell. One with a default
+// is written whenever reading it gives it back.
+func tag(p *plan.Plan, f *plan.Field) map[string]string {
 	text := f.JSON
 	switch {
-	case f.Required:
+	case f.Required, absentValue(f) != "" && zeroIsValue(p, f):
 	case f.Type.Kind == plan.Time && !f.Pointer:
 		text += ",omitzero"
 	default:

@@ -201,3 +201,22 @@ func TestBrokenFlowsBuild(t *testing.T) {
 		}
 	}
 }
+
+// TestANullEmptiesASlot: it is a literal like any other in the plan, however it is written.
+func TestANullEmptiesASlot(t *testing.T) {
+	t.Parallel()
+	src, err := os.ReadFile(filepath.Join("..", "spec", "testdata", "flows.yaml"))
+	require.NoError(t, err)
+	for _, null := range []string{"null", "~", "Null"} {
+		text := strings.Replace(string(src), "          wait: 48h\n", "          wait: "+null+"\n", 1)
+		require.NotEqual(t, string(src), text)
+		sp, findings := spec.Parse("routes.yaml", []byte(text))
+		require.NotNil(t, sp)
+		require.Empty(t, findings, null)
+		p, more := plan.Build(sp)
+		require.Empty(t, more)
+		set := p.Talk.Flows[0].Step("prepare").Set
+		wait := set[slices.IndexFunc(set, func(b plan.Bind) bool { return b.Name == "wait" })]
+		assert.Equal(t, plan.Bind{Name: "wait", Slot: "wait", Value: &plan.Expr{Op: "value", Value: "null"}}, wait)
+	}
+}

@@ -10,7 +10,11 @@ import (
 // collectAllows reads the comments `# routegen:allow RULE reason`.
 func (r *reader) collectAllows(s *scanner) {
 	rules := Rules()
+	next := 0 // the line that the allow before this one stands above
 	for _, comment := range s.comments {
+		if r.full {
+			return
+		}
 		text := bytes.TrimRight(s.text[comment.at:comment.end], " \t\r")
 		rest, ok := strings.CutPrefix(strings.TrimLeft(string(text), "# \t"), "routegen:allow")
 		if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
@@ -18,7 +22,7 @@ func (r *reader) collectAllows(s *scanner) {
 		}
 		at := r.src.span(comment.at, comment.at+len(text))
 		id, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		rule, known := findRule(rules, id)
+		rule, known := findRule(rules, id, r.nearest)
 		switch {
 		case !known:
 			f := r.reportAt(RuleAllowUnknownRule, at, didYouMean(rule.ID), "there is no rule %q", id)
@@ -34,20 +38,24 @@ func (r *reader) collectAllows(s *scanner) {
 		}
 		allow := &Allow{Rule: id, File: r.src.name, Reason: strings.TrimSpace(reason), At: at, Line: at.Start.Line}
 		if comment.alone {
-			allow.Line = r.nextLine(at.Start.Line)
+			if next <= at.Start.Line { // else the lines between were looked at already
+				next = r.nextLine(at.Start.Line)
+			}
+			allow.Line = next
 		}
 		r.allows = append(r.allows, allow)
 	}
 }
 
-// nextLine returns the first line after line that is neither empty nor a comment.
+// nextLine returns the first line after line that is neither empty nor a comment; the one behind the last line when there is none.
 func (r *reader) nextLine(line int) int {
-	for n := line + 1; n <= len(r.src.lines) && n <= line+maxCandidates; n++ {
+	n := line + 1
+	for ; n <= len(r.src.lines); n++ {
 		if text := bytes.TrimLeft(r.src.line(n), " \t"); len(text) > 0 && text[0] != '#' {
-			return n
+			break
 		}
 	}
-	return line
+	return n
 }
 
 // Suppress drops the warnings that an allow covers, marks that allow as used, and adds an ALLOW_UNUSED warning for every allow
@@ -74,6 +82,7 @@ func Suppress(findings []Finding, allows []*Allow) []Finding {
 		for _, a := range hits {
 			a.Used = true
 		}
+		covered[place{f.Rule, f.At.Start.Line}] = hits[:1] // the others are done with
 	}
 	for _, a := range allows {
 		if !a.Used {

@@ -227,6 +227,10 @@ func (c *checker) nodeRef(t Text, path string) *Node {
 
 // unknown reports a reference to something that is not declared, with the nearest name.
 func (c *checker) unknown(rule, what, name string, at Span, path string, candidates []string) {
+	if name == "" {
+		c.fail(rule, path, at, "name one, or leave the key out", "the name of the %s is empty", what)
+		return
+	}
 	if isOutside(name) || strings.ContainsRune(name, '/') {
 		c.fail(RuleRefOutside, path, at, "declare it in this file", "%q points outside the spec", name)
 		return

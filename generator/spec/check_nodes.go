@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -17,7 +18,9 @@ func (c *checker) checkNode(n *Node) {
 	c.checkRoute(n, path)
 	c.nodeRef(n.Escalates, path+"/escalates")
 	for i, t := range n.Unstick {
-		c.branchRef(n, t, path+"/unstick/"+strconv.Itoa(i))
+		if b := c.branchRef(n, t, path+"/unstick/"+strconv.Itoa(i)); b != nil && b.Type.Value == "interrupt" {
+			c.fail(RuleRefBranch, path+"/unstick/"+strconv.Itoa(i), t.At, "name a branch that goes on", "branch %q of node %q asks again, and unstick: is what to set instead", t.Value, n.Key.Value)
+		}
 	}
 	if n.Feedback.Set() {
 		if f := c.requestField(n, n.Feedback, RuleRefField, path+"/feedback"); f != nil {
@@ -200,9 +203,11 @@ func (c *checker) checkTools(n *Node, path string) {
 
 func (c *checker) checkLoop(l *Loop, path string) {
 	for i, b := range []*Number{l.Warn, l.Limit} {
+		name := [...]string{"warn", "limit"}[i]
 		if b != nil && b.Value < 1 {
-			name := [...]string{"warn", "limit"}[i]
 			c.fail(RuleConstraintRange, path+"/"+name, b.At, "write 1 or more", "%s is below 1", name)
+		} else if b != nil && b.Value > maxCount {
+			c.fail(RuleConstraintRange, path+"/"+name, b.At, fmt.Sprintf("write %d or less", maxCount), "%s is larger than anything that is counted", name)
 		}
 	}
 	if l.Warn != nil && l.Limit != nil && l.Warn.Value > l.Limit.Value {

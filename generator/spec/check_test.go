@@ -88,18 +88,37 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleNameJSON, "title: {type: string,", "title: {type: string, json: §\"a`b\",", "'`'"},
 		{spec.RuleNameJSON, "title: {type: string,", "title: {type: string, json: Count,", "twice"},
 		{spec.RuleTypeSyntax, "why: {type: string,", `why: {type: "§*string",`, "optional: true"},
+		{spec.RuleTypeSyntax, "why: {type: string,", "why: {type: §\"\",", "the type is empty | write string, []T"},
 		{spec.RuleTypeMapKey, `"map[string]string"`, `"§map[int]string"`, "map[string]string"},
 		{spec.RuleTypeAny, "why: {type: string,", "why: {type: §any,", "declare a record"},
 		{spec.RuleTypeRecursive, "title: {type: string,", "self: {type: §Ticket, doc: Itself.}\n      title: {type: string,", "Ticket.self -> Ticket"},
+		{spec.RuleTypeRecursive, "title: {type: string,", "parts: {type: \"§[]Ticket\", min_items: 1, doc: Parts.}\n      title: {type: string,", "Ticket.parts -> Ticket | make one of them optional, or take min_items from Ticket.parts"},
 		{spec.RuleEnumEmpty, "  Ask: {doc: What is asked., values: {REVIEW: A person looks at it., PAUSE: Wait.}}", "  §Ask: {doc: What is asked., values: {}}", "no value"},
 		{spec.RuleEnumDuplicate, "{REVIEW: A", "{review: x, §REVIEW: A", "upper and lower case"},
 		{spec.RuleConstraintKind, "why: {type: string,", "why: {type: string, min: §1,", "does not fit"},
 		{spec.RuleConstraintRange, "max: 9, default: 3,", "max: §0,", "no value can meet"},
 		{spec.RuleConstraintRange, "min_length: 1", "min_length: §-1", "below zero"},
+		{spec.RuleConstraintRange, "min_length: 1", "min_length: §9223372036854775808", "write 2147483647 or less"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: §0.5, max: 0.6,", "min is not a whole number | write 1"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: -3, max: §-1.5,", "max is not a whole number | write -2"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: §-1.5,", "min is not a whole number | write -1"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: §9223372036854775808,", "min does not fit into an int of 64 bits"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "max: §1e30,", "max does not fit into an int of 64 bits"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: §-9223372036854775809,", "min does not fit"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "max: §9007199254740993,", "max is not exact as a number of JSON | write 9007199254740992"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "max: §9223372036854775807,", "write 9223372036854774784"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: §-9007199254740993,", "write -9007199254740992"},
+		{spec.RuleConstraintRange, "min: 1, max: 9, default: 3,", "min: 9007199254740994, max: §9007199254740992,", "no value can meet min 9007199254740994 and max 9007199254740992"},
 		{spec.RuleConstraintPattern, "min_length: 1", "pattern: §\"(?!x)\"", "RE2"},
+		{spec.RuleFormatUnknown, "min_length: 1", "format: §emial", `nothing checks the format "emial" | did you mean "email"?`},
+		{spec.RuleFormatUnknown, "min_length: 1", "format: §iban", "known: date-time, date"},
 		{spec.RuleDefaultType, "default: 3", "default: §many", "not of type int"},
 		{spec.RuleDefaultType, "default: 3", "default: §10", "outside"},
 		{spec.RuleDefaultType, "default: 3", "examples: [4, §x]", "example"},
+		{spec.RuleDefaultType, "min: 1, max: 9, default: 3,", "default: §9223372036854775808,", "does not fit into an int of 64 bits"},
+		{spec.RuleDefaultType, "min: 1, max: 9, default: 3,", "default: §9007199254740993,", `default "9007199254740993" is not exact as a number of JSON | write 9007199254740992`},
+		{spec.RuleDefaultType, "min: 1, max: 9, default: 3,", "examples: [1, §-9223372036854775809],", "does not fit"},
+		{spec.RuleDefaultType, "min: 1, max: 9, default: 3,", "default: §2.0,", "not of type int"},
 		{spec.RuleDuration, "timeout: 15m", "timeout: §1 day", "24h"},
 		{spec.RuleFieldType, `"[]WorkerRequest"`, `"[]Ticket"`, "make it []WorkerRequest"},
 		{spec.RuleRefType, "why: {type: string,", "why: {type: §strin,", `did you mean "string"?`},
@@ -107,6 +126,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleRefType, `"[]Ticket"`, `"[]§Tiket"`, `did you mean "Ticket"?`},
 		{spec.RuleRefNode, "escalates: lead", "escalates: §laed", `did you mean "lead"?`},
 		{spec.RuleRefBranch, "unstick: [collectRequest]", "unstick: [§colectRequest]", `did you mean "collectRequest"?`},
+		{spec.RuleRefBranch, "unstick: [collectRequest]", "unstick: [§askRequest]", "asks again"},
 		{spec.RuleRefField, "feedback: goal", "feedback: §gaol", `did you mean "goal"?`},
 		{spec.RuleRefValue, "default: GO", "default: §GOO", `did you mean "GO"?`},
 		{spec.RuleRefValue, "when: [PAUSE]", "when: [§PAUS]", `did you mean "PAUSE"?`},
@@ -165,4 +185,40 @@ func TestShippedKindsDoNotComeBack(t *testing.T) {
 	require.Len(t, found, 1)
 	assert.Equal(t, place, fmt.Sprintf("%d:%d", found[0].At.Start.Line, found[0].At.Start.Column))
 	assert.Empty(t, tombstones(strings.Replace(text, "[late, agent_question]", "[late, agent_question], kinds: {own: {doc: Own.}}", 1)))
+}
+
+// TestIntsThatAreExact: bounds and literals of int may be anything that an int and a float64 both hold, and those of float anything.
+func TestIntsThatAreExact(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{
+		"min: -9223372036854775808, max: 9223372036854774784,", "min: 1e3, max: 9007199254740992,", "max: 5.0,", "default: -9223372036854775808,",
+		"default: 9007199254740994, examples: [9007199254740992, -1, 0],",
+	} {
+		_, findings := spec.Parse("routes.yaml", []byte(change(t, "min: 1, max: 9, default: 3,", to)))
+		assert.Empty(t, list(findings), to)
+	}
+	for _, to := range []string{"type: float, min: 0.5, max: 0.6,", "type: float, max: 1e30,", "type: float, default: 9007199254740993,"} {
+		_, findings := spec.Parse("routes.yaml", []byte(change(t, "type: int, doc: How many there are., min: 1, max: 9, default: 3,", "doc: How many there are., "+to)))
+		assert.Empty(t, list(findings), to)
+	}
+}
+
+// TestListsThatMayBeEmptyEndRecursion: a value ends where a list has no item.
+func TestListsThatMayBeEmptyEndRecursion(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{
+		`"[]Ticket", min_items: 0`, `"[]Ticket", max_items: 9`, `"[]Ticket", min_items: 1, optional: true`, `"[][]Ticket", min_items: 1`, `"map[string]Ticket"`,
+	} {
+		_, findings := spec.Parse("routes.yaml", []byte(change(t, "title: {type: string,", "parts: {type: "+field+", doc: Parts.}\n      title: {type: string,")))
+		assert.Empty(t, list(findings), field)
+	}
+}
+
+// TestFormatsThatAreKnown: what the decoder checks and what the providers know is not warned of.
+func TestFormatsThatAreKnown(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"date-time", "date", "time", "email", "hostname", "ipv4", "ipv6", "uuid", "uri", "duration"} {
+		_, findings := spec.Parse("routes.yaml", []byte(change(t, "min_length: 1", "format: "+format)))
+		assert.Empty(t, list(findings), format)
+	}
 }

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,7 +114,7 @@ func (c *checker) fieldTypeRef(leaf *TypeExpr, path string) {
 		c.fail(RuleRefType, path, leaf.At, didYouMean(basic), "type %q is not declared", leaf.Name).replace(basic)
 		return
 	}
-	c.unknown(RuleRefType, "type", leaf.Name, leaf.At, path, append(basicKinds(), c.typeNames[:min(len(c.typeNames), maxCandidates)]...))
+	c.unknown(RuleRefType, "type", leaf.Name, leaf.At, path, append(basicKinds(), c.typeNames[:min(len(c.typeNames), c.candidates())]...))
 }
 
 // base resolves named scalars and enums: the kind that values have on the wire, and the enum if it is one.
@@ -193,34 +192,38 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 	wrong("max_length", k.MaxLength.at(), text, "string")
 	wrong("pattern", k.Pattern.At, text, "string")
 	wrong("format", k.Format.At, text, "string")
+	if text {
+		c.checkFormat(k.Format, path+"/format")
+	}
 	wrong("min_items", k.MinItems.at(), kind == List, "lists")
 	wrong("max_items", k.MaxItems.at(), kind == List, "lists")
-	c.checkBounds(path, "min", "max", k.Min, k.Max, math.Inf(-1))
-	c.checkBounds(path, "min_length", "max_length", k.MinLength, k.MaxLength, 0)
-	c.checkBounds(path, "min_items", "max_items", k.MinItems, k.MaxItems, 0)
+	c.checkBounds(path, "min", "max", k.Min, k.Max, numberFault(kind))
+	c.checkBounds(path, "min_length", "max_length", k.MinLength, k.MaxLength, countFault)
+	c.checkBounds(path, "min_items", "max_items", k.MinItems, k.MaxItems, countFault)
 	for i := range k.Examples {
 		c.checkLiteral("example", path+"/examples/"+strconv.Itoa(i), t, &k.Examples[i], k)
 	}
 }
 
-func (n *Number) at() Span {
-	if n == nil {
-		return Span{}
-	}
-	return n.At
+// formats are those that decoders check, and those that the schema dialects of providers know.
+func formats() []string {
+	return []string{"date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"}
 }
 
-func (c *checker) checkBounds(path, low, high string, least, most *Number, floor float64) {
-	for i, n := range []*Number{least, most} {
-		name := [...]string{low, high}[i]
-		if n != nil && n.Value < floor {
-			c.fail(RuleConstraintRange, path+"/"+name, n.At, "write 0 or more", "%s is below zero", name)
-			return
-		}
+// checkFormat warns of a format that is only a word: it holds for every text.
+func (c *checker) checkFormat(t Text, path string) {
+	known := formats()
+	if !t.Set() || slices.Contains(known, t.Value) {
+		return
 	}
-	if least != nil && most != nil && least.Value > most.Value {
-		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %v and %s %v", low, least.Value, high, most.Value).
-			relatedf(least.At, "%s is here", low)
+	near := c.nearest(t.Value, known)
+	hint := didYouMean(near)
+	if near == "" {
+		hint = "known: " + strings.Join(known, ", ")
+	}
+	f := c.warn(RuleFormatUnknown, path, t.At, hint, "nothing checks the format %q", t.Value)
+	if near != "" {
+		f.replace(near)
 	}
 }
 
@@ -237,13 +240,9 @@ func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) (why, hin
 	if kind == "" {
 		return "", ""
 	}
-	switch v, err := strconv.ParseFloat(s.Value, 64); kind {
+	switch kind {
 	case Int, Float:
-		if err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int) {
-			why = "is not of type " + t.String()
-		} else if k.Min != nil && v < k.Min.Value || k.Max != nil && v > k.Max.Value {
-			why = "is outside min and max"
-		}
+		why, hint = numberLiteralFault(kind, t, s, k)
 	case Bool:
 		if s.Kind != "bool" {
 			why = "is not true or false"
@@ -259,7 +258,7 @@ func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) (why, hin
 
 func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar, k *Constraints) (why, hint string) {
 	if s.Kind != "string" {
-		return "is not text", "quote it: " + strconv.Quote(s.Value)
+		return "is not text", "quote it: " + quoted(s.Value)
 	}
 	switch {
 	case enum != nil:
@@ -319,11 +318,8 @@ func (c *checker) walkRequired(d *decl, way []step) {
 	}
 	d.state = open
 	for _, f := range d.fields {
-		if f.Optional || f.Type == nil || f.Type.Kind != Named {
-			continue
-		}
-		next := c.byName[f.Type.Name]
-		if next == nil || next.kind == declEnum || next.kind == declScalar {
+		next := c.mustHold(f)
+		if next == nil {
 			continue
 		}
 		if next.state == open {
@@ -335,17 +331,41 @@ func (c *checker) walkRequired(d *decl, way []step) {
 	d.state = done
 }
 
+// mustHold returns the record that every value of a field holds: its type, or that of a list which is never empty. Nil means none.
+func (c *checker) mustHold(f *Field) *decl {
+	t := f.Type
+	if f.isNeverEmpty() {
+		t = t.Elem
+	}
+	if f.Optional || t == nil || t.Kind != Named {
+		return nil
+	}
+	if d := c.byName[t.Name]; d != nil && d.kind != declEnum && d.kind != declScalar {
+		return d
+	}
+	return nil
+}
+
+// isNeverEmpty reports whether a field is a list that has an item.
+func (f *Field) isNeverEmpty() bool {
+	return f.Type != nil && f.Type.Kind == List && f.Constraints.MinItems != nil && f.Constraints.MinItems.Value >= 1
+}
+
 func (c *checker) recursive(start *decl, way []step) {
 	for len(way) > 0 && way[0].from != start {
 		way = way[1:]
 	}
 	var names []string
+	hint := "make one of them optional, a list or a map"
 	for _, s := range way {
 		names = append(names, s.from.name+"."+s.field.Key.Value)
+		if s.field.isNeverEmpty() {
+			hint = "make one of them optional, or take min_items from " + names[len(names)-1]
+		}
 	}
 	last := way[len(way)-1]
 	f := c.fail(RuleTypeRecursive, last.from.path+"/fields/"+last.field.Key.Value+"/type", last.field.Type.At,
-		"make one of them optional, a list or a map", "no value can end: %s -> %s", strings.Join(names, " -> "), start.name)
+		hint, "no value can end: %s -> %s", strings.Join(names, " -> "), start.name)
 	for _, s := range way[:len(way)-1] {
 		f.relatedf(s.field.Type.At, "%s.%s goes on here", s.from.name, s.field.Key.Value)
 	}

@@ -104,9 +104,13 @@ func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 	case formWords:
 		some := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
 		return &jsonschema.Schema{AnyOf: append(slices.Clone(some.AnyOf), entriesOf(classLanguage, some))}
-	case formLiteral:
+	case formLiteral, formLiteralOrNull:
 		one := []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}
-		return &jsonschema.Schema{AnyOf: append(slices.Clone(one), &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: one}})}
+		some := append(slices.Clone(one), &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: one}})
+		if k.form == formLiteralOrNull {
+			some = append(some, &jsonschema.Schema{Type: "null"})
+		}
+		return &jsonschema.Schema{AnyOf: some}
 	case formText:
 	}
 	text := &jsonschema.Schema{Type: "string", Pattern: k.class.regexp()}

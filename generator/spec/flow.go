@@ -107,7 +107,8 @@ type FlowArm struct {
 }
 
 // Bind gives a name a value: an expression, or a text. After Parse without errors exactly one of Value, Text and To is there: a text
-// goes to strings only, and what is written as text for a slot of another type, such as a value of an enum, is in Value.
+// goes to strings only, and what is written as text for a slot of another type, such as a value of an enum, is in Value. In a set step it
+// may be the literal null, which empties the slot.
 type Bind struct {
 	Name  Text
 	To    Text // of outputs: the slot

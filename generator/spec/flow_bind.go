@@ -10,7 +10,7 @@ func (s *flowScope) checkBind(b *Bind, to *Field, what, path string) {
 	if len(b.Text) > 0 {
 		s.checkText(b, to, what, path)
 	}
-	if b.Value == nil {
+	if b.Value == nil || b.Value.isNull() { // any slot can be empty
 		return
 	}
 	t := s.exprType(b.Value, path)
@@ -120,7 +120,7 @@ func (s *flowScope) checkPlace(p Part, path string, variables []string) {
 	case "reason", "value":
 		s.fail(RuleFlowTemplateVar, path, p.Name.At, "it is known in invalid_message", "nothing was refused when this is said, so {%s} is empty", name)
 	default:
-		s.noSuch(RuleFlowTemplateVar, "slot", p.Name, path, append(slices.Clone(s.slotNames[:min(len(s.slotNames), maxCandidates)]), variables...))
+		s.noSuch(RuleFlowTemplateVar, "slot", p.Name, path, append(slices.Clone(s.slotNames[:min(len(s.slotNames), s.candidates())]), variables...))
 	}
 }
 

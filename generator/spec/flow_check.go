@@ -43,6 +43,7 @@ type flowScope struct {
 	targets   []string        // the names of its steps, and the words beside them
 	read      map[string]bool // slots whose values are used
 	set       map[string]bool // slots that a step fills
+	emptied   map[string]bool // slots that a step empties
 	vague     bool            // something in it was not understood, so nobody knows where its steps lead
 }
 
@@ -316,7 +317,7 @@ func (f *flowChecker) checkSlotType(t *TypeExpr, path string) {
 func (f *flowChecker) scope(flow *Flow) *flowScope {
 	s := &flowScope{
 		flowChecker: f, flow: flow, path: flow.path(), slots: f.doors[flow].slots, byID: map[string]*flowStep{},
-		read: map[string]bool{}, set: map[string]bool{},
+		read: map[string]bool{}, set: map[string]bool{}, emptied: map[string]bool{},
 	}
 	for _, slot := range flow.Slots {
 		s.slotNames = append(s.slotNames, slot.Key.Value)

@@ -133,7 +133,7 @@ func (s *flowScope) lintSlots() {
 		switch {
 		case d.gives[name] && !filled:
 			s.warn(RuleFlowOutputUnset, path, slot.Key.At, "fill it in a step, or take it from outputs", "output %q is never filled", name)
-		case !s.read[name] && !s.set[name]:
+		case !s.read[name] && !s.set[name] && !s.emptied[name]:
 			s.warn(RuleFlowSlotUnused, path, slot.Key.At, "remove it", "no step uses slot %q", name)
 		}
 	}

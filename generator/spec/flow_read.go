@@ -137,16 +137,16 @@ func bindsKey[T any](name, doc string, g *grammar[Bind], at func(*T) *[]*Bind) k
 	}}
 }
 
-// setGrammar is a value of a set step: a text stands for itself.
+// setGrammar is a value of a set step: a text stands for itself, and null for nothing.
 func setGrammar() *grammar[Bind] {
-	return bindGrammar("value", "a literal, or a text with {slot}", func(r *reader, t Text, n *node, into *Bind) {
+	return bindGrammar("value", keyInfo{name: "a literal, a text with {slot}, or null, which empties the slot", form: formLiteralOrNull}, func(r *reader, t Text, n *node, into *Bind) {
 		into.Text = Words{{Variants: []Template{r.parseTemplate(t, n)}}}
 	})
 }
 
 // inputGrammar is what an action or a flow is given: a word is the name of a slot.
 func inputGrammar() *grammar[Bind] {
-	return bindGrammar("input", "the name of a slot, a literal, or a text with {slot}", func(r *reader, t Text, n *node, into *Bind) {
+	return bindGrammar("input", keyInfo{name: "the name of a slot, a literal, or a text with {slot}", form: formLiteral}, func(r *reader, t Text, n *node, into *Bind) {
 		switch {
 		case isSlotName(t.Value):
 			into.short, into.Value = true, &Expr{Op: "slot", Slot: t, At: t.At}
@@ -158,7 +158,7 @@ func inputGrammar() *grammar[Bind] {
 	})
 }
 
-func bindGrammar(noun, short string, text func(r *reader, t Text, n *node, into *Bind)) *grammar[Bind] {
+func bindGrammar(noun string, short keyInfo, text func(r *reader, t Text, n *node, into *Bind)) *grammar[Bind] {
 	from := key[Bind]{keyInfo{name: "from", doc: "A slot."}, func(r *reader, info *keyInfo, n *node, into *Bind) {
 		if t := r.textOf(info, n); t.Set() {
 			into.Value = &Expr{Op: "slot", Slot: t, At: t.At}
@@ -174,7 +174,12 @@ func bindGrammar(noun, short string, text func(r *reader, t Text, n *node, into 
 			into.Value = r.parseExpr(t, n)
 		}
 	}}
-	return newGrammar(noun, false, from, expr).orShort(keyInfo{name: short, form: formLiteral}, func(r *reader, n *node, into *Bind) {
+	return newGrammar(noun, false, from, expr).orShort(short, func(r *reader, n *node, into *Bind) {
+		if n.Tag == tagNull && n.Value != "" && short.form == formLiteralOrNull {
+			at := r.span(n)
+			into.short, into.Value = true, &Expr{Op: "value", Value: Scalar{Value: n.Value, Kind: "null", At: at}, At: at}
+			return
+		}
 		if n.Tag == tagText {
 			if t := r.textOf(&keyInfo{}, n); t.Set() {
 				text(r, t, n, into)

@@ -181,7 +181,11 @@ func (s *flowScope) checkStep(step *flowStep) {
 	for _, b := range step.Set {
 		path := step.path + "/values/" + b.Name.Value
 		if slot := s.slot(b.Name, path); slot != nil {
-			s.set[b.Name.Value] = true
+			if b.Value.isNull() {
+				s.emptied[b.Name.Value] = true
+			} else {
+				s.set[b.Name.Value] = true
+			}
 			s.checkBind(b, slot, "slot", path)
 		} else {
 			s.checkBind(b, nil, "slot", path)

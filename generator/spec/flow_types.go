@@ -51,7 +51,10 @@ func (e *Expr) each(visit func(*Expr)) {
 }
 
 // isText reports whether an expression is a text in quotes.
-func (e *Expr) isText() bool { return e.Op == "value" && e.Value.Kind == "string" }
+func (e *Expr) isText() bool { return e != nil && e.Op == "value" && e.Value.Kind == "string" }
+
+// isNull reports whether an expression is nothing, which only a set step can give: it empties the slot.
+func (e *Expr) isNull() bool { return e != nil && e.Op == "value" && e.Value.Kind == "null" }
 
 // want wants an expression that is true or false.
 func (s *flowScope) want(e *Expr, path string) {
@@ -77,7 +80,7 @@ func (s *flowScope) named(e *Expr, t valueType) string {
 	case e.Op == "item":
 		return "an item of " + strconv.Quote(e.Slot.Value) + " (" + t.String() + ")"
 	case e.isText():
-		return "'" + e.Value.Value + "' (a text)"
+		return "'" + shortened(e.Value.Value, maxQuoted) + "' (a text)"
 	case e.Op == "value":
 		return e.Value.Value + " (" + t.String() + ")"
 	case e.Op == "list":
@@ -180,7 +183,7 @@ func (s *flowScope) fits(text, other *Expr, t valueType, path string) bool {
 			return false
 		}
 		hint := map[Kind]string{Time: "write it like '2006-01-02T15:04:05Z'", Duration: "write it like '90s', '15m' or '24h'"}[t.kind]
-		s.fail(RuleFlowType, path, text.At, hint, "%s is compared with '%s', which %s", s.named(other, t), text.Value.Value, why)
+		s.fail(RuleFlowType, path, text.At, hint, "%s is compared with '%s', which %s", s.named(other, t), shortened(text.Value.Value, maxQuoted), why)
 	default:
 		hint := "compare values of one type"
 		if _, err := strconv.ParseFloat(text.Value.Value, 64); t.isNumber() && err == nil || t.kind == Bool && (text.Value.Value == "true" || text.Value.Value == "false") {

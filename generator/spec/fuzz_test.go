@@ -2,6 +2,7 @@ package spec_test
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +14,16 @@ import (
 
 // FuzzSpec: whatever the bytes, Parse ends soon, says why, and its report can be printed.
 func FuzzSpec(f *testing.F) {
-	for _, seed := range []string{base, twoMistakes, "", "a: [", "a: *b", "&a [*a]", "- - -", "? x\n: y\n", "a: |\n b\n", "%YAML 1.1\n---\na: 1\n...\n---\nb", "\"", "a: 'b\n\n  c'", "{a: {b: [c, \"d\"]}}", "<<: {}\n", "# routegen:allow X\n", "\xff", "a:\tb", "version: 1\nnodes: {a: {branches: {b: }}}"} {
+	for _, seed := range []string{base, twoMistakes, "", "a: [", "a: *b", "&a [*a]", "- - -", "? x\n: y\n", "a: |\n b\n", "%YAML 1.1\n---\na: 1\n...\n---\nb", "\"", "a: 'b\n\n  c'", "{a: {b: [c, \"d\"]}}", "<<: {}\n", "# routegen:allow X\n", "\xff", "a:\tb", "a:\u00a0{b:\u00a0[c,\u2003{d:\u3000e}]}\n\u3000-\u00a0f", "version: 1\nnodes: {a: {branches: {b: }}}"} {
 		f.Add([]byte(seed))
 	}
 	for _, archive := range flowCorpus(f) {
 		f.Add(archive.Files[0].Data)
 	}
 	f.Add([]byte(flowsSpec(f)))
+	for _, text := range longNames(100_000) {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if len(src) > 1<<20 {
 			return
@@ -51,13 +55,39 @@ func FuzzSpec(f *testing.F) {
 	})
 }
 
-// TestRepeatedShapesStayLinear doubles texts that invite quadratic work: twice the text may not cost much more than twice.
+// TestRepeatedShapesStayLinear takes texts that invite quadratic work: they may not cost much more than others of their length.
 func TestRepeatedShapesStayLinear(t *testing.T) {
-	for _, unit := range []string{"#\n", "# a\n\n", "- #\n", "-\n", "\"", "? ", "a:\n  # c\n  b: c\n\n", "x: y\n", "\x01", "a: [b, # c\n", "- a\n  # c\n", "[]", "&a ", "---\n", ": "} {
-		const size = 300_000
+	const size = 300_000
+	texts := longNames(size)
+	for _, unit := range []string{
+		"#\n", "# a\n\n", "- #\n", "-\n", "\"", "? ", "a:\n  # c\n  b: c\n\n", "x: y\n", "\x01", "a: [b, # c\n", "- a\n  # c\n", "[]", "&a ", "---\n", ": ",
+		"# routegen:allow SELF_ROUTE x\n", "# routegen:allow SELF_ROUTES_OF_ALL\n", "\u00a0", "a:\u00a0", "{a:\u00a0", "{a: b:\u00a0", "-\u00a0", "a:\u00a0b\n", "[\u3000",
+	} {
+		texts[unit] = strings.Repeat(unit, size/len(unit))
+	}
+	for name, text := range texts {
 		start := time.Now()
-		_, findings := spec.Parse("x", []byte(strings.Repeat(unit, size/len(unit))))
-		assert.NotEmpty(t, findings, "%q", unit)
-		assert.Less(t, time.Since(start), 2*time.Second, "%q", unit) // quadratic ones take minutes
+		_, findings := spec.Parse("x", []byte(text))
+		assert.NotEmpty(t, findings, "%q", name)
+		assert.Less(t, time.Since(start), 2*time.Second, "%q", name) // quadratic ones take minutes
+	}
+}
+
+// longNames are specs of about so many bytes in which every name is long, and wrong: each is compared with many others for a suggestion.
+func longNames(size int) map[string]string {
+	long := strings.Repeat("a", 43)
+	lines := func(line string, size int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			n := strconv.Itoa(i)
+			b.WriteString(strings.NewReplacer("NAME", "A"+long+"aaa"+n, "OTHER", "B"+long+n+"bb", "name", "a"+long+"aaa"+n, "other", "b"+long+n+"bb").Replace(line))
+		}
+		return b.String()
+	}
+	const head = "version: 1\n"
+	return map[string]string{
+		"types":  head + "types:\n" + lines("  NAME: {fields: {f: {type: OTHER}}}\n", size),
+		"values": head + "enums:\n  E: {values: {" + lines("NAME: x, ", size/2) + "}}\ntypes:\n" + lines("  NAME: {fields: {f: {type: E, default: OTHER}}}\n", size/2),
+		"slots":  head + "flows:\n  f:\n    slots: {" + lines("name: {type: int}, ", size/2) + "}\n    steps:\n" + lines("      - {step: name, type: say, message: \"{other}\"}\n", size/2),
 	}
 }

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -20,6 +19,7 @@ const (
 	formEntries // a mapping whose keys are names of the user
 	formWords   // a text, a list of variations, or either of these by language
 	formLiteral // text, number, true/false, or a list of these
+	formLiteralOrNull
 )
 
 // keyInfo says everything about one key of a mapping. Reading, suggestions and the editor's schema share it.
@@ -195,9 +195,9 @@ func (r *reader) where(s *shape) string {
 	singular := map[string]string{"nodes": "node", "types": "type", "results": "result", "enums": "enum", "flows": "flow", "actions": "action", "validators": "validator"}
 	switch {
 	case s.named && len(r.path) > 0:
-		return s.noun + " " + strconv.Quote(r.path[len(r.path)-1])
+		return s.noun + " " + quoted(r.path[len(r.path)-1])
 	case len(r.path) > 2 && singular[r.path[0]] != "":
-		return s.noun + " of " + singular[r.path[0]] + " " + strconv.Quote(r.path[1])
+		return s.noun + " of " + singular[r.path[0]] + " " + quoted(r.path[1])
 	}
 	return s.noun
 }

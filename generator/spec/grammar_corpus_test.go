@@ -131,7 +131,7 @@ func sample(k *keyInfo, has func(*keyInfo) bool) any {
 		return true
 	case formWhole, formNumber:
 		return 1
-	case formScalar, formAny, formWords, formLiteral:
+	case formScalar, formAny, formWords, formLiteral, formLiteralOrNull:
 		return "x"
 	case formMapping:
 		return sampleOf(k.of, has)

@@ -142,7 +142,7 @@ func stepGrammar() *grammar[Step] {
 		}},
 		text("validator", classAny, "collect: the check of its value.", func(s *Step) *Text { return &s.Validator }),
 		flag("force", "collect: it asks although the slot is filled.", func(s *Step) *bool { return &s.Force }),
-		bindsKey("values", "set: a value for each slot, in this order.", setGrammar(), func(s *Step) *[]*Bind { return &s.Set }),
+		bindsKey("values", "set: a value for each slot, in this order. null empties the slot.", setGrammar(), func(s *Step) *[]*Bind { return &s.Set }),
 		listKey("cases", "branch: the first that holds is taken.", newGrammar("case", false,
 			exprKey("if", "Expression.", func(a *FlowArm) **Expr { return &a.If }).must(),
 			text("then", classAny, "Where it goes on.", func(a *FlowArm) *Text { return &a.Then }).must(),

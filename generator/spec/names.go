@@ -316,9 +316,9 @@ func outFault(out string) string {
 		case part == "" || part == ".":
 			return "is not in its shortest form"
 		case part[0] == '.' || part[0] == '_' || part == "testdata" || part == "vendor":
-			return "has a part " + strconv.Quote(part) + ", which the Go tool skips"
+			return "has a part " + quoted(part) + ", which the Go tool skips"
 		case module.CheckImportPath(part) != nil || isDevice(part):
-			return "has a part " + strconv.Quote(part) + ", which is no legal part of an import path"
+			return "has a part " + quoted(part) + ", which is no legal part of an import path"
 		}
 	}
 	return ""
@@ -340,7 +340,7 @@ func (r *reader) checkGoType(t Text) {
 	case module.CheckImportPath(pkg) != nil:
 		why = strings.TrimPrefix(module.CheckImportPath(pkg).Error(), "malformed ")
 	case !token.IsExported(name) || !token.IsIdentifier(name):
-		why = strconv.Quote(name) + " is not an exported type name"
+		why = quoted(name) + " is not an exported type name"
 	default:
 		return
 	}

@@ -21,7 +21,7 @@ func nodeNoun(n *node) string {
 	case n.Tag == tagNull && n.Value == "":
 		return "nothing"
 	}
-	return strconv.Quote(n.Value)
+	return quoted(n.Value)
 }
 
 // wanted says what a key holds.
@@ -45,7 +45,7 @@ func (r *reader) wrongKind(info *keyInfo, n *node) {
 	}
 	what := "this"
 	if len(r.path) > 0 {
-		what = strconv.Quote(r.path[len(r.path)-1])
+		what = quoted(r.path[len(r.path)-1])
 	}
 	r.report(RuleWrongKind, r.span(n), "write "+info.wanted(), "%s is %s, not %s", what, nodeNoun(n), info.wanted())
 }
@@ -64,7 +64,7 @@ func (r *reader) textOf(info *keyInfo, n *node) Text {
 		if n.Tag == tagNull {
 			f.Hint = "write a text, or leave the key out"
 		} else {
-			f.Hint = "quote it: " + strconv.Quote(n.Value)
+			f.Hint = "quote it: " + quoted(n.Value)
 			f.replace(strconv.Quote(n.Value))
 		}
 		return given(info, n, at)
@@ -157,7 +157,7 @@ func (r *reader) numberOf(info *keyInfo, n *node) *Number {
 		r.report(RuleScalarKind, r.span(n), "write it in plain digits, without quotes", "%s is not %s", nodeNoun(n), info.wanted())
 		return nil
 	}
-	return &Number{Value: v, At: r.span(n)}
+	return &Number{Value: v, At: r.span(n), written: n.Value}
 }
 
 // leadingZero reports whether some tools would read the number as octal.
@@ -193,7 +193,7 @@ func (r *reader) scalarOf(info *keyInfo, n *node) *Scalar {
 	default:
 		s.Kind = "string"
 		if how := misread(n); how != "" {
-			r.report(RuleScalarKind, s.At, "quote it: "+strconv.Quote(n.Value), "%s is read as %s", nodeNoun(n), how)
+			r.report(RuleScalarKind, s.At, "quote it: "+quoted(n.Value), "%s is read as %s", nodeNoun(n), how)
 			return nil
 		}
 	}

@@ -110,7 +110,7 @@ func WriteSARIF(w io.Writer, findings []Finding, rules []Rule) error {
 }
 
 func sarifRuleOf(id string, rules []Rule) sarifRule {
-	rule, known := findRule(rules, id)
+	rule, known := findRule(rules, id, nearest)
 	if !known {
 		rule = Rule{Summary: id, Why: id}
 	}

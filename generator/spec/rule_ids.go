@@ -57,6 +57,7 @@ const (
 	RuleConstraintKind    = "CONSTRAINT_KIND"
 	RuleConstraintRange   = "CONSTRAINT_RANGE"
 	RuleConstraintPattern = "CONSTRAINT_PATTERN"
+	RuleFormatUnknown     = "FORMAT_UNKNOWN"
 	RuleDefaultType       = "DEFAULT_TYPE"
 	RuleDuration          = "DURATION_INVALID"
 	RuleFieldType         = "FIELD_TYPE"

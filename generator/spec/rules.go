@@ -38,17 +38,19 @@ func Rules() []Rule {
 
 // FindRule returns the rule of an id. For an unknown id it returns false and the rule with the nearest one, or the zero Rule.
 func FindRule(id string) (Rule, bool) {
-	return findRule(Rules(), id)
+	return findRule(Rules(), id, nearest)
 }
 
-func findRule(rules []Rule, id string) (Rule, bool) {
+func findRule(rules []Rule, id string, nearest func(word string, candidates []string) string) (Rule, bool) {
+	is := func(id string) int { return slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id }) }
+	if i := is(id); i >= 0 {
+		return rules[i], true
+	}
 	ids := make([]string, len(rules))
 	for i := range rules {
-		if ids[i] = rules[i].ID; ids[i] == id {
-			return rules[i], true
-		}
+		ids[i] = rules[i].ID
 	}
-	if i := slices.Index(ids, nearest(id, ids)); i >= 0 {
+	if i := is(nearest(id, ids)); i >= 0 {
 		return rules[i], false
 	}
 	return Rule{}, false

@@ -25,11 +25,15 @@ type scanner struct {
 	comments []comment
 	suspects []suspect
 	markers  []int // offsets of `---` after the first content
+	spaces   []int // offsets of runs of wide spaces where there should be plain ones
 	over     *suspect
 }
 
 // level is one open collection: where it opened, its column and how many keys it has.
-type level struct{ at, column, keys int }
+type level struct {
+	at, column, keys int
+	value            bool // of flow mappings: the colon of the key was there
+}
 
 // comment is a `#` comment; alone when nothing stands before it on its line.
 type comment struct {
@@ -137,6 +141,7 @@ func (s *scanner) marker(at, end int) bool {
 
 // plainTail skips a line that continues plain text.
 func (s *scanner) plainTail(at, end int) {
+	from := at
 	for ; at < end; at++ {
 		if s.text[at] == '#' && s.blank(at-1) {
 			s.comment(at, end, false)
@@ -144,6 +149,7 @@ func (s *scanner) plainTail(at, end int) {
 			return
 		}
 		if s.text[at] == ':' && s.blank(at+1) {
+			s.space(from)
 			s.suspect(at, at+1, "`:` inside text that began on a line above", "indent this line like its siblings, or quote the text")
 		}
 	}
@@ -195,12 +201,16 @@ func (s *scanner) tokens(start, at, end int) {
 		if at >= end {
 			return
 		}
+		if width := s.space(at); width > 0 {
+			at += width
+			continue
+		}
 		from := at
 		switch c := s.text[at]; {
 		case c == '#' && s.blank(at-1):
 			s.comment(at, end, false)
 			return
-		case (c == '-' || c == '?') && s.blank(at+1):
+		case (c == '-' || c == '?') && s.gap(at+1, !afterKey):
 			if afterKey {
 				s.suspect(at, at+1, "a list item cannot stand on the line of its key", "put it on its own line")
 			}
@@ -224,13 +234,13 @@ func (s *scanner) tokens(start, at, end int) {
 		case c == '[' || c == '{':
 			at = s.flowCollection(at)
 		default:
-			at = s.plainText(at, end)
+			at = s.plainText(at, end, !afterKey)
 		}
 		if at > end { // it went on over more lines
 			start, end = -1, s.lineEnd(min(at, len(s.text)))
 			s.at = end + 1
 		}
-		if at < end && s.text[at] == ':' && s.blank(at+1) {
+		if at < end && s.text[at] == ':' && s.gap(at+1, !afterKey) {
 			if afterKey {
 				s.suspect(at, at+1, "`: ` inside a value", "quote the whole value")
 			}
@@ -267,15 +277,16 @@ func (s *scanner) valueEnd(from, at, end int, placed bool) {
 	}
 }
 
-// plainText returns the end of unquoted text on its line.
-func (s *scanner) plainText(at, end int) int {
+// plainText returns the end of unquoted text on its line, where a key may stand or not.
+func (s *scanner) plainText(at, end int, key bool) int {
 	s.count(at)
 	switch s.text[at] {
 	case '@', '`', '%', ']', '}', ',':
 		s.suspect(at, at+1, fmt.Sprintf("a value cannot begin with %c", s.text[at]), "quote it")
 	}
 	for i := at; i < end; i++ {
-		if s.text[i] == ':' && s.blank(i+1) || s.text[i] == '#' && i > at && s.blank(i-1) {
+		key = key && s.text[i] != ' ' // a key is one word: with more of them this is prose, in which a wide space is at home
+		if s.text[i] == ':' && s.gap(i+1, key) || s.text[i] == '#' && i > at && s.blank(i-1) {
 			return i
 		}
 	}
@@ -342,9 +353,11 @@ func (s *scanner) flowCollection(at int) int {
 			plain = false
 			if open := &s.flow[len(s.flow)-1]; s.text[open.at] == '{' {
 				s.key(open, i)
+				open.value = false
 			}
 		case ':':
-			plain = plain && !s.blank(i+1) && strings.IndexByte(",[]{}", s.text[i+1]) < 0
+			plain = plain && !s.flowColon(i)
+			s.flow[len(s.flow)-1].value = s.flow[len(s.flow)-1].value || !plain
 		case '#':
 			if s.blank(i - 1) {
 				end := s.lineEnd(i)
@@ -360,8 +373,7 @@ func (s *scanner) flowCollection(at int) int {
 			}
 		default:
 			if !plain {
-				s.count(i)
-				plain = true
+				i, plain = s.flowWord(i)
 			}
 		}
 	}
@@ -370,4 +382,19 @@ func (s *scanner) flowCollection(at int) int {
 		s.suspect(open, open+1, fmt.Sprintf("this %c is never closed", s.text[open]), "")
 	}
 	return len(s.text)
+}
+
+// flowWord begins unquoted text in brackets, or passes over wide spaces in front of it. It returns the last byte that it took.
+func (s *scanner) flowWord(at int) (last int, plain bool) {
+	if width := s.space(at); width > 0 {
+		return at + width - 1, false
+	}
+	s.count(at)
+	return at, true
+}
+
+// flowColon reports whether a colon behind unquoted text in brackets ends a key.
+func (s *scanner) flowColon(at int) bool {
+	open := &s.flow[len(s.flow)-1]
+	return s.gap(at+1, s.text[open.at] == '{' && !open.value) || strings.IndexByte(",[]{}", s.text[at+1]) >= 0
 }

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"bytes"
-	"fmt"
 	"sort"
 	"unicode/utf8"
 )
@@ -159,7 +158,7 @@ type reader struct {
 	keyAt    Span     // the key that is being read
 	hidden   []Pos    // characters that were left out of the text, in order
 	allows   []*Allow
-	guesses  int  // comparisons spent on suggestions
+	letters  int  // compared for suggestions
 	full     bool // maxFindings is reached
 }
 
@@ -185,16 +184,16 @@ func (r *reader) reportAt(rule string, at Span, hint, format string, args ...any
 		r.full = true
 		return &f
 	}
-	f.Message = fmt.Sprintf(format, args...)
+	f.Message = sprintf(format, args)
 	r.findings = append(r.findings, f)
 	return &r.findings[len(r.findings)-1]
 }
 
 func (f *Finding) relatedf(at Span, format string, args ...any) {
-	f.Related = append(f.Related, Related{At: at, Message: fmt.Sprintf(format, args...)})
+	f.Related = append(f.Related, Related{At: at, Message: sprintf(format, args)})
 }
 
 // replace offers a text instead of what stands at the finding's place.
 func (f *Finding) replace(text string) {
-	f.Fixes = append(f.Fixes, Fix{Title: fmt.Sprintf("use %q", text), Edits: []Edit{{At: f.At, Text: text}}})
+	f.Fixes = append(f.Fixes, Fix{Title: "use " + quoted(text), Edits: []Edit{{At: f.At, Text: text}}})
 }

@@ -120,7 +120,12 @@ type Constraints struct {
 type Number struct {
 	Value float64
 	At    Span
+
+	written string // its text; Value may be the nearest one only
 }
+
+// String returns the number as it is written in the spec.
+func (n *Number) String() string { return n.written }
 
 // Kind is the form of a type expression.
 type Kind string

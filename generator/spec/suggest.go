@@ -1,69 +1,119 @@
 package spec
 
-import "strings"
-
-// Suggestions look at so many candidates each, and make so many comparisons in one run.
+// Suggestions look at so many candidates each, and compare so many letters in one run: what is left of the work is bounded, however
+// long the names and however many.
 const (
 	maxCandidates = 2_000
-	maxGuesses    = 400_000
+	maxLetters    = 12_000_000
+	maxWord       = 80 // of a word that is looked for; nobody mistypes a longer one by three letters
 )
 
 // candidates is how many names the next suggestion may look at.
-func (r *reader) candidates() int { return max(0, min(maxCandidates, maxGuesses-r.guesses)) }
+func (r *reader) candidates() int {
+	if r.letters >= maxLetters {
+		return 0
+	}
+	return maxCandidates
+}
 
 // nearest returns the candidate that was most likely meant, or "".
 func (r *reader) nearest(word string, candidates []string) string {
-	candidates = candidates[:min(len(candidates), r.candidates())]
-	r.guesses += len(candidates)
-	return nearest(word, candidates)
+	found, letters := closest(word, candidates[:min(len(candidates), r.candidates())])
+	r.letters += letters
+	return found
 }
 
-// nearest returns the candidate with the fewest typing slips, the earlier one of two equals; "" when none is near.
+// nearest is a suggestion outside a run, from a list that is short.
 func nearest(word string, candidates []string) string {
-	if len(word) > 80 || word == "" {
-		return ""
+	found, _ := closest(word, candidates)
+	return found
+}
+
+// closest returns the candidate with the fewest typing slips, the earlier one of two equals; "" when none is near. Letters is what the
+// search has cost: the letters that were compared, and one for each look at a candidate. Case does not count.
+func closest(word string, candidates []string) (best string, letters int) {
+	if len(word) > maxWord || word == "" {
+		return "", 0
 	}
-	best, limit := "", min(3, (len(word)+3)/4)+1
-	lower := strings.ToLower(word)
+	limit := min(3, (len(word)+3)/4) + 1
 	for _, c := range candidates {
+		letters++
 		if d := len(c) - len(word); c == word || d >= limit || -d >= limit {
 			continue
 		}
-		if d := slips(lower, strings.ToLower(c)); d < limit {
+		d, compared := slips(word, c, limit)
+		if letters += compared; d < limit {
 			best, limit = c, d
 		}
 	}
-	if best == "" && len(lower) >= 3 {
+	if best == "" && len(word) >= 3 {
 		for _, c := range candidates {
-			if c != word && len(c) >= 3 && (strings.HasPrefix(strings.ToLower(c), lower) || strings.HasPrefix(lower, strings.ToLower(c))) {
-				return c
+			letters++
+			if c != word && len(c) >= 3 && (beginsWith(c, word) || beginsWith(word, c)) {
+				return c, letters
 			}
 		}
 	}
-	return best
+	return best, letters
 }
 
-// slips counts inserted, lost, changed and swapped letters.
-func slips(a, b string) int {
-	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range above {
+// beginsWith reports whether a text begins with another one, in whatever case.
+func beginsWith(text, start string) bool {
+	if len(text) < len(start) {
+		return false
+	}
+	for i := range len(start) {
+		if folded(text[i]) != folded(start[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func folded(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+// slips counts inserted, lost, changed and swapped letters, up to limit: the result is at most limit. Lengths differ by less than that.
+// What is further from the diagonal than limit letters could only count more, and is not looked at.
+func slips(a, b string, limit int) (count, letters int) {
+	var rows [3][maxWord + 8]int // b is at most three letters longer than a word
+	before, above, row := &rows[0], &rows[1], &rows[2]
+	for j := range min(len(b), limit) + 1 {
 		above[j] = j
 	}
 	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
+		from, to := max(0, i-limit+1), min(len(b), i+limit)
+		row[from] = limit
+		if from == 0 {
+			row[0] = i + 1
+		}
+		least := row[from]
+		letters += to - from
+		for j := from; j < to; j++ {
+			n := above[j]
+			if folded(a[i]) != folded(b[j]) {
+				n++
 			}
-			row[j+1] = min(above[j]+cost, above[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
+			n = min(n, row[j]+1)
+			if j-i < limit-1 { // above it stands a letter that was looked at
+				n = min(n, above[j+1]+1)
 			}
+			if i > 0 && j > 0 && folded(a[i]) == folded(b[j-1]) && folded(a[i-1]) == folded(b[j]) {
+				n = min(n, before[j-1]+1)
+			}
+			row[j+1] = n
+			least = min(least, n)
+		}
+		if least >= limit {
+			return limit, letters
 		}
 		before, above, row = above, row, before
 	}
-	return above[len(b)]
+	return min(limit, above[len(b)]), letters
 }
 
 // didYouMean is the hint for a near candidate, or "".

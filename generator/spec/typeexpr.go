@@ -20,6 +20,10 @@ func (r *reader) parseType(t Text, n *node) *TypeExpr {
 	if !isPlain(n) {
 		at.Start.Column++
 	}
+	if t.Value == "" {
+		r.report(RuleTypeSyntax, t.At, "write string, []T, map[string]T or a name", "the type is empty")
+		return nil
+	}
 	if isOutside(t.Value) || strings.ContainsRune(t.Value, '/') || strings.HasPrefix(t.Value, "#") {
 		r.report(RuleRefOutside, t.At, "declare the type under types:", "%q points outside the spec", t.Value)
 		return nil

@@ -36,12 +36,15 @@ const (
 
 // decode turns clean text into the root node of its only document. It reports why not and returns nil where that fails.
 func (r *reader) decode(text []byte) *node {
-	s := scan(text)
+	s := r.plainSpaces(scan(text))
+	if r.full {
+		return nil
+	}
 	if s.over != nil {
 		r.reportAt(s.over.rule, r.src.span(s.over.at, s.over.end), s.over.hint, "%s", s.over.message)
 		return nil
 	}
-	dec := newDecoder(text)
+	dec := newDecoder(s.text)
 	doc, err := decodeNext(dec)
 	if errors.Is(err, io.EOF) || err == nil && doc.Kind == 0 {
 		r.reportAt(RuleEmpty, Span{}, "routegen init writes a first spec", "the file holds no document")

@@ -13,7 +13,11 @@ import (
 // action has the program do something. After a failure no slot has changed.
 func action(w *work, st *step) move {
 	if w.came.kind != cameEffect {
-		input, err := runtime.Encode(w.bind(st.Inputs, st.inputs))
+		binds, failure := w.bind(st.Inputs, st.inputs)
+		if failure != nil {
+			return w.fail(st.OnError, failure, false)
+		}
+		input, err := runtime.Encode(binds)
 		if err != nil {
 			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: innermost(err)}, false)
 		}

@@ -28,6 +28,7 @@ type f struct {
 	was      []string
 	slotsWas map[string]string
 	stepsWas map[string]string
+	planned  bool // it comes from a spec
 }
 
 // p is a step.
@@ -39,7 +40,7 @@ type p struct {
 	slot                                                           string
 	set                                                            []b // values of set
 	arms                                                           []arm
-	orElse, body                                                   string
+	orElse, body, inside                                           string // inside: decided by nest where the tables are written by hand
 	rounds                                                         int
 	flow, action                                                   string
 	in, out                                                        []b
@@ -164,7 +165,9 @@ func (w *builder) build(flow *f) runtime.Flow {
 			out.Steps[i].Was = []string{was}
 		}
 	}
-	nest(out.Steps)
+	if !flow.planned {
+		nest(out.Steps)
+	}
 	return out
 }
 
@@ -205,6 +208,7 @@ func (w *builder) step(i int, s *p) runtime.FlowStep {
 	}
 	out.Check = slices.Index(w.t.Validators, s.check) + 1
 	out.Action = slices.IndexFunc(w.t.Actions, func(a runtime.FlowAction) bool { return a.Name == s.action }) + 1
+	out.Inside = int(max(w.target(s.inside), 0))
 	out.Flow = slices.IndexFunc(w.flows, func(f f) bool { return f.name == s.flow }) + 1
 	for _, a := range s.arms {
 		out.Arms = append(out.Arms, runtime.FlowArm{If: *w.expr(&a.cond), To: w.target(a.to)})

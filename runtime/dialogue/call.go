@@ -22,7 +22,9 @@ func call(w *work, st *step) move {
 	if failure != nil {
 		return w.fail(st.OnError, failure, false)
 	}
-	return move{verb: calls, st: st, child: w.m.spawn(f.Name, &opening{Slots: slots, Depth: w.s.Depth + 1, Said: w.s.Said || len(w.said) > 0})}
+	return move{verb: calls, st: st, child: w.m.spawn(f.Name, &opening{
+		Slots: slots, Depth: w.s.Depth + 1, Said: w.s.Said || len(w.said) > 0, count: count{Moves: w.s.Moves, Acts: w.s.Acts},
+	})}
 }
 
 func returned(w *work, st *step, r *result) move {
@@ -42,7 +44,10 @@ func returned(w *work, st *step, r *result) move {
 
 // inputs are the slots that a call or link gives.
 func (w *work) inputs(st *step, f *flow) (map[string]json.RawMessage, *runtime.Failure) {
-	given := w.bind(st.Inputs, st.inputs)
+	given, failure := w.bind(st.Inputs, st.inputs)
+	if failure != nil {
+		return nil, failure
+	}
 	for i := range f.slots {
 		s := &f.slots[i]
 		v, ok := given[s.Name]

@@ -221,7 +221,7 @@ func (f *flow) rename(s *state) {
 		return
 	}
 	s.Slots, s.Given, s.Sure, s.Offers = renamed(s.Slots, f.slotNow), renamed(s.Given, f.slotNow), renamed(s.Sure, f.slotNow), renamed(s.Offers, f.slotNow)
-	s.Rounds = renamed(s.Rounds, f.stepNow)
+	s.Rounds, s.Entered = renamed(s.Rounds, f.stepNow), renamed(s.Entered, f.stepNow)
 	for i := range s.Back {
 		s.Back[i] = detour{At: f.stepNow(s.Back[i].At), To: f.stepNow(s.Back[i].To)}
 	}

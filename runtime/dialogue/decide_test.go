@@ -112,12 +112,15 @@ func TestExpressions(t *testing.T) {
 	t.Parallel()
 	spec := tables(nil, nil, f{name: "e", slots: []string{
 		"n int", "x float", "s string", "on bool", "at time", "d duration", "kind enum values=a|b", "list []string", "j json", "none string", "big int",
+		"far time", "old time", "first time", "edge time", "nano time",
 	}, steps: []p{{id: "a", kind: "say"}}})
 	m, err := New(dialogueOf(spec), Config{})
 	require.NoError(t, err)
 	s := state{Slots: map[string]json.RawMessage{
 		"n": []byte("0"), "x": []byte("1.5"), "s": []byte(`""`), "on": []byte("false"), "at": []byte(`"2026-01-02T00:00:00Z"`), "d": []byte(`"90m"`),
 		"kind": []byte(`"a"`), "list": []byte(`["x","y"]`), "j": []byte(`{"a":1}`), "big": []byte("9007199254740993"),
+		"far": []byte(`"9999-12-31T23:59:59Z"`), "old": []byte(`"1600-01-01T00:00:00Z"`), "first": []byte(`"0001-01-01T00:00:00Z"`),
+		"edge": []byte(`"2262-04-12T00:00:00Z"`), "nano": []byte(`"2026-01-02T00:00:00.000000001Z"`),
 	}}
 	either := func(args ...x) x { return x{op: runtime.OpOr, args: args} }
 	not := func(a x) x { return x{op: runtime.OpNot, args: []x{a}} }
@@ -140,6 +143,17 @@ func TestExpressions(t *testing.T) {
 		"unfilled is not less":    {compares("none", "<", `"x"`), false},
 		"unfilled is not more":    {compares("none", ">=", `"x"`), false},
 		"time":                    {compares("at", "<", `"2026-01-02T02:00:00+01:00"`), true},
+		"a time far ahead":        {compares("far", ">", `"2026-01-01T00:00:00Z"`), true},
+		"a time long ago":         {compares("old", "<", `"2026-01-01T00:00:00Z"`), true},
+		"the first time":          {compares("first", "<", `"1600-01-01T00:00:00Z"`), true},
+		"past 2262":               {compares("edge", ">", `"2262-04-11T23:59:59Z"`), true},
+		"past 2262, at once":      {compares("edge", "==", `"2262-04-12T02:00:00+02:00"`), true},
+		"past 2262, not before":   {compares("edge", "<=", `"1677-09-21T00:12:43Z"`), false},
+		"a nanosecond later":      {compares("nano", ">", `"2026-01-02T00:00:00Z"`), true},
+		"two slots of times":      {x{op: runtime.OpLt, args: []x{slotX("old"), slotX("far")}}, true},
+		"times in a list":         {compares("edge", "in", `["1600-01-01T00:00:00Z","2262-04-12T00:00:00Z"]`), true},
+		"a time is no number":     {compares("at", ">", "0"), false},
+		"no time":                 {compares("at", "!=", `"soon"`), true},
 		"duration":                {compares("d", "==", `"1h30m"`), true},
 		"enum":                    {compares("kind", "in", `["b","a"]`), true},
 		"enum not in":             {not(compares("kind", "in", `["b"]`)), true},

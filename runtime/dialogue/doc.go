@@ -38,7 +38,10 @@
 //   - A user who says no at a confirm, and one who corrects something there, has not said yes: the flow is cancelled unless it says where to
 //     go, and is asked again after a correction.
 //   - A confirm that is reached again asks again. It goes on by itself only where a step of the same frame, no confirm, has set its slot.
-//   - A loop ends: at its rounds, and any flow after many steps without a question.
+//   - A loop ends: at its rounds, which go on counting where a flow leaves the loop and comes back, and begin anew after a question. Whatever
+//     leads in a circle ends: at the latest after 100 actions and texts of a model without a question, and after 100,000 steps. Flows that are
+//     called and linked to count as well.
+//   - A text that a flow makes of its slots has a mebibyte at most.
 //   - Every message gets a reply, and no message leaves a thread that refuses the next one, but for one that was handed off, or waits for a
 //     person to settle a failure.
 //

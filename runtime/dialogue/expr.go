@@ -22,7 +22,8 @@ type expr struct {
 	slots bool // some slot is in it
 }
 
-// value is what expressions compare. Times are counted in nanoseconds as durations are, so both compare as integers.
+// value is what expressions compare. Durations are counted in nanoseconds, and compare as integers. Times do not: there are more nanoseconds
+// between the years 1 and 9999 than an integer holds.
 type value struct {
 	kind  valueKind
 	text  string
@@ -30,6 +31,7 @@ type value struct {
 	n     float64
 	i     int64
 	whole bool // i is exact
+	at    time.Time
 	list  []value
 }
 
@@ -40,6 +42,7 @@ const (
 	isText
 	isNumber
 	isBool
+	isTime
 	isList
 )
 
@@ -132,7 +135,7 @@ func moment(s string, kind runtime.SlotKind) value {
 	switch kind { //nolint:exhaustive // the others are texts
 	case runtime.SlotTime:
 		if at, err := time.Parse(time.RFC3339, s); err == nil {
-			return value{kind: isNumber, n: float64(at.UnixNano()), i: at.UnixNano(), whole: true}
+			return value{kind: isTime, at: at}
 		}
 	case runtime.SlotDuration:
 		if d, err := time.ParseDuration(s); err == nil {
@@ -202,7 +205,7 @@ func same(a, b value) bool {
 	switch a.kind {
 	case isText:
 		return a.text == b.text
-	case isNumber:
+	case isNumber, isTime:
 		order, ok := compare(a, b)
 		return ok && order == 0
 	case isBool:
@@ -214,11 +217,13 @@ func same(a, b value) bool {
 	return false
 }
 
-// compare orders two texts or two numbers; others have no order.
+// compare orders two texts, two numbers or two times; others have no order.
 func compare(a, b value) (order int, ok bool) {
 	switch {
 	case a.kind == isText && b.kind == isText:
 		return strings.Compare(a.text, b.text), true
+	case a.kind == isTime && b.kind == isTime:
+		return a.at.Compare(b.at), true
 	case a.kind != isNumber || b.kind != isNumber:
 		return 0, false
 	case a.whole && b.whole:

@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -183,6 +184,37 @@ func TestF17_DoubleSubmit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestF17_DoubleSubmitAndKills is two deliveries of one message at once, by users who send it again when the program has died under them.
+func TestF17_DoubleSubmitAndKills(t *testing.T) {
+	scene(t, func(w *world) {
+		w.bank()
+		w.run(banking())
+		w.say("send 20")
+		w.say("NL1")
+		var turns [2]*Turn
+		for {
+			chat := w.chat
+			var errs [2]error
+			var both sync.WaitGroup
+			for n := range turns {
+				both.Go(func() {
+					turns[n], errs[n] = chat.Deliver(w.Context(), Message{Thread: "t", ID: "yes-1", User: "ann", Text: "yes"})
+				})
+			}
+			both.Wait()
+			if !w.way.dead.Load() {
+				require.NoError(w, errors.Join(errs[:]...))
+				break
+			}
+			w.reopen()
+		}
+		assert.Equal(w, []string{"Sent: T-20."}, turns[0].Reply)
+		assert.Equal(w, turns[0].Reply, turns[1].Reply)
+		assert.Equal(w, turns[0].Thread.Result, turns[1].Thread.Result)
+		assert.Equal(w, 1, w.done("pay"))
+	})
 }
 
 func TestF18_NewTurnAndStaleResume(t *testing.T) {

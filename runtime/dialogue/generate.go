@@ -14,7 +14,11 @@ import (
 // generate has a model write a text into a slot, or to the user where the step names none.
 func generate(w *work, st *step) move {
 	if w.came.kind != cameEffect {
-		told, err := runtime.Encode(w.bind(st.Inputs, st.inputs))
+		binds, failure := w.bind(st.Inputs, st.inputs)
+		if failure != nil {
+			return w.fail(st.OnError, failure, false)
+		}
+		told, err := runtime.Encode(binds)
 		if err != nil {
 			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: innermost(err)}, false)
 		}

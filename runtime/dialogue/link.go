@@ -7,8 +7,8 @@ func link(w *work, st *step) move {
 	if failure != nil {
 		return w.fail(st.OnError, failure, false)
 	}
-	const weight = most / 100 // so many links in a row do not end
+	w.s.Moves += heavy
 	return move{verb: jumps, child: w.m.spawn(f.Name, &opening{
-		Slots: slots, Later: w.s.Later, Depth: w.s.Depth, Said: w.s.Said || len(w.said) > 0, Moves: w.s.Moves + weight,
+		Slots: slots, Later: w.s.Later, Depth: w.s.Depth, Said: w.s.Said || len(w.said) > 0, count: w.s.count,
 	})}
 }

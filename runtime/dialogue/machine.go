@@ -92,6 +92,7 @@ func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
 }
 
 // Quick reports whether the next run only computes: it begins, it goes on after another flow, or with an answer that nobody has to understand.
+// One that goes on after a thousand steps is not quick: it may have many more before it.
 func (m *Machine) Quick(frame *runtime.Frame) bool {
 	f, replies := m.byName[frame.Name], len(frame.Replies)
 	if frame.Name == "" || f == nil || f.checks {
@@ -104,7 +105,7 @@ func (m *Machine) Quick(frame *runtime.Frame) bool {
 	return frame.PC == "" || len(frame.Children) > 0
 }
 
-// Step runs a frame until it asks, calls, ends, or comes to a step with an effect of its own.
+// Step runs a frame until it asks, calls, ends, has gone a thousand steps, or comes to a step with an effect of its own.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	if a.Frame.Name == "" {
 		return m.listen(ctx, &a)
@@ -124,6 +125,8 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 		switch {
 		case w.err != nil:
 			return thread.Transition{}, w.err
+		case mv.verb == stores:
+			return w.spoken(&a, thread.Advance(mv.st.ID, &w.s)), nil
 		case mv.verb != does:
 			return w.transition(&a, &mv), nil
 		case !here || mv.st.number != f.byStep[a.Frame.PC] || w.passed > 1:
@@ -158,8 +161,9 @@ func (m *Machine) take(ctx context.Context, a *thread.Activation, w *work) (at i
 	st := &w.f.steps[at-1]
 	switch {
 	case len(a.Frame.Children) > 0:
-		w.back(&a.Frame.Children[0])
+		w.back(&a.Frame.Children[0], at)
 	case len(a.Frame.Replies) > 0:
+		w.counts(1, at)
 		return at, m.hears(ctx, a, w, st)
 	}
 	return at, nil

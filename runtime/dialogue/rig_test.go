@@ -32,12 +32,12 @@ func scene(t *testing.T, play func(w *world)) {
 	for _, kind := range []string{"mem", "sqlite"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			want, _ := played(t, kind, 0, death{}, play)
+			want, _ := played(t, kind, 0, death{}, func(w *world) { play(w); w.once() })
 			require.NotEmpty(t, want)
 			if testing.Short() && kind == "sqlite" {
 				return // what is stored is the same, and takes longer
 			}
-			same, commits := played(t, kind, everyStep, death{}, play)
+			same, commits := played(t, kind, everyStep, death{}, func(w *world) { play(w); w.once() })
 			require.Equal(t, want, same)
 			t.Logf("killed in each of %d commits", commits)
 			for n := int64(1); n <= commits; n++ {
@@ -192,6 +192,17 @@ func (w *world) done(action string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(slices.Compact(slices.Sorted(slices.Values(w.keys[action]))))
+}
+
+// once demands that nothing happened twice, not even under one key: nobody has died, so nobody had a reason to begin again.
+func (w *world) once() {
+	w.Helper()
+	for name := range w.keys { // each by itself
+		assert.Len(w, w.keys[name], w.done(name), "calls of %s: %v", name, w.keys[name])
+	}
+	for key, calls := range w.nlu.calls { // each by itself
+		assert.Equal(w, 1, calls, "a message was understood again: %s", key)
+	}
 }
 
 // say delivers a message to thread t, as often as engines die over it.

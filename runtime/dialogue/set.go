@@ -10,7 +10,10 @@ import (
 func set(w *work, st *step) move {
 	for i := range st.Set {
 		s := &w.f.slots[st.Set[i].Slot-1]
-		v := w.value(&st.Set[i], st.set[i])
+		v, failure := w.value(&st.Set[i], st.set[i])
+		if failure != nil {
+			return w.fail(st.OnError, failure, false)
+		}
 		if v == nil {
 			w.clear(s)
 			continue

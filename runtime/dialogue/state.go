@@ -9,19 +9,28 @@ import (
 // state is what a frame of a flow keeps between its steps. Slots, steps and flows are stored by name, so that their order may change.
 type state struct {
 	Slots   map[string]json.RawMessage `json:"slots,omitempty"`
-	Given   map[string]bool            `json:"given,omitempty"`  // slots whose value came from outside: no confirm takes it for an answer
-	Sure    map[string]bool            `json:"sure,omitempty"`   // slots that a confirm has set
-	Offers  map[string]json.RawMessage `json:"offers,omitempty"` // values of slots that are not asked for yet
-	Later   []runtime.Command          `json:"later,omitempty"`  // flows to start when the time has come, each with what belongs to it
-	Back    []detour                   `json:"back,omitempty"`   // steps asked again out of order
-	Rounds  map[string]int             `json:"rounds,omitempty"` // of the loops that run
-	Tries   int                        `json:"tries,omitempty"`  // answers to the open question that did not do
-	Idle    int                        `json:"idle,omitempty"`   // messages in a row that changed nothing
-	Moves   int                        `json:"moves,omitempty"`  // steps since the last question
-	Depth   int                        `json:"depth,omitempty"`  // of the stack, this frame included
-	Said    bool                       `json:"said,omitempty"`   // something, since the last message
+	Given   map[string]bool            `json:"given,omitempty"`   // slots whose value came from outside: no confirm takes it for an answer
+	Sure    map[string]bool            `json:"sure,omitempty"`    // slots that a confirm has set
+	Offers  map[string]json.RawMessage `json:"offers,omitempty"`  // values of slots that are not asked for yet
+	Later   []runtime.Command          `json:"later,omitempty"`   // flows to start when the time has come, each with what belongs to it
+	Back    []detour                   `json:"back,omitempty"`    // steps asked again out of order
+	Rounds  map[string]int             `json:"rounds,omitempty"`  // of the loops that run
+	Entered map[string]int             `json:"entered,omitempty"` // of the same loops: the questions before the first round
+	Tries   int                        `json:"tries,omitempty"`   // answers to the open question that did not do
+	Idle    int                        `json:"idle,omitempty"`    // messages in a row that changed nothing
+	Depth   int                        `json:"depth,omitempty"`   // of the stack, this frame included
+	Said    bool                       `json:"said,omitempty"`    // something, since the last message
 	Failure *runtime.Failure           `json:"failure,omitempty"`
 	Rescued bool                       `json:"rescued,omitempty"` // the flow's on_error was taken: it is not taken twice
+
+	count
+}
+
+// count is what keeps flows from going on for ever. It goes along into a flow that is called, and comes back.
+type count struct {
+	Moves     int `json:"moves,omitempty"`     // steps since the last question
+	Acts      int `json:"acts,omitempty"`      // effects since the last question
+	Questions int `json:"questions,omitempty"` // that had an answer, those of called flows among them
 }
 
 // detour is a step that is asked again because its value was cleared, and where to go on then.
@@ -37,8 +46,9 @@ type opening struct {
 	Commands []runtime.Command          `json:"commands,omitempty"` // that belong to it
 	Later    []runtime.Command          `json:"later,omitempty"`
 	Depth    int                        `json:"depth"`
-	Moves    int                        `json:"moves,omitempty"`
 	Said     bool                       `json:"said,omitempty"`
+
+	count
 }
 
 // How a flow ends.
@@ -56,16 +66,19 @@ type result struct {
 	Failure *runtime.Failure           `json:"failure,omitempty"`
 	Rest    []runtime.Command          `json:"rest,omitempty"`
 	Said    bool                       `json:"said,omitempty"`
+
+	count
 }
 
-// ended reads what a child returned. One that a person skipped, or that nobody answered in time, has returned no result of a flow.
+// ended reads what a child returned. One that a person skipped, or that nobody answered in time, has returned no result of a flow; that
+// somebody was asked is certain of both.
 func ended(c *runtime.Child) result {
 	var r result
 	if c.Failure != nil {
-		return result{Flow: c.Name, Outcome: outcomeFailed, Failure: c.Failure}
+		return result{Flow: c.Name, Outcome: outcomeFailed, Failure: c.Failure, count: count{Questions: 1}}
 	}
 	if json.Unmarshal(c.Value, &r) != nil || r.Outcome == "" {
-		return result{Flow: c.Name, Outcome: outcomeDone}
+		return result{Flow: c.Name, Outcome: outcomeDone, count: count{Questions: 1}}
 	}
 	return r
 }

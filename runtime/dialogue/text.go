@@ -15,6 +15,7 @@ type voice struct {
 	flow     string
 	seed     uint32 // chooses among variants
 	said     []line
+	wrote    int // bytes of texts with values in them
 }
 
 // line is one message, as it stands in the outbox.
@@ -73,6 +74,7 @@ func (v *voice) render(t runtime.Texts, slots func(n int) (json.RawMessage, *slo
 			b.WriteString(part.Text)
 		}
 	}
+	v.wrote += b.Len()
 	return b.String()
 }
 

@@ -2,10 +2,11 @@ package dialogue
 
 import "github.com/routegen/routegen/runtime"
 
-// while begins a round, as long as its condition holds. What was confirmed in the last round is not confirmed in this one.
+// while begins a round, as long as its condition holds. What was confirmed in the last round is not confirmed in this one. The loops inside
+// begin anew.
 func while(w *work, st *step) move {
 	if !w.s.holds(st.cond) {
-		delete(w.s.Rounds, st.ID)
+		w.forget(st.ID)
 		return w.next(st)
 	}
 	limit := st.Rounds
@@ -13,10 +14,18 @@ func while(w *work, st *step) move {
 		limit = 100
 	}
 	if w.s.Rounds[st.ID] >= limit {
-		delete(w.s.Rounds, st.ID)
+		w.s.Moves += heavy
 		w.respond("looped")
 		return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}, true)
 	}
+	if w.s.Rounds[st.ID] == 0 {
+		put(&w.s.Entered, st.ID, w.s.Questions)
+	}
 	put(&w.s.Rounds, st.ID, w.s.Rounds[st.ID]+1)
+	for id := range w.s.Rounds { // each is judged by itself
+		if n := w.f.byStep[id]; n > 0 && w.f.within(n, st.number) {
+			w.forget(id)
+		}
+	}
 	return w.leads(st.Body)
 }

@@ -3,6 +3,7 @@ package dialogue
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -17,7 +18,7 @@ type work struct {
 	s      state
 	came   came // for the step that runs next
 	first  move // what the opening decided before the first step
-	passed int  // steps of this run
+	passed int  // steps of this run, or of it since its effect
 
 	// check asks a validator. Its error is that of the run: nothing that is decided after it counts.
 	check func(validator int, v json.RawMessage) (verdict, error)
@@ -53,7 +54,7 @@ type effect struct {
 type move struct {
 	verb  verb
 	to    runtime.Target // goes
-	st    *step          // asks, calls, does
+	st    *step          // asks, calls, does, stores
 	text  string         // asks
 	child thread.Spawned // calls, jumps
 	do    func(ctx context.Context) (came, error)
@@ -64,18 +65,30 @@ type move struct {
 type verb uint8
 
 const (
-	none  verb = iota
-	goes       // to a target
-	asks       // the user
-	calls      // a child
-	jumps      // to another flow, for good
-	does       // an effect
-	hands      // over to a person
+	none   verb = iota
+	goes        // to a target
+	asks        // the user
+	calls       // a child
+	jumps       // to another flow, for good
+	does        // an effect
+	stores      // its place before a step: the next run begins there
+	hands       // over to a person
 	ends
 )
 
-// most bounds the steps between two questions: what comes to more does not end.
-const most = 100_000
+// What comes to more between two questions does not end.
+const (
+	most    = 100_000    // steps
+	mostDo  = 100        // effects
+	heavy   = most / 100 // steps that a link counts for, and a loop that was stopped
+	longest = 1 << 20    // bytes of a text that a flow makes
+)
+
+// A run that comes to more stores its place, and another goes on there: that one holds no caller, has a time limit, and can be stopped.
+const (
+	stretch = 1000    // steps
+	written = longest // bytes of texts
+)
 
 // run runs steps from one on, until one asks, calls, does something or ends the frame.
 func (w *work) run(at int) move {
@@ -84,9 +97,16 @@ func (w *work) run(at int) move {
 	}
 	for {
 		st := &w.f.steps[at-1]
+		if w.came.kind == cameNothing && (w.passed >= stretch || w.passed > 0 && w.wrote >= written) {
+			w.s.Said = w.s.Said || len(w.said) > 0
+			return move{verb: stores, st: st}
+		}
 		w.passed++
 		if w.s.Moves++; w.s.Moves > most {
 			return w.looped()
+		}
+		if w.came.kind == cameEffect {
+			w.s.Acts++
 		}
 		var mv move
 		before := len(w.said)
@@ -98,13 +118,13 @@ func (w *work) run(at int) move {
 		if w.came = (came{}); w.err != nil {
 			return mv
 		}
-		if mv.verb != goes {
-			w.s.Said = w.s.Said || len(w.said) > 0
-			mv.end.Said = w.s.Said
-			return mv
+		if mv.verb == does && w.s.Acts >= mostDo {
+			return w.looped()
 		}
-		if mv.to <= 0 {
+		if mv.verb == goes && mv.to <= 0 {
 			w.end(&mv, len(w.said) > before)
+		}
+		if mv.verb != goes {
 			w.s.Said = w.s.Said || len(w.said) > 0
 			mv.end.Said = w.s.Said
 			return mv
@@ -114,14 +134,27 @@ func (w *work) run(at int) move {
 	}
 }
 
-// leave forgets the rounds of the loops that do not hold the step to come.
+// leave forgets the rounds of the loops that do not hold a step, if the user was asked since they began. Others go on where they were when the
+// flow comes back to them: nothing but their rounds would end a circle that leads out and in again.
 func (w *work) leave(at int) {
 	for id := range w.s.Rounds { // each is judged by itself
 		n := w.f.byStep[id]
-		if n == 0 || n != at && !w.f.within(at, n) {
-			delete(w.s.Rounds, id)
+		if n == 0 || n != at && !w.f.within(at, n) && w.s.Questions > w.s.Entered[id] {
+			w.forget(id)
 		}
 	}
+}
+
+// forget has a loop begin with its first round when it is entered again.
+func (w *work) forget(id string) {
+	delete(w.s.Rounds, id)
+	delete(w.s.Entered, id)
+}
+
+// counts notes questions that had an answer, at a step of the frame.
+func (w *work) counts(questions, at int) {
+	w.s.Questions += questions
+	w.leave(at)
 }
 
 func (w *work) next(st *step) move {
@@ -170,7 +203,7 @@ func (w *work) end(mv *move, told bool) {
 
 // finish ends the frame, without a word.
 func (w *work) finish(to runtime.Target) move {
-	r := result{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.Later}
+	r := result{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.Later, count: w.s.count}
 	switch to {
 	case runtime.TargetCancel:
 		r.Outcome = outcomeCancelled
@@ -231,7 +264,7 @@ func (w *work) text(t runtime.Texts, with ...string) string {
 
 // ask asks the question of a step, unless a flow waits that is to be run before.
 func (w *work) ask(st *step) move {
-	w.s.Moves = 0
+	w.s.Moves, w.s.Acts = 0, 0
 	for len(w.s.Later) > 0 && w.f.Interruptible {
 		first, rest := group(w.s.Later)
 		w.s.Later = rest
@@ -283,7 +316,7 @@ func (w *work) unsure() {
 
 // open begins a frame.
 func (w *work) open(o *opening) {
-	w.s = state{Later: o.Later, Depth: o.Depth, Said: o.Said, Moves: o.Moves}
+	w.s = state{Later: o.Later, Depth: o.Depth, Said: o.Said, count: o.count}
 	for i := range w.f.slots {
 		s := &w.f.slots[i]
 		if given := o.Slots[s.Name]; given != nil {
@@ -308,10 +341,12 @@ func (w *work) open(o *opening) {
 	w.first = h.out
 }
 
-// back goes on with the end of a child.
-func (w *work) back(c *runtime.Child) {
+// back goes on with the end of a child, at a step.
+func (w *work) back(c *runtime.Child, at int) {
 	r := ended(c)
 	w.came = came{kind: cameChild, child: r}
+	w.s.Moves, w.s.Acts = r.Moves, r.Acts
+	w.counts(r.Questions, at)
 	w.s.Later = append(r.Rest, w.s.Later...)
 	w.s.Said = r.Said
 	if c.Failure != nil { // the engine ended it, and nobody has heard of that
@@ -329,21 +364,29 @@ func (v *voice) lost(f *runtime.Failure) {
 }
 
 // bind computes the values of binds. Names without a value are left out.
-func (w *work) bind(binds []runtime.Bind, exprs []*expr) map[string]json.RawMessage {
+func (w *work) bind(binds []runtime.Bind, exprs []*expr) (map[string]json.RawMessage, *runtime.Failure) {
 	out := map[string]json.RawMessage{}
 	for i := range binds {
-		if v := w.value(&binds[i], exprs[i]); v != nil {
+		v, failure := w.value(&binds[i], exprs[i])
+		if failure != nil {
+			return nil, failure
+		}
+		if v != nil {
 			out[binds[i].Name] = v
 		}
 	}
-	return out
+	return out, nil
 }
 
-// value computes one bind; nil means that it has no value.
-func (w *work) value(b *runtime.Bind, e *expr) json.RawMessage {
+// value computes one bind; nil means that it has no value. A text may hold slots that hold texts: one that grows with every round is refused.
+func (w *work) value(b *runtime.Bind, e *expr) (json.RawMessage, *runtime.Failure) {
 	if e != nil {
-		return w.s.json(e)
+		return w.s.json(e), nil
 	}
-	v, _ := runtime.Encode(w.text(b.Text)) // cannot fail: a string
-	return v
+	text := w.text(b.Text)
+	if len(text) > longest {
+		return nil, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: the text is longer than %d bytes", words(b.Name), longest)}
+	}
+	v, _ := runtime.Encode(text) // cannot fail: a string
+	return v, nil
 }

@@ -83,7 +83,7 @@ func within(ctx context.Context, thread string) context.Context {
 func (o *Observer) Step(ctx context.Context, a thread.Activation) (inner context.Context, ended func(thread.StepEnd)) {
 	f := a.Frame
 	began := time.Now()
-	ctx, span := o.tracer.Start(within(ctx, a.Thread), title("step", f.Machine, f.Name), trace.WithTimestamp(began), trace.WithAttributes(given(
+	ctx, span := o.tracer.Start(within(ctx, a.Thread), title("step", f.Machine, f.Name), trace.WithTimestamp(began), trace.WithAttributes(given( //nolint:spancheck // ended by the function that is returned
 		attribute.String("routegen.thread", a.Thread),
 		attribute.String("routegen.frame", f.ID),
 		attribute.String("routegen.parent", f.Parent),
@@ -94,7 +94,7 @@ func (o *Observer) Step(ctx context.Context, a thread.Activation) (inner context
 		attribute.Int("routegen.turn", a.Turn),
 		attribute.Int("routegen.attempt", len(f.Attempts)+1),
 	)...))
-	return ctx, func(end thread.StepEnd) {
+	return ctx, func(end thread.StepEnd) { //nolint:spancheck // it ends the span
 		outcome, code := "done", ""
 		switch {
 		case end.Err != nil:

@@ -47,7 +47,7 @@ func (c *call) agui() error {
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := c.enter()
+	ctx, leave, err := c.enter(c.ctx())
 	if err != nil {
 		return err
 	}

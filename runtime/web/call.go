@@ -62,10 +62,8 @@ func (c *call) serve() error {
 	if c.limit == 0 {
 		c.limit = runtime.DefaultLimit
 	}
-	if c.route.body != "" {
-		if err := c.receive(); err != nil {
-			return err
-		}
+	if err := c.receive(); err != nil {
+		return err
 	}
 	if c.route.stream != nil {
 		return c.route.stream(c)
@@ -120,14 +118,18 @@ func (c *call) permit() error {
 	return nil
 }
 
-// receive reads the body: JSON by its header, of bounded size, in bounded time.
-func (c *call) receive() error {
-	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil || media != "application/json" {
-		return refusal(http.StatusUnsupportedMediaType, runtime.CodeInvalid, "send application/json")
+// receive reads the body: JSON by its header, of bounded size, in the time that [Server.ServeHTTP] has set. One that the route does not take is
+// read too, and let go: a stream that began before it would wait for it, without limit.
+func (c *call) receive() (err error) {
+	if c.route.body != "" {
+		media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+		if err != nil || media != "application/json" {
+			return refusal(http.StatusUnsupportedMediaType, runtime.CodeInvalid, "send application/json")
+		}
 	}
-	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(c.s.cfg.Timeout)) // a recorder in a test has none
+	if c.r.Body == http.NoBody {
+		return nil
+	}
 	c.body, err = io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
 	if tooBig, is := errors.AsType[*http.MaxBytesError](err); is {
 		return refusal(http.StatusRequestEntityTooLarge, runtime.CodeInvalid, fmt.Sprintf("the body has more than %d bytes", tooBig.Limit))
@@ -136,7 +138,7 @@ func (c *call) receive() error {
 		c.w.Header().Set("Connection", "close")
 		return refusal(http.StatusRequestTimeout, runtime.CodeInvalid, "the body did not arrive")
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // a recorder in a test has none
 	return nil
 }
 
@@ -209,7 +211,9 @@ func (c *call) recovered() {
 			panic(r) //nolint:forbidigo // net/http wants it
 		}
 		c.s.log.Error("web defect", "request", c.id, "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack()))
-		c.refuse(&runtime.Error{Code: runtime.CodeInternal})
+		if c.w != nil { // a socket has left its call
+			c.refuse(&runtime.Error{Code: runtime.CodeInternal})
+		}
 	}
 }
 

@@ -22,7 +22,8 @@
 //
 // A row of the outbox has the id thread/seq. It is the event id of the stream, goes into Last-Event-ID and into after, and is checked: one
 // that was never given out, or is another thread's, is refused instead of silently skipping rows. Streams read the store whenever the reader
-// can take more, so there is no queue to overflow: who reads too slowly is cut, comes back with the last id, and misses nothing.
+// can take more, so there is no queue to overflow: who reads too slowly is cut, comes back with the last id, and misses nothing. A socket is
+// closed with 1013, try again later, when it takes the message that was too slow within as much time again; else nothing can reach it.
 //
 // # The WebSocket
 //
@@ -35,7 +36,7 @@
 //	resume         {thread_id, user_input | value, interrupt_id}      resume_ack {success, thread_id, message}
 //	                                                                  row, with the id of the row: a [Row]
 //
-// user_input is a JSON string, or an object with message. On a paused thread it says how the work shall change; empty, that it shall not.
+// user_input is a JSON string, or an object with message and no more. On a paused thread it says how the work shall change; empty, that it shall not.
 //
 // # The same call again
 //

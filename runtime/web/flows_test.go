@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/prompt"
-	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/workflow"
 	"github.com/routegen/routegen/templates"
@@ -32,9 +32,9 @@ type flows struct {
 	machine *workflow.Machine
 
 	mu   sync.Mutex
-	runs []string
-	here chan string   // a frame of the discovery orchestrator runs
-	let  chan struct{} // and may raise its interrupt
+	runs map[string][]string // nodes that ran, by thread
+	here chan string         // a frame of the discovery orchestrator runs
+	let  chan struct{}       // and may raise its interrupt
 }
 
 // shippedNodes are the handlers that a scenario needs.
@@ -43,8 +43,8 @@ type shippedNodes struct {
 	w *flows
 }
 
-func (h shippedNodes) Orchestrator(_ context.Context, _ runtime.Call, q *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
-	if h.w.ran("orchestrator") == 1 {
+func (h shippedNodes) Orchestrator(_ context.Context, call runtime.Call, q *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
+	if h.w.ran(call.Thread, "orchestrator") == 1 {
 		return &routes.OrchestratorRouting{DiscoveryOrchestratorRequest: &routes.DiscoveryOrchestratorRequest{Goal: q.Goal}}, nil
 	}
 	return &routes.OrchestratorRouting{InterruptRequest: &routes.OrchestratorInterruptRequest{Type: routes.InterruptTypeStop, Reason: "enough"}}, nil
@@ -52,7 +52,7 @@ func (h shippedNodes) Orchestrator(_ context.Context, _ runtime.Call, q *routes.
 
 func (h shippedNodes) DiscoveryOrchestrator(ctx context.Context, call runtime.Call, _ *routes.DiscoveryOrchestratorRequest,
 ) (*routes.DiscoveryOrchestratorRouting, error) {
-	h.w.ran("discoveryOrchestrator")
+	h.w.ran(call.Thread, "discoveryOrchestrator")
 	h.w.here <- call.Frame
 	select {
 	case <-h.w.let:
@@ -64,12 +64,12 @@ func (h shippedNodes) DiscoveryOrchestrator(ctx context.Context, call runtime.Ca
 	}}, nil
 }
 
-// ran notes a run of a node, and returns how many it had.
-func (w *flows) ran(node string) (times int) {
+// ran notes a run of a node, and returns how many it had on its thread.
+func (w *flows) ran(id, node string) (times int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = append(w.runs, node)
-	for _, n := range w.runs {
+	w.runs[id] = append(w.runs[id], node)
+	for _, n := range w.runs[id] {
 		if n == node {
 			times++
 		}
@@ -77,10 +77,10 @@ func (w *flows) ran(node string) (times int) {
 	return times
 }
 
-func (w *flows) trail() string {
+func (w *flows) trail(id string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return strings.Join(w.runs, " ")
+	return strings.Join(w.runs[id], " ")
 }
 
 func flowing(t *testing.T, play func(w *flows)) {
@@ -96,7 +96,7 @@ func flowing(t *testing.T, play func(w *flows)) {
 
 func newFlows(t *testing.T, store string) *flows {
 	t.Helper()
-	w := &flows{here: make(chan string, 10), let: make(chan struct{}, 10)}
+	w := &flows{runs: map[string][]string{}, here: make(chan string, 10), let: make(chan struct{}, 10)}
 	p := routes.New(shippedNodes{w: w})
 	prompts, err := prompt.New(&p, templates.Prompts(nil))
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestAWorkflowIsReroutedOverHTTP(t *testing.T) {
 		assert.Contains(t, at.Frames[0].Prompt, ">>> [Discovery Orchestrator] <<< YOU ARE HERE")
 		w.reply(&i, "the parser").is(200)
 		w.settled(id)
-		assert.Equal(t, "orchestrator discoveryOrchestrator orchestrator", w.trail())
+		assert.Equal(t, "orchestrator discoveryOrchestrator orchestrator", w.trail(id))
 		assert.Equal(t, []string{"pending", "used"}, w.states(id, "e1"))
 		assert.NotContains(t, w.states(id, "e2"), "used", "one interrupt uses one event")
 	})
@@ -218,7 +218,7 @@ func TestR27_EventBeforeDuringAndAfter(t *testing.T) {
 				w.reply(&i, "go").is(200)
 				w.settled(id)
 				assert.Equal(t, []string{"pending", "used"}, w.states(id, "e"))
-				assert.Equal(t, "orchestrator discoveryOrchestrator orchestrator", w.trail())
+				assert.Equal(t, "orchestrator discoveryOrchestrator orchestrator", w.trail(id))
 			})
 		})
 	}
@@ -229,41 +229,69 @@ func TestR27_EventBeforeDuringAndAfter(t *testing.T) {
 			i := w.asked(id)
 			w.reply(&i, "go").is(200)
 			<-w.here
-			assert.Equal(t, "orchestrator"+strings.Repeat(" discoveryOrchestrator", 2), w.trail())
+			assert.Equal(t, "orchestrator"+strings.Repeat(" discoveryOrchestrator", 2), w.trail(id))
 			w.post("/v1/threads/"+id+"/cancel", `{}`).is(200)
 		})
 	})
 }
 
-// TestR28_TwoConsumersOfOneEvent answers two interrupts of a node, with one event for it, through two servers at once: the event serves one.
+// TestR28_TwoConsumersOfOneEvent has two interrupts that one event could serve, of two threads whose frames have the same id, and two servers of
+// two processes on one store. Both answer both at once: of each interrupt one answer counts, the event serves the interrupt that it is for, once,
+// and the other sees none.
 func TestR28_TwoConsumersOfOneEvent(t *testing.T) {
 	flowing(t, func(w *flows) {
-		other, err := thread.Open(t.Context(), w.store, thread.Config{Kinds: kinds(), Clock: w.time, Owner: "other"}, append(machines(), w.machine)...)
-		require.NoError(t, err)
-		w.Cleanup(func() { assert.NoError(t, other.Close(context.Background())) })
+		_, client := w.heir(append(machines(), w.machine)...)
 		id, frame := w.begin()
+		other, same := w.begin()
+		require.Equal(t, frame, same)
 		w.post("/v1/interrupt-events?thread="+id, event("e", frame, "ORCHESTRATOR")).is(200)
 		w.let <- struct{}{}
-		i := w.asked(id)
-		engines := []*thread.Engine{w.engine, other}
-		won := make([]error, len(engines))
-		var both sync.WaitGroup
-		for n, e := range engines {
-			both.Go(func() {
-				_, won[n] = e.Answer(t.Context(), id, runtime.Answer{Interrupt: i.ID, Text: fmt.Sprintf("answer %d", n), By: "ann"})
+		w.let <- struct{}{}
+		asked := []web.Interrupt{w.asked(id), w.asked(other)}
+		servers := []*web.Client{{Base: w.http.URL, Token: operator}, client}
+		refused := make([]error, len(asked)*len(servers))
+		var all sync.WaitGroup
+		for n := range refused {
+			all.Go(func() {
+				a := runtime.Answer{Interrupt: asked[n%2].ID, Text: fmt.Sprintf("answer %d", n), By: "ann"}
+				_, refused[n] = servers[n/2].Answer(t.Context(), a)
 			})
 		}
-		both.Wait()
-		refused := 0
-		for _, err := range won {
-			if err != nil {
-				assert.Equal(t, runtime.CodeAlreadyAnswered, runtime.CodeOf(err))
-				refused++
-			}
+		all.Wait()
+		for n := range asked {
+			one, two := refused[n], refused[n+len(asked)]
+			require.NotEqual(t, one == nil, two == nil, "one of two answers counts: %v, %v", one, two)
+			assert.Equal(t, runtime.CodeAlreadyAnswered, runtime.CodeOf(errors.Join(one, two)))
 		}
-		assert.Equal(t, 1, refused)
-		w.settled(id)
-		require.Eventually(t, func() bool { return decode[web.Thread](w.get("/v1/threads/"+id)).Status != runtime.StatusRunning }, 20*time.Second, 5*time.Millisecond)
-		assert.Equal(t, []string{"pending", "used"}, w.states(id, "e"), "one gets it, the other sees none")
+		close(w.let) // from here on it asks at once
+		w.reaches(id, func(th web.Thread) bool { return th.Status == runtime.StatusCancelled })
+		assert.Equal(t, []string{"orchestrator", "discoveryOrchestrator", "orchestrator"}, w.steps(id), "the event says where it goes on")
+		assert.Equal(t, []string{"pending", "used"}, w.states(id, "e"), "once")
+		again := w.reaches(other, func(th web.Thread) bool { return len(th.Open) == 1 }).Open[0]
+		w.reply(&again, "once more").is(200)
+		w.reaches(other, func(th web.Thread) bool { return len(th.Open) == 1 && th.Open[0].ID != again.ID })
+		assert.Equal(t, append([]string{"orchestrator"}, slices.Repeat([]string{"discoveryOrchestrator"}, 3)...), w.steps(other), "it goes on where it was, twice")
+		assert.Empty(t, w.states(other, "e"))
 	})
+}
+
+// steps are the nodes that a thread came to, as they are stored: of two runs of a step in two processes one counts.
+func (w *flows) steps(id string) (nodes []string) {
+	w.Helper()
+	for _, row := range decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/history?limit=1000").is(200)).Items {
+		if row.Type == runtime.EntryStepped && !strings.HasPrefix(row.PC, "!") {
+			nodes = append(nodes, row.PC)
+		}
+	}
+	return nodes
+}
+
+// reaches waits for a thread to be so, whoever runs it.
+func (w *flows) reaches(id string, is func(th web.Thread) bool) (th web.Thread) {
+	w.Helper()
+	require.Eventually(w, func() bool {
+		th = decode[web.Thread](w.get("/v1/threads/" + id))
+		return is(th)
+	}, 20*time.Second, 5*time.Millisecond)
+	return th
 }

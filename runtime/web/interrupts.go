@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +13,9 @@ import (
 func (c *call) inbox() (any, error) {
 	query := c.r.URL.Query()
 	q := runtime.InterruptQuery{Thread: query.Get("thread"), Assignee: query.Get("assignee"), Limit: c.limit}
-	for _, state := range split(query.Get("state")) {
-		q.States = append(q.States, runtime.InterruptState(state))
+	var err error
+	if q.States, err = chosen("state", query.Get("state"), interruptStates); err != nil {
+		return nil, err
 	}
 	if q.States == nil {
 		q.States = []runtime.InterruptState{runtime.InterruptOpen}
@@ -51,6 +53,29 @@ func split(text string) []string {
 		return nil
 	}
 	return strings.Split(text, ",")
+}
+
+// The values that a filter can have.
+var (
+	interruptStates = []runtime.InterruptState{
+		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
+		runtime.InterruptExpired,
+	}
+	threadStatuses = []runtime.Status{
+		runtime.StatusIdle, runtime.StatusRunning, runtime.StatusWaiting, runtime.StatusDone, runtime.StatusFailed, runtime.StatusCancelled,
+		runtime.StatusHandedOff,
+	}
+)
+
+// chosen reads a filter. What there is not is refused: it would find nothing, and look like an answer.
+func chosen[T ~string](name, text string, there []T) (out []T, err error) {
+	for _, part := range split(text) {
+		if !slices.Contains(there, T(part)) {
+			return nil, invalid("%q is no %s: use %v, several with commas between", part, name, there)
+		}
+		out = append(out, T(part))
+	}
+	return out, nil
 }
 
 func (c *call) getInterrupt() (any, error) {

@@ -22,17 +22,17 @@ type messageForm struct {
 	Metadata map[string]string `json:"metadata,omitempty"` // of a conversation: for its handlers
 }
 
-// message reads a JSON string, or an object with a message.
-func message(body []byte) (messageForm, error) {
-	var f messageForm
+// worded makes an object with a message of a JSON string; an object stays as it is.
+func worded(body []byte) []byte {
 	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte(`"`)) {
 		body = slices.Concat([]byte(`{"message":`), body, []byte("}"))
 	}
-	return f, read(body, &f)
+	return body
 }
 
 func (c *call) deliver() (any, error) {
-	f, err := message(c.body)
+	var f messageForm
+	err := read(worded(c.body), &f)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,7 +75,18 @@ func TestInboxFiltersAndPages(t *testing.T) {
 		r.get("/v1/interrupts?after=forged").is(400)
 		r.get("/v1/interrupts?limit=1001").is(400)
 		r.get("/v1/interrupts?order=by").is(400)
+		assert.Len(t, decode[page](r.get("/v1/interrupts?state=queued,open").is(200)).Items, 6)
+		for _, state := range []string{"nonsense", "Open", "open,", "open,nonsense", "waiting", "open%20"} {
+			refused := r.get("/v1/interrupts?state="+state).is(400, runtime.CodeInvalid).problem()
+			if !strings.Contains(state, "%") {
+				assert.Contains(t, refused.Detail, "use [open queued answered superseded cancelled expired]", state)
+			}
+		}
 
+		assert.Len(t, decode[struct{ Items []web.Thread }](r.get("/v1/threads?status=waiting,idle").is(200)).Items, 6)
+		assert.Contains(t, r.get("/v1/threads?status=foo").is(400, runtime.CodeInvalid).problem().Detail,
+			`"foo" is no status: use [idle running waiting done failed cancelled handed_off]`)
+		r.get("/v1/threads?status=open").is(400)
 		threads := decode[struct{ Items []web.Thread }](r.get("/v1/threads?status=waiting").is(200)).Items
 		assert.Len(t, threads, 6)
 	})
@@ -215,6 +227,10 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "3.1.0", r.contract.doc["openapi"])
+	schemas := r.contract.doc["components"].(map[string]any)["schemas"].(map[string]any)
+	state := schemas["Interrupt"].(map[string]any)["properties"].(map[string]any)["state"].(map[string]any)
+	assert.Equal(t, state["enum"], r.contract.filter("/v1/interrupts", "state"), "what can be asked for is what can come")
+	assert.Equal(t, schemas["Status"].(map[string]any)["enum"], r.contract.filter("/v1/threads", "status"))
 	missing := r.try(operator, http.MethodGet, "/v1/nothing", "").is(404).problem()
 	assert.NotEmpty(t, missing.Request)
 	assert.Equal(t, "GET", r.try(operator, http.MethodDelete, of, "").is(405).header.Get("Allow"))
@@ -225,6 +241,16 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 		bodies++
 	}
 	assert.Greater(t, bodies, 20)
+}
+
+// filter is the enum of a parameter of a list.
+func (c *contract) filter(path, name string) any {
+	for _, param := range c.paths[path]["get"].(map[string]any)["parameters"].([]any) {
+		if p := param.(map[string]any); p["name"] == name && p["style"] == "form" && p["explode"] == false {
+			return p["schema"].(map[string]any)["items"].(map[string]any)["enum"]
+		}
+	}
+	return nil
 }
 
 func isStream(response any) bool {

@@ -77,6 +77,9 @@ func (s *Server) table() []route {
 //go:embed schemas.json
 var schemas []byte
 
+// filters are the parameters of the query that have one of some values, or several.
+var filters = map[string]any{"state": interruptStates, "status": threadStatuses}
+
 var pathName = regexp.MustCompile(`\{(\w+)\}`)
 
 // describe writes the OpenAPI document of the table.
@@ -96,6 +99,11 @@ func (s *Server) describe() ([]byte, error) {
 		}
 		for _, name := range rt.query {
 			param("query", name, false)
+			if values := filters[name]; values != nil {
+				last := params[len(params)-1]
+				last["schema"] = object{"type": "array", "items": object{"type": "string", "enum": values}}
+				last["style"], last["explode"] = "form", false // with commas between
+			}
 		}
 		if rt.keyed {
 			param("header", "Idempotency-Key", false)

@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,6 +132,7 @@ func TestR37_UnmaskedFramesAndPings(t *testing.T) {
 	assert.LessOrEqual(t, pongs, 50, "who floods is not answered")
 }
 
+// TestR40_TheClockJumps moves the server's clock, which tokens end by, and the engine's, by which questions expire, an hour back and a day ahead.
 func TestR40_TheClockJumps(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
@@ -140,6 +143,44 @@ func TestR40_TheClockJumps(t *testing.T) {
 		r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "").is(401)
 		r.get("/v1/threads/" + th.ID).is(200)
 		assert.Equal(t, runtime.StatusWaiting, r.settled(th.ID).Status, "the question has its own time")
+		r.clock.move(-24 * time.Hour)
+
+		i := th.Open[0].ID
+		r.post("/v1/interrupts/"+i+"/extend", fmt.Sprintf(`{"until":%d}`, r.time.now().Add(2*time.Hour).UnixMilli())).is(200)
+		ids := map[string]bool{th.ID: true}
+		var rows []web.Row
+		for _, jump := range []struct {
+			by      time.Duration
+			state   runtime.InterruptState
+			expired int
+		}{
+			{-time.Hour, runtime.InterruptOpen, 0}, {24 * time.Hour, runtime.InterruptExpired, 1},
+			{-24 * time.Hour, runtime.InterruptExpired, 1}, {25 * time.Hour, runtime.InterruptExpired, 1},
+		} {
+			r.time.move(jump.by)
+			for range 2 {
+				require.NoError(t, r.engine.RunDue(t.Context()))
+			}
+			assert.Equal(t, jump.state, decode[web.Interrupt](r.get("/v1/interrupts/"+i)).State, "%v", jump)
+			beside := r.start("ask", `"y"`)
+			assert.False(t, ids[beside.ID] || ids[beside.Open[0].ID], "an id came twice")
+			ids[beside.ID], ids[beside.Open[0].ID] = true, true
+			if jump.state == runtime.InterruptOpen { // something is written at the earlier time
+				r.post("/v1/interrupts/"+i+"/claim", `{"by":"ann"}`).is(200)
+			}
+			rows = decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/history?limit=1000").is(200)).Items
+			expired := 0
+			for n, row := range rows {
+				assert.Equal(t, int64(n+1), row.Seq, "the order is that of the sequence")
+				if row.Type == runtime.EntryExpired {
+					expired++
+				}
+			}
+			assert.Equal(t, jump.expired, expired, "%v", jump)
+		}
+		assert.True(t, slices.IsSortedFunc(rows, func(a, b web.Row) int { return cmp.Compare(a.Seq, b.Seq) }))
+		assert.False(t, slices.IsSortedFunc(rows, func(a, b web.Row) int { return cmp.Compare(a.At, b.At) }), "the control: times did go back")
+		r.post("/v1/interrupts/"+i+"/answer", `{"value":{"ok":true}}`).is(410, runtime.CodeExpired)
 	})
 }
 

@@ -26,7 +26,7 @@ type Rerouter interface {
 // Config is what a server can be told. The zero value works; [New] copies it.
 type Config struct {
 	Hosts    []string // host names it answers to, without port; default: localhost, 127.0.0.1 and [::1]
-	Origins  []string // other origins whose pages may call it, like https://example.com; default: none
+	Origins  []string // other origins whose pages may call it and read what comes, written like https://example.com; default: none
 	Rerouter Rerouter // takes reroute events; default: there is no such call
 
 	// Programs says of machines, by their names, what can be started and how their nodes hang together; default: nothing.
@@ -182,6 +182,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	defer c.recovered()
+	if r.Body != http.NoBody { // net/http waits for it before it replies, whatever the reply is
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.cfg.Timeout)) // a recorder in a test has none
+	}
+	if s.share(r, h) && s.hosted(r.Host) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if err := s.admit(c); err != nil {
 		c.refuse(err)
 		return

@@ -75,43 +75,54 @@ type socket struct {
 	life     context.Context //nolint:containedctx // of the connection, which outlives each of its messages
 	end      context.CancelFunc
 	user     string
-	replies  chan frame
+	replies  chan *frame
 	unfollow context.CancelFunc
 }
+
+// comeBack is what a client is told whose connection ends before it wants that.
+const comeBack = "come back with the id of the last row"
 
 func (c *call) socket() error {
 	if g := c.who.grant; g != nil && g.Interrupt != "" {
 		return errForbidden
 	}
-	ctx, leave, err := c.enter()
+	ctx, leave, err := c.enter(context.WithoutCancel(c.ctx())) // the reader hears when the connection ends
 	if err != nil {
 		return err
 	}
-	defer leave()
-	s := &socket{call: c, replies: make(chan frame, 16), unfollow: func() {}}
+	s := &socket{call: c, replies: make(chan *frame, 16), unfollow: func() {}}
 	options := &websocket.AcceptOptions{OriginPatterns: c.s.cfg.Origins, OnPingReceived: func(context.Context, []byte) bool {
 		return c.s.calls.take(c.who.label()) // who floods is not answered
 	}}
 	if offer := c.r.Header.Get("Sec-WebSocket-Protocol"); strings.Contains(offer, protocol) {
 		options.Subprotocols = []string{protocol}
 	}
-	if s.conn, err = websocket.Accept(c.w, c.r, options); err != nil {
-		c.audit(http.StatusForbidden, runtime.CodeForbidden) // it has answered by itself
-		return nil
+	if s.conn, err = websocket.Accept(lean{c.w}, c.r, options); err != nil {
+		leave()
+		c.audit(http.StatusForbidden, runtime.CodeForbidden)
+		return nil //nolint:nilerr // it has answered by itself
 	}
-	defer func() { _ = s.conn.CloseNow() }()
 	s.conn.SetReadLimit(maxBody)
 	s.life, s.end = context.WithCancel(ctx)
-	done := make(chan struct{})
+	c.w, c.r = nil, nil // with what net/http holds for a call: the socket outlives it, and is idle most of its life
+	go s.run(leave)
+	return nil
+}
+
+// run serves a connection until it ends.
+func (s *socket) run(leave func()) {
+	defer leave()
+	defer s.recovered()
+	defer func() { _ = s.conn.CloseNow() }()
+	done, own := make(chan struct{}), *s.call
 	go func() {
 		defer close(done)
 		defer s.end()
-		s.write(s.life)
+		s.write(s.life, &own)
 	}()
 	s.read(s.life)
 	s.end()
 	<-done
-	return nil
 }
 
 // protocol is the subprotocol that a browser offers beside its token, and that is chosen.
@@ -133,7 +144,7 @@ func (s *socket) read(ctx context.Context) {
 		}
 		out := s.handle(ctx, kind, data)
 		select {
-		case s.replies <- out:
+		case s.replies <- &out:
 		case <-ctx.Done():
 			return
 		}
@@ -274,11 +285,16 @@ func (s *socket) resume(ctx context.Context, p *payloadForm) (string, error) {
 		a.Request, a.Spend = spentRequest(g.ID), true
 	}
 	if p.UserInput != nil {
-		m, err := message(p.UserInput)
-		if err != nil {
+		var said struct {
+			Message string `json:"message"`
+		}
+		if err := read(worded(p.UserInput), &said); err != nil {
 			return "", below(err, "/payload/user_input")
 		}
-		if err := put(&a, t, m.Message); err != nil {
+		if p.Value != nil {
+			return "", wrong("/payload", "has a user_input and a value: send one of them")
+		}
+		if err := put(&a, t, said.Message); err != nil {
 			return "", err
 		}
 	}
@@ -311,13 +327,13 @@ func put(a *runtime.Answer, t *runtime.Thread, text string) (err error) {
 }
 
 // write sends replies and rows, one at a time, until the connection ends or a write takes too long. Who is cut then comes back with the id of
-// the last row that reached it.
-func (s *socket) write(ctx context.Context) {
+// the last row that reached it. own is the call as the writer's audit lines see it.
+func (s *socket) write(ctx context.Context, own *call) {
 	beat := time.NewTicker(s.s.cfg.Beat)
 	defer beat.Stop()
 	var rows <-chan Row
 	for {
-		var out frame
+		var out *frame
 		select {
 		case out = <-s.replies:
 		case row, more := <-rows:
@@ -325,26 +341,17 @@ func (s *socket) write(ctx context.Context) {
 				rows = nil
 				continue
 			}
-			out = frame{Type: frameRow, Payload: row, ID: row.ID}
+			own.about = row.Thread
+			out = &frame{Type: frameRow, Payload: row, ID: row.ID}
 		case <-beat.C:
-			if err := s.timed(ctx, s.conn.Ping); err != nil {
-				s.gaveUp(err)
-				return
+			if out = s.ping(ctx, own); out == nil {
+				continue
 			}
-			continue
 		case <-ctx.Done():
-			_ = s.conn.Close(websocket.StatusGoingAway, "come back with the id of the last row")
+			_ = s.conn.Close(websocket.StatusGoingAway, comeBack)
 			return
 		}
-		var b bytes.Buffer
-		err := json.NewEncoder(&b).Encode(out)
-		if err == nil {
-			err = s.timed(ctx, func(ctx context.Context) error {
-				return s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(b.Bytes()))
-			})
-		}
-		if err != nil {
-			s.gaveUp(err)
+		if !s.hand(ctx, own, out) {
 			return
 		}
 		if out.rows != nil {
@@ -353,20 +360,45 @@ func (s *socket) write(ctx context.Context) {
 	}
 }
 
-// gaveUp notes that a client was cut because it took nothing in time.
-func (s *socket) gaveUp(err error) {
-	if errors.Is(err, context.DeadlineExceeded) {
-		s.audit(http.StatusRequestTimeout, runtime.CodeUnavailable)
+// hand writes a message, and reports whether the client has taken it in time. One that has not is noted, and gets as much time again: who reads
+// then hears why the connection ends. Who does not cannot hear it, since a close may not stand inside a message.
+func (s *socket) hand(ctx context.Context, own *call, out *frame) bool {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(out); err != nil {
+		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, 2*s.s.cfg.Timeout)
+	defer cancel()
+	late := time.AfterFunc(s.s.cfg.Timeout, func() { own.audit(http.StatusRequestTimeout, runtime.CodeUnavailable) })
+	err := s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(b.Bytes()))
+	if late.Stop() {
+		return err == nil
+	}
+	if err == nil {
+		_ = s.conn.Close(websocket.StatusTryAgainLater, comeBack)
+	}
+	return false
 }
 
-// timed bounds one use of the connection.
-func (s *socket) timed(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.s.cfg.Timeout)
-	defer cancel()
-	err := do(ctx)
-	if err != nil && ctx.Err() != nil { // the library closes the connection then, and may say that it is closed
-		return ctx.Err()
+// ping finds out whether the client of an idle connection is still there, and ends the connection when it is not. A message of the client says
+// so too: its reply is returned, since the reader may wait to hand that over, and would not get to the answer.
+func (s *socket) ping(ctx context.Context, own *call) (out *frame) {
+	answer := make(chan error, 1)
+	go func() {
+		timed, cancel := context.WithTimeout(ctx, s.s.cfg.Timeout)
+		defer cancel()
+		answer <- s.conn.Ping(timed)
+	}()
+	select {
+	case out = <-s.replies:
+	case err := <-answer:
+		if errors.Is(err, context.DeadlineExceeded) {
+			own.audit(http.StatusRequestTimeout, runtime.CodeUnavailable)
+			_ = s.conn.Close(websocket.StatusTryAgainLater, comeBack)
+		}
+		if err != nil {
+			s.end()
+		}
 	}
-	return err
+	return out
 }

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -162,6 +161,33 @@ func TestAnEmptyTextGoesOnUnchanged(t *testing.T) {
 	})
 }
 
+// TestOneAnswerInAResume refuses a resume that says two things, or more than is read: what is dropped silently looks like what was done.
+func TestOneAnswerInAResume(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("yes", `""`)
+		c := r.socket(operator)
+		for payload, want := range map[string]string{
+			`"user_input":"yes","value":false`:               "has a user_input and a value",
+			`"user_input":{"message":"yes"},"value":null`:    "has a user_input and a value",
+			`"user_input":{"message":"yes","by":"eve"}`:      "by",
+			`"user_input":{"message":"yes","input":{"a":1}}`: "input",
+			`"user_input":{"message":"yes","cancel":true}`:   "cancel",
+			`"user_input":{"message":"yes","Message":"no"}`:  "Message",
+			`"user_input":{}`:      "message",
+			`"user_input":["yes"]`: "object",
+		} {
+			m := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `",` + payload + `},"id":"r"}`)
+			assert.Equal(t, "resume_ack", m.Type)
+			assert.Contains(t, m.raw, `"success":false`, payload)
+			assert.Contains(t, m.raw, "invalid: ", payload)
+			assert.Contains(t, m.raw, want, payload)
+		}
+		assert.Equal(t, th.Seq, r.settled(th.ID).Seq, "nothing was done, or counted")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":{"message":"yes"}},"id":"r"}`).raw, `"success":true`)
+		assert.JSONEq(t, `true`, string(r.settled(th.ID).Result))
+	})
+}
+
 func TestASocketThatDropsLosesNothing(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("yes", `""`)
@@ -276,35 +302,55 @@ func TestR37_FramesThatAreTooLargeOrTooMany(t *testing.T) {
 	assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
 }
 
+// TestR36_ASlowSocket has one client read on time, one late, and one not at all. The late one hears why its connection ends, and goes on after
+// the last row that reached it. The one that reads nothing is cut: what is behind a message that it does not take cannot reach it.
 func TestR36_ASlowSocket(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "mem", web.Config{Timeout: 3 * time.Second})
+	r := newRig(t, "mem", web.Config{Timeout: 5 * time.Second, MaxStreams: 3})
 	r.contract.off = true // there are many rows, and others hold them to their schema
 	id, messages := r.flood()
-	slow, quick := r.socket(operator), r.socket(operator)
-	slow.send(context0(id, ""))
+	never, quick := r.socket(operator), r.socket(operator)
+	never.send(context0(id, ""))
 	quick.send(context0(id, ""))
 	n := 0
 	for row := quick.row(); row.Type != runtime.EntryOver; row = quick.row() {
 		n++
 	}
-	assert.Greater(t, n, messages)
-	assert.Eventually(t, func() bool { return strings.Contains(r.logs.String(), "status=408") }, 20*time.Second, 20*time.Millisecond, "the slow one is cut")
-	last := ""
-	for {
-		m, err := slow.read()
-		if err != nil {
-			assert.NotErrorIs(t, err, context.DeadlineExceeded)
-			break
-		}
-		if m.Type == "row" {
-			last = m.ID
-		}
-	}
+	assert.Greater(t, n, messages, "nobody waits for the others")
+	require.NoError(t, quick.conn.CloseNow())
+	late := r.socket(operator) // only now: while it does not read it answers no ping either
+	late.send(context0(id, ""))
+	noted := func() bool { return strings.Count(r.logs.String(), "operation=socket about="+id+" status=408") == 2 }
+	require.Eventually(t, noted, 2*time.Minute, 10*time.Millisecond, "they take nothing")
+	last, err := late.rest()
 	require.NotEmpty(t, last, "what came before has its cursor")
+	var said websocket.CloseError
+	require.ErrorAs(t, err, &said)
+	assert.Equal(t, websocket.StatusTryAgainLater, said.Code)
+	assert.Equal(t, "come back with the id of the last row", said.Reason)
 	want := decode[struct{ Items []web.Row }](r.get("/v1/threads/" + id + "/outbox?after=" + last)).Items
 	require.NotEmpty(t, want, last)
 	again := r.socket(operator)
 	again.send(context0(id, last))
 	assert.Equal(t, want[0].ID, again.row().ID)
+	require.NoError(t, again.conn.CloseNow())
+
+	assert.Eventually(t, func() bool { return r.opens(t, 3) }, time.Minute, 50*time.Millisecond, "the one that reads nothing has lost its place")
+	last, err = never.rest()
+	require.NotEmpty(t, last, "what was on its way has its cursor too")
+	assert.Equal(t, websocket.StatusCode(-1), websocket.CloseStatus(err), "%v", err)
+}
+
+// rest reads to the end, and returns the id of the last row and why there are no more.
+func (c *client) rest() (last string, err error) {
+	c.r.Helper()
+	for {
+		m, err := c.read()
+		if err != nil {
+			return last, err
+		}
+		if m.Type == "row" {
+			last = m.ID
+		}
+	}
 }

@@ -67,13 +67,13 @@ func (s *Server) placed(ctx context.Context, thread, after string) (runtime.Entr
 	return rows[0], nil
 }
 
-// enter counts a stream in and returns its context, which ends with the token, with the server, or with the connection.
-func (c *call) enter() (ctx context.Context, leave func(), err error) {
+// enter counts a stream in and returns its context, which ends with the token, with the server, or with that of the connection.
+func (c *call) enter(connected context.Context) (ctx context.Context, leave func(), err error) {
 	if c.s.streams.Add(1) > int64(c.s.cfg.MaxStreams) {
 		c.s.streams.Add(-1)
 		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams: come back later")
 	}
-	ctx, cancel := context.WithCancel(c.ctx())
+	ctx, cancel := context.WithCancel(connected)
 	stop := context.AfterFunc(c.s.ending, cancel)
 	timer := func() bool { return true }
 	if g := c.who.grant; g != nil {
@@ -163,7 +163,7 @@ func (c *call) events() error {
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := c.enter()
+	ctx, leave, err := c.enter(c.ctx())
 	if err != nil {
 		return err
 	}

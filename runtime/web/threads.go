@@ -51,8 +51,9 @@ func (c *call) start(f *startForm) (any, error) {
 func (c *call) threads() (any, error) {
 	query := c.r.URL.Query()
 	q := runtime.ThreadQuery{AfterID: query.Get("after"), Limit: c.limit}
-	if status := query.Get("status"); status != "" {
-		q.Statuses = []runtime.Status{runtime.Status(status)}
+	var err error
+	if q.Statuses, err = chosen("status", query.Get("status"), threadStatuses); err != nil {
+		return nil, err
 	}
 	found, err := c.s.engine.Threads(c.ctx(), q)
 	if err != nil {

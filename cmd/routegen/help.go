@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// strictHelp makes two commands of cobra's refuse a word that they do not know. Cobra's own print help for it and return 0, which a
+// script takes for an answer.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Run, cmd.RunE = nil, runHelp
+		case "completion":
+			cmd.Args = cobra.ArbitraryArgs // a shell of this name would have been found before
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return noTopic("shell", cmd, args[0])
+				}
+				return cmd.Help()
+			}
+		}
+	}
+}
+
+// runHelp prints the help of the command that the words lead to.
+func runHelp(help *cobra.Command, words []string) error {
+	cmd, rest, err := help.Root().Find(words)
+	switch {
+	case err != nil:
+		return failf("%w", err)
+	case len(rest) > 0 && cmd.HasSubCommands():
+		return noTopic("command", cmd, rest[0])
+	case len(rest) > 0:
+		return failf("%s has no command %q: run %s --help", cmd.CommandPath(), rest[0], cmd.CommandPath())
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
+}
+
+// noTopic refuses a word that is none of a command's own, with the nearest of them and all there are.
+func noTopic(what string, cmd *cobra.Command, word string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	slices.Sort(names)
+	all := "there are " + strings.Join(names, ", ")
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		return failf("unknown %s %q: did you mean %q? %s", what, word, near[0], all)
+	}
+	return failf("unknown %s %q: %s", what, word, all)
+}

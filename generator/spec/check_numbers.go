@@ -1,0 +1,99 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// maxCount is the greatest length or number of times that any Go program can hold in an int.
+const maxCount = math.MaxInt32
+
+func (n *Number) at() Span {
+	if n == nil {
+		return Span{}
+	}
+	return n.At
+}
+
+// checkBounds refuses bounds that are none by themselves, as fault says, and two that no value can meet.
+func (c *checker) checkBounds(path, low, high string, least, most *Number, fault func(n *Number, up bool) (why, hint string)) {
+	for i, n := range []*Number{least, most} {
+		if n == nil {
+			continue
+		}
+		name := [...]string{low, high}[i]
+		if why, hint := fault(n, i == 0); why != "" {
+			c.fail(RuleConstraintRange, path+"/"+name, n.At, hint, "%s %s", name, why)
+			return
+		}
+	}
+	if least != nil && most != nil && least.Value > most.Value {
+		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %s and %s %s", low, least, high, most).
+			relatedf(least.At, "%s is here", low)
+	}
+}
+
+// numberFault is what can be wrong with a bound of numbers: up is whether it is the lower one.
+func numberFault(kind Kind) func(n *Number, up bool) (why, hint string) {
+	return func(n *Number, up bool) (why, hint string) {
+		if kind == Int {
+			return intFault(n.written, up)
+		}
+		return "", ""
+	}
+}
+
+// countFault is what can be wrong with a bound of lengths.
+func countFault(n *Number, _ bool) (why, hint string) {
+	switch {
+	case n.Value < 0:
+		return "is below zero", "write 0 or more"
+	case n.Value > maxCount:
+		return "is larger than anything that is counted", fmt.Sprintf("write %d or less", maxCount)
+	}
+	return "", ""
+}
+
+// numberLiteralFault says why a literal is no number of a type within its constraints.
+func numberLiteralFault(kind Kind, t *TypeExpr, s *Scalar, k *Constraints) (why, hint string) {
+	v, err := strconv.ParseFloat(s.Value, 64)
+	digits := strings.Trim(s.Value, "+-0123456789") == "" // YAML reads too many of them as a float
+	switch {
+	case err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int && !digits):
+		return "is not of type " + t.String(), ""
+	case k.Min != nil && v < k.Min.Value || k.Max != nil && v > k.Max.Value:
+		return "is outside min and max", ""
+	case kind == Int:
+		return intFault(s.Value, true)
+	}
+	return "", ""
+}
+
+// intFault says why a number as it is written is none of type int, and what to write: the next one, up or down. An int has 64 bits, and
+// of those JSON carries what a float64 holds exactly: another number would be one thing here and another one in a schema.
+func intFault(text string, up bool) (why, hint string) {
+	exact, _, err := big.ParseFloat(text, 10, 256, big.ToNearestEven)
+	if err != nil {
+		return "", "" // reported as no number
+	}
+	if whole, _ := exact.Int(nil); !exact.IsInt() { // towards zero
+		if up == (exact.Sign() > 0) {
+			whole.Add(whole, big.NewInt(int64(exact.Sign())))
+		}
+		return "is not a whole number", "write " + whole.String()
+	}
+	if _, fits := exact.Int64(); fits != big.Exact {
+		return "does not fit into an int of 64 bits", "write one from -9223372036854775808 to 9223372036854775807, or leave it out"
+	}
+	near, rounded := exact.Float64()
+	if rounded == big.Exact {
+		return "", ""
+	}
+	if (rounded == big.Above) == (near > 0) { // towards zero, where every number fits
+		near = math.Nextafter(near, 0)
+	}
+	return "is not exact as a number of JSON", "write " + strconv.FormatInt(int64(near), 10)
+}
