@@ -75,11 +75,7 @@ func (d *driver) loop() {
 			d.flush()
 			continue
 		}
-		if e.stopped() {
-			for _, r := range d.runs {
-				r.stop(errClosing)
-			}
-		}
+		d.halt()
 		if len(d.runs) == 0 && len(d.pending) == 0 {
 			if d.leave() {
 				continue
@@ -92,6 +88,16 @@ func (d *driver) loop() {
 			return
 		}
 		d.wait()
+	}
+}
+
+// halt ends the steps that run when the engine's time to close is over.
+func (d *driver) halt() {
+	if !d.engine.stopped() {
+		return
+	}
+	for _, r := range d.runs {
+		r.stop(errClosing)
 	}
 }
 
