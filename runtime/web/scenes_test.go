@@ -23,12 +23,20 @@ func TestP7_EscapeWhileAQuestionIsPending(t *testing.T) {
 		th := r.start("yes", `""`)
 		c := r.socket(operator)
 		c.ask(context0(th.ID, ""))
-		assert.Contains(t, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+th.ID+`","reason":"user_escape"},"id":"1"}`).raw, "requested")
+		c.send(`{"type":"interrupt","payload":{"thread_id":"` + th.ID + `","reason":"user_escape"},"id":"1"}`)
 		var open *web.Interrupt
-		for row := c.row(); ; row = c.row() {
+		for acked := false; open == nil || !acked; { // the row may come before the acknowledgement
+			m, err := c.read()
+			require.NoError(t, err)
+			if m.Type != "row" {
+				assert.Contains(t, m.raw, "requested")
+				acked = true
+				continue
+			}
+			var row web.Row
+			require.NoError(t, json.Unmarshal(m.Payload, &row))
 			if row.Type == runtime.EntryPaused {
 				open = row.Question
-				break
 			}
 		}
 		assert.Equal(t, runtime.KindUserEscape, open.Kind)

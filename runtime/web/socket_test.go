@@ -21,6 +21,7 @@ import (
 type client struct {
 	r    *rig
 	conn *websocket.Conn
+	kept []*message // rows that came before the reply somebody waited for
 }
 
 // message is what a client reads.
@@ -55,7 +56,7 @@ func (r *rig) dial(token string, headers ...string) (*client, *http.Response, er
 	}
 	conn.SetReadLimit(1 << 20)
 	r.Cleanup(func() { _ = conn.CloseNow() })
-	return &client{r, conn}, res, nil
+	return &client{r: r, conn: conn}, res, nil
 }
 
 func (r *rig) socket(token string) *client {
@@ -88,6 +89,7 @@ func (c *client) next() *message {
 		if m.Type != "row" {
 			return m
 		}
+		c.kept = append(c.kept, m)
 	}
 }
 
@@ -102,8 +104,14 @@ func (c *client) ask(text string) *message {
 func (c *client) row() *web.Row {
 	c.r.Helper()
 	for {
-		m, err := c.read()
-		require.NoError(c.r, err)
+		var m *message
+		if len(c.kept) > 0 {
+			m, c.kept = c.kept[0], c.kept[1:]
+		} else {
+			var err error
+			m, err = c.read()
+			require.NoError(c.r, err)
+		}
 		if m.Type == "row" {
 			var row web.Row
 			require.NoError(c.r, json.Unmarshal(m.Payload, &row))
