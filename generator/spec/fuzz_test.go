@@ -21,7 +21,7 @@ func FuzzSpec(f *testing.F) {
 		f.Add(archive.Files[0].Data)
 	}
 	f.Add([]byte(flowsSpec(f)))
-	for _, text := range longNames(100_000) {
+	for _, text := range longNames(12_000) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
@@ -69,7 +69,7 @@ func TestRepeatedShapesStayLinear(t *testing.T) {
 		start := time.Now()
 		_, findings := spec.Parse("x", []byte(text))
 		assert.NotEmpty(t, findings, "%q", name)
-		assert.Less(t, time.Since(start), 2*time.Second, "%q", name) // quadratic ones take minutes
+		assert.Less(t, time.Since(start), 8*time.Second, "%q", name) // quadratic ones take minutes, the race detector tenfold
 	}
 }
 
