@@ -341,11 +341,9 @@ func (r *reached) join(head []byte) string {
 
 // appendName appends a JSON name as a JSON string. Nearly every name stands for itself.
 func appendName(b []byte, name string) []byte {
-	for i := range len(name) {
-		if c := name[i]; c-' ' > '~'-' ' || c == '"' || c == '\\' {
-			text, _ := Encode(name) // a string cannot be refused
-			return append(b, text...)
-		}
+	if !plainText(name) {
+		text, _ := Encode(name) // a string cannot be refused
+		return append(b, text...)
 	}
 	return append(append(append(b, '"'), name...), '"')
 }

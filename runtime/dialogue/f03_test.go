@@ -31,6 +31,19 @@ func TestF3_CrashAfterCheckpointBeforeReply(t *testing.T) {
 	})
 }
 
+// TestF3_AndKills is the same message again after a death in any commit, stored or not.
+func TestF3_AndKills(t *testing.T) {
+	scene(t, func(w *world) {
+		w.means("go", starts("buy"))
+		w.run(charging(""))
+		first := w.say("go")
+		again := w.deliver(Message{Thread: "t", ID: "m1", User: "ann", Text: "go"})
+		assert.Equal(w, []string{"Hello.", "X?"}, again.Reply)
+		assert.Equal(w, first.Question.ID, again.Question.ID)
+		assert.Equal(w, 1, w.done("charge"))
+	})
+}
+
 // banking are a transfer and what one may ask beside it.
 func banking(change ...func(transfer *f)) *runtime.FlowTables {
 	transfer := f{

@@ -236,20 +236,26 @@ func TestF18_NewTurnAndStaleResume(t *testing.T) {
 	})
 }
 
+// echoes is a flow that works with what a user said, and the words of so many users.
+func (w *world) echoes(users int) (words []string) {
+	w.Helper()
+	w.run(tables([]string{"work"}, nil, f{name: "echo", slots: []string{"word string in"}, steps: []p{
+		{id: "a", kind: "say", text: "You said {word}."},
+		{id: "b", kind: "action", action: "work"},
+		{id: "c", kind: "say", text: "Still {word}."},
+	}}))
+	for n := range users {
+		word := fmt.Sprintf("w%d", n)
+		w.means(word, starts("echo", "word", word))
+		words = append(words, word)
+	}
+	return words
+}
+
 func TestF19_TwoUsersAtOnce(t *testing.T) {
 	alive(t, func(w *world) {
-		w.run(tables([]string{"work"}, nil, f{name: "echo", slots: []string{"word string in"}, steps: []p{
-			{id: "a", kind: "say", text: "You said {word}."},
-			{id: "b", kind: "action", action: "work"},
-			{id: "c", kind: "say", text: "Still {word}."},
-		}}))
-		for n := range 20 {
-			word := fmt.Sprintf("w%d", n)
-			w.means(word, starts("echo", "word", word))
-		}
 		var users sync.WaitGroup
-		for n := range 20 {
-			word := fmt.Sprintf("w%d", n)
+		for _, word := range w.echoes(20) {
 			users.Go(func() {
 				turn, err := w.chat.Deliver(w.Context(), Message{Thread: word, User: word, Text: word})
 				if assert.NoError(w, err) {
@@ -260,6 +266,35 @@ func TestF19_TwoUsersAtOnce(t *testing.T) {
 		users.Wait()
 		_, err := w.chat.Deliver(w.Context(), Message{Thread: "w1", User: "w2", Text: "w2"})
 		assert.Equal(w, runtime.CodeForbidden, runtime.CodeOf(err))
+	})
+}
+
+// TestF19_TwoUsersAtOnceAndKills has users at once who say it again when the program has died under them.
+func TestF19_TwoUsersAtOnceAndKills(t *testing.T) {
+	scene(t, func(w *world) {
+		words := w.echoes(3)
+		w.threads = words
+		turns := make([]*Turn, len(words))
+		for {
+			chat := w.chat
+			errs := make([]error, len(words))
+			var users sync.WaitGroup
+			for n, word := range words {
+				users.Go(func() {
+					turns[n], errs[n] = chat.Deliver(w.Context(), Message{Thread: word, ID: "m", User: word, Text: word})
+				})
+			}
+			users.Wait()
+			if !w.way.dead.Load() {
+				require.NoError(w, errors.Join(errs...))
+				break
+			}
+			w.reopen()
+		}
+		for n, word := range words {
+			assert.Equal(w, []string{"You said " + word + ".", "Still " + word + "."}, turns[n].Reply)
+		}
+		assert.Equal(w, len(words), w.done("work"), "for each once")
 	})
 }
 
