@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -54,15 +55,16 @@ func BenchmarkEngineProfile(b *testing.B) {
 	}
 }
 
-// BenchmarkEngine compares the cycle through the engine with the floor, in short turns: what else the machine does falls on both.
+// BenchmarkEngine compares the cycle through the engine with the floor, in short turns: what else the machine does falls on both. The engine on
+// a store in memory is what a file that costs nothing could reach.
 func BenchmarkEngine(b *testing.B) {
 	for _, workers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("ratio/workers=%d", workers), func(b *testing.B) {
-			f, e := openFloor(b, workers > 1), openEngine(b, openBench(b))
-			var rate [2]float64
+			f, e, m := openFloor(b, workers > 1), openEngine(b, openBench(b)), openEngine(b, mem.Open())
+			var rate [3]float64
 			b.ResetTimer()
 			for range b.N {
-				for n, cycle := range []func(){f.cycle, func() { must(b, engineCycle(e)) }} {
+				for n, cycle := range []func(){f.cycle, func() { must(b, engineCycle(e)) }, func() { must(b, engineCycle(m)) }} {
 					begin := time.Now()
 					did := together(workers, func(int64) bool { return time.Since(begin) > 100*time.Millisecond }, cycle)
 					rate[n] += float64(did) / time.Since(begin).Seconds()
@@ -70,7 +72,9 @@ func BenchmarkEngine(b *testing.B) {
 			}
 			b.ReportMetric(rate[0]/float64(b.N), "floor/s")
 			b.ReportMetric(rate[1]/float64(b.N), "engine/s")
+			b.ReportMetric(rate[2]/float64(b.N), "memory/s")
 			b.ReportMetric(rate[1]/rate[0], "ratio")
+			b.ReportMetric(rate[2]/rate[0], "memory-ratio")
 		})
 	}
 }

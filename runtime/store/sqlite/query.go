@@ -27,26 +27,31 @@ const (
 )
 
 // read runs a query on a connection of its own.
-func (s *Store) read(ctx context.Context, op string, run func(*conn) error) error {
+func (s *Store) read(ctx context.Context, op string, run func(context.Context, *conn) error) error {
 	c, err := s.reader(ctx)
 	if err == nil {
-		err = run(c)
+		err = run(ctx, c)
 		s.giveBack(c)
 	}
 	return failed(op, err)
 }
 
 // readShort is read for what takes no longer than a step of a commit: while nobody writes, it has the writer's connection, whose pages are warm.
-func (s *Store) readShort(ctx context.Context, op string, run func(*conn) error) error {
+// It is too short to be cut: a context that ends is looked at before, and watching one costs more than the query.
+func (s *Store) readShort(ctx context.Context, op string, run func(context.Context, *conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return failed(op, err)
+	}
+	whole := context.WithoutCancel(ctx)
 	s.mu.Lock()
-	free := !s.led && !s.closed && ctx.Err() == nil
+	free := !s.led && !s.closed
 	s.led = s.led || free
 	s.mu.Unlock()
 	if !free {
-		return s.read(ctx, op, run)
+		return s.read(ctx, op, func(_ context.Context, c *conn) error { return run(whole, c) })
 	}
 	defer s.pass()
-	return failed(op, run(s.writer))
+	return failed(op, run(whole, s.writer))
 }
 
 // Load implements [runtime.Store].
@@ -57,9 +62,9 @@ func (s *Store) Load(ctx context.Context, id string) (t *runtime.Thread, err err
 	}
 	var opened []open
 	op := fmt.Sprintf("load thread %.60q", id)
-	err = s.readShort(ctx, op, func(c *conn) error {
+	err = s.readShort(ctx, op, func(ctx context.Context, c *conn) error {
 		var wrong error
-		err := c.query(context.WithoutCancel(ctx), func(row []driver.Value) bool { // too short to be cut
+		err := c.query(ctx, func(row []driver.Value) bool {
 			n, first, kind, node, body := integer(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4])
 			if n == 0 {
 				t, wrong = threadOf(id, first, body)
@@ -122,7 +127,11 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) (found
 		f.where(true, " AND (i.priority, i.created, i.id) > (?, ?, ?)", int64(a.Priority), a.Created.UnixMilli(), a.ID)
 	}
 	f.where(true, " ORDER BY i.priority, i.created, i.id LIMIT ?", limit(q.Limit))
-	err = s.read(ctx, op, func(c *conn) error {
+	read := s.read
+	if q.ID != "" {
+		read = s.readShort
+	}
+	err = read(ctx, op, func(ctx context.Context, c *conn) error {
 		var wrong error
 		err := c.query(ctx, func(row []driver.Value) bool {
 			i, err := interruptOf(textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3]), blob(row[4]))
@@ -164,7 +173,11 @@ func (s *Store) Log(ctx context.Context, q runtime.LogQuery) (found []runtime.En
 		}
 		return wrong == nil && int64(len(found)) < most
 	}
-	err = s.read(ctx, "query log", func(c *conn) error {
+	read := s.read
+	if q.Request != "" {
+		read = s.readShort
+	}
+	err = read(ctx, "query log", func(ctx context.Context, c *conn) error {
 		if q.Thread == "" {
 			return c.query(ctx, func(row []driver.Value) bool {
 				return add(integer(row[0]), textOf(row[2]), blob(row[1]), func(*runtime.Entry) bool { return true })
@@ -203,7 +216,7 @@ func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (found []run
 	} else {
 		f.where(true, " AND wake <= ? ORDER BY wake, n LIMIT ?", q.WakeBefore.UnixMilli(), limit(q.Limit))
 	}
-	err = s.read(ctx, "query threads", func(c *conn) error {
+	err = s.read(ctx, "query threads", func(ctx context.Context, c *conn) error {
 		return c.query(ctx, func(row []driver.Value) bool {
 			r := runtime.ThreadRow{
 				ID: textOf(row[0]), Version: integer(row[1]), Status: statuses[min(max(integer(row[2]), 0), int64(len(statuses)-1))],
