@@ -202,6 +202,19 @@ func (t *Thread) Status() Status {
 	return StatusWaiting
 }
 
+// Rests reports whether nothing happens to the thread until somebody acts: it is idle, over, or waits for an answer. One that waits for the time
+// of its next try goes on by itself.
+func (t *Thread) Rests() bool {
+	switch t.Status() {
+	case StatusRunning:
+		return false
+	case StatusWaiting:
+		return slices.ContainsFunc(t.Open, func(i *Interrupt) bool { return i.State == InterruptOpen })
+	default:
+		return true
+	}
+}
+
 // Paused reports whether a user escape holds every frame.
 func (t *Thread) Paused() bool { return t.Control != nil && t.Control.Paused }
 

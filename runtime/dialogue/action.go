@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/foreign"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -75,11 +76,11 @@ func (m *Machine) act(ctx context.Context, st *step, input json.RawMessage) (cam
 func (m *Machine) try(ctx context.Context, st *step, key string, input json.RawMessage) (json.RawMessage, error) {
 	retry, limit := m.trying(st)
 	for n := 1; ; n++ {
-		out, err := within(ctx, limit, func(ctx context.Context) (json.RawMessage, error) {
+		out, err := foreign.Call(ctx, "dialogue", limit, func(ctx context.Context) (json.RawMessage, error) {
 			return m.dialogue.Act(ctx, st.Action, key, input)
 		})
 		switch {
-		case err != nil && errors.Is(err, errLate) && m.tables.Actions[st.Action-1].Once:
+		case err != nil && errors.Is(err, foreign.ErrLate) && m.tables.Actions[st.Action-1].Once:
 			return nil, &runtime.Error{Code: runtime.CodeInDoubt, Op: "act", Err: err}
 		case err == nil, ctx.Err() != nil, n >= retry.Attempts, !runtime.Recoverable(err):
 			return out, err

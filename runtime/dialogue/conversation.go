@@ -53,22 +53,18 @@ func (c *Conversation) Deliver(ctx context.Context, m Message) (*Turn, error) {
 	}
 	turn := &Turn{}
 	var asked string
-	f.rows(ctx, func(row runtime.Entry, failed error) bool {
+	for row, err := range c.Engine.Follow(ctx, f) {
 		var said line
 		switch {
-		case failed != nil:
-			err = failed
+		case err != nil:
+			return nil, err
 		case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said.Text != "":
 			turn.Reply = append(turn.Reply, said.Text)
 		case row.Type == runtime.EntryAsked && row.Kind == runtime.KindAgentQuestion:
 			asked = row.Interrupt
 		}
-		return true
-	})
-	if err != nil {
-		return nil, err
 	}
-	turn.Thread = f.thread
+	turn.Thread = f.Thread
 	return turn, c.question(ctx, turn, asked)
 }
 
@@ -108,12 +104,12 @@ func (c *Conversation) DeliverStream(ctx context.Context, m Message) iter.Seq2[r
 			yield(runtime.Entry{}, err)
 			return
 		}
-		f.rows(ctx, yield)
+		c.Engine.Follow(ctx, f)(yield)
 	}
 }
 
 // accept commits a message and returns the follower of its turn.
-func (c *Conversation) accept(ctx context.Context, m *Message) (*follower, error) {
+func (c *Conversation) accept(ctx context.Context, m *Message) (*thread.Follower, error) {
 	if m.Text == "" {
 		return nil, invalid("deliver to thread "+m.Thread, "the message has no text")
 	}
@@ -124,33 +120,33 @@ func (c *Conversation) accept(ctx context.Context, m *Message) (*follower, error
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{engine: c.Engine, request: m.ID}
+	f := &thread.Follower{Ends: another(m.ID)}
 	read := false
-	f.thread, err = c.Engine.Change(ctx, m.Thread, func(ch *runtime.Change) error {
-		read, f.at = true, ch.Thread.Seq
+	f.Thread, err = c.Engine.Change(ctx, m.Thread, func(ch *runtime.Change) error {
+		read, f.After = true, ch.Thread.Seq
 		return c.decide(ctx, ch, m, f, with)
 	})
 	if runtime.CodeOf(err) == runtime.CodeNotFound && !read {
-		f.at = 0
-		f.thread, err = c.Engine.Start(ctx, thread.Begin{
+		f.After = 0
+		f.Thread, err = c.Engine.Start(ctx, thread.Begin{
 			ID: m.Thread, Machine: Name, Input: m.Text, User: m.User, Request: m.ID, Metadata: with,
 		})
-		if err == nil && f.thread.User != m.User { // another user's message of the same id came first
-			err = foreign(m)
+		if err == nil && f.Thread.User != m.User { // another user's message of the same id came first
+			err = notYours(m)
 		}
 	}
 	return f, err
 }
 
 // decide is what the message does to its thread.
-func (c *Conversation) decide(ctx context.Context, ch *runtime.Change, m *Message, f *follower, with json.RawMessage) error {
+func (c *Conversation) decide(ctx context.Context, ch *runtime.Change, m *Message, f *thread.Follower, with json.RawMessage) error {
 	t, op := ch.Thread, "deliver to thread "+m.Thread
 	if t.User != "" && t.User != m.User {
-		return foreign(m)
+		return notYours(m)
 	}
 	for i := range ch.Entries { // the same message again, in this change or before
 		if ch.Entries[i].Request == m.ID {
-			f.at = ch.Entries[i].Seq - 1
+			f.After = ch.Entries[i].Seq - 1
 			return nil
 		}
 	}
@@ -159,7 +155,7 @@ func (c *Conversation) decide(ctx context.Context, ch *runtime.Change, m *Messag
 		return err
 	}
 	if row != nil {
-		f.at = row.Seq - 1
+		f.After = row.Seq - 1
 		return nil
 	}
 	language := runtime.Entry{Type: runtime.EntryMetadata, Value: with}
@@ -191,7 +187,7 @@ func (c *Conversation) decide(ctx context.Context, ch *runtime.Change, m *Messag
 	}
 }
 
-func foreign(m *Message) error {
+func notYours(m *Message) error {
 	return refuse(runtime.CodeForbidden, "deliver to thread "+m.Thread, "it is another user's")
 }
 

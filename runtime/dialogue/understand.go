@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/foreign"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -71,7 +72,7 @@ func (m *Machine) understand(ctx context.Context, q *Query) (heard, error) {
 		return heard{}, nil
 	}
 	return thread.Do(ctx, "understand", func(ctx context.Context, key string) (heard, error) {
-		commands, err := within(ctx, m.cfg.Timeout, func(ctx context.Context) ([]runtime.Command, error) {
+		commands, err := foreign.Call(ctx, "dialogue", m.cfg.Timeout, func(ctx context.Context) ([]runtime.Command, error) {
 			return m.cfg.Understand.Understand(ctx, key, *q)
 		})
 		if ctx.Err() != nil { // the step ends, not the understanding

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/foreign"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -194,7 +195,7 @@ func (m *Machine) checker(ctx context.Context) func(validator int, v json.RawMes
 	return func(validator int, v json.RawMessage) (verdict, error) {
 		calls++
 		return thread.Do(ctx, "validate/"+strconv.Itoa(calls), func(ctx context.Context, _ string) (verdict, error) {
-			out, err := within(ctx, m.cfg.Timeout, func(ctx context.Context) (json.RawMessage, error) {
+			out, err := foreign.Call(ctx, "dialogue", m.cfg.Timeout, func(ctx context.Context) (json.RawMessage, error) {
 				return m.dialogue.Validate(ctx, validator, v)
 			})
 			switch code := runtime.CodeOf(err); {
@@ -202,7 +203,7 @@ func (m *Machine) checker(ctx context.Context) func(validator int, v json.RawMes
 				return verdict{Value: out}, nil
 			case ctx.Err() != nil || code == runtime.CodeNotFound: // the step ends, or the tables are wrong
 				return verdict{}, err
-			case errors.Is(err, errLate), errors.Is(err, errPanic):
+			case errors.Is(err, foreign.ErrLate), errors.Is(err, foreign.ErrPanic):
 				return verdict{Reason: "it cannot be checked now"}, nil
 			default:
 				return verdict{Reason: innermost(err)}, nil
@@ -234,45 +235,4 @@ func innermost(err error) string {
 		return innermost(e.Err)
 	}
 	return err.Error()
-}
-
-var (
-	errLate  = errors.New("it took too long")
-	errPanic = errors.New("panic")
-)
-
-// within runs foreign code with a time limit. It returns when the time is over even if the code does not heed its context, and a panic of it
-// is an error.
-func within[T any](ctx context.Context, limit time.Duration, fn func(context.Context) (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	inner, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	ended := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o.err = &runtime.Error{Code: runtime.CodeInternal, Op: "dialogue", Err: fmt.Errorf("%w: %v", errPanic, p)}
-			}
-			ended <- o
-		}()
-		o.value, o.err = fn(inner)
-	}()
-	var o outcome
-	select {
-	case o = <-ended:
-	case <-inner.Done():
-		select {
-		case o = <-ended: // in the last moment
-		default:
-			o.err = inner.Err()
-		}
-	}
-	if o.err != nil && ctx.Err() == nil && errors.Is(inner.Err(), context.DeadlineExceeded) {
-		o.err = &runtime.Error{Code: runtime.CodeUnavailable, Op: "dialogue", Err: fmt.Errorf("%w: more than %s", errLate, limit)}
-	}
-	return o.value, o.err
 }

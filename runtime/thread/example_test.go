@@ -275,3 +275,41 @@ func ExampleEngine_RunDue() {
 	// until 11:00AM
 	// "soup"
 }
+
+// Whoever waits for the end of a turn shows what happens meanwhile.
+func ExampleEngine_Follow() {
+	ctx := context.Background()
+	count := thread.Func("count", func(ctx context.Context, to int) (string, error) {
+		for n := range to {
+			if err := thread.Say(ctx, fmt.Sprint("number ", n), n+1); err != nil {
+				return "", err
+			}
+		}
+		return thread.Ask[string](ctx, "more", runtime.Question{Text: "How many more?"})
+	})
+	engine, err := thread.Open(ctx, mem.Open(), thread.Config{}, count)
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := engine.Start(ctx, thread.Begin{Machine: "count", Input: 2, User: "ann"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	turn := &thread.Follower{Thread: t}
+	for row, err := range engine.Follow(ctx, turn) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if row.Type == runtime.EntryMessage {
+			fmt.Println(string(row.Value))
+		}
+	}
+	fmt.Println(turn.Thread.Status(), turn.Thread.Open[0].Text)
+	if err = engine.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 1
+	// 2
+	// waiting How many more?
+}

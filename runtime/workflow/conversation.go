@@ -86,7 +86,7 @@ func (c *Conversation) DeliverStream(ctx context.Context, m Message) iter.Seq2[r
 			yield(row, err)
 			return
 		}
-		d.turnOf().rows(ctx, yield)
+		c.Engine.Follow(ctx, d.turnOf())(yield)
 	}
 }
 
@@ -117,20 +117,18 @@ func (c *Conversation) deliver(ctx context.Context, m Message) (*Turn, error) {
 	}
 	turn := &Turn{}
 	f := d.turnOf()
-	f.rows(ctx, func(row runtime.Entry, failed error) bool {
+	for row, err := range c.Engine.Follow(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
 		turn.hear(&row)
-		err = failed
-		return true
-	})
-	if err != nil {
-		return nil, err
 	}
-	turn.Thread = f.thread
+	turn.Thread = f.Thread
 	if d.waits != nil {
 		turn.Thread = d.waits
 		turn.Questions = open(d.waits)
 	}
-	turn.Questions = append(turn.Questions, open(f.thread)...)
+	turn.Questions = append(turn.Questions, open(f.Thread)...)
 	return turn, nil
 }
 

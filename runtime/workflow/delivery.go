@@ -80,8 +80,8 @@ func (d *delivery) start(ctx context.Context, id string) error {
 }
 
 // turnOf follows the turn that the message is in.
-func (d *delivery) turnOf() *follower {
-	return &follower{engine: d.Engine, thread: d.thread, at: d.after, request: d.m.ID}
+func (d *delivery) turnOf() *thread.Follower {
+	return &thread.Follower{Thread: d.thread, After: d.after, Ends: d.another}
 }
 
 // opening is how the message starts a turn.
@@ -130,7 +130,7 @@ func (d *delivery) decide(ctx context.Context, c *runtime.Change) error {
 	switch status := t.Status(); {
 	case status == runtime.StatusIdle:
 		return d.turn(c)
-	case status == runtime.StatusRunning || status == runtime.StatusWaiting && !rests(t):
+	case status == runtime.StatusRunning || status == runtime.StatusWaiting && !t.Rests():
 		return refuse(runtime.CodeConflict, op, "it is working on the last message: wait")
 	case status != runtime.StatusWaiting:
 		return refuse(runtime.CodeNotWaiting, op, fmt.Sprintf("it is %s: start another", status))

@@ -39,12 +39,13 @@ func PreviewPlan(ctx context.Context, e *thread.Engine, threadID, modification, 
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{engine: e, thread: side}
-	f.rows(ctx, func(_ runtime.Entry, failed error) bool { err = failed; return true })
-	if err != nil {
-		return nil, err
+	f := &thread.Follower{Thread: side}
+	for _, err := range e.Follow(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
 	}
-	side = f.thread
+	side = f.Thread
 	var decided Replanned
 	if side.Status() != runtime.StatusDone || json.Unmarshal(side.Result, &decided) != nil {
 		why := "the replanner did not come to a decision"

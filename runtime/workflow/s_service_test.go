@@ -70,7 +70,7 @@ func TestS17_HangingTool(t *testing.T) {
 				c.free(turn)
 				assert.Equal(s, []string{"Dat lukt nu niet."}, turn.Reply)
 				assert.True(s, c.told("h1").Failed)
-				assert.Contains(s, c.told("h1").Text(), "within 7s")
+				assert.Contains(s, c.told("h1").Text(), "more than 7s")
 				assert.Equal(s, []string{"Dag."}, c.say("m2", "dag").Reply, "the thread is usable")
 			})
 		})

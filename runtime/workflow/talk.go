@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/foreign"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -174,7 +175,7 @@ func (l *talk) execute(ctx context.Context, key string, c *call, tool *llm.Tool)
 	ctx = context.WithValue(ctx, toolKey{}, key)
 	waits := time.AfterFunc(slow, func() { _ = l.store(ctx) }) // at the latest it is stored with the step
 	defer waits.Stop()
-	value, err := within(ctx, l.Timeout, func(ctx context.Context) (json.RawMessage, error) { return tool.Call(ctx, c.Args) })
+	value, err := foreign.Call(ctx, "call tool", l.Timeout, func(ctx context.Context) (json.RawMessage, error) { return tool.Call(ctx, c.Args) })
 	switch {
 	case err == nil && value == nil:
 		return llm.ToolResult{ID: c.ID, Value: json.RawMessage("null")}, nil

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"time"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/foreign"
 	"github.com/routegen/routegen/runtime/llm"
 )
 
@@ -37,7 +35,7 @@ func (l *talk) offers(ctx context.Context, s *step) ([]llm.Tool, error) {
 			if server == nil {
 				return nil, invalid("talk at "+l.node.Key, "there is no server %q: set Config.Servers", t.MCP)
 			}
-			tools, err := within(ctx, l.Timeout, server.Tools)
+			tools, err := foreign.Call(ctx, "call tool", l.Timeout, server.Tools)
 			switch {
 			case ctx.Err() != nil: // the step ends
 				return nil, ctx.Err()
@@ -80,45 +78,4 @@ func unavailable(server string) llm.Tool {
 			return nil, errors.New("the tools of " + server + " are not available")
 		},
 	}
-}
-
-// within runs fn with a time limit. It returns when the time is over even if fn does not heed its context, and a panic is an error: tools are
-// foreign code.
-func within[T any](ctx context.Context, limit time.Duration, fn func(context.Context) (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	inner, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	ended := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o.err = &runtime.Error{Code: runtime.CodeInternal, Op: "call tool", Err: fmt.Errorf("panic: %v", p)}
-			}
-			ended <- o
-		}()
-		o.value, o.err = fn(inner)
-	}()
-	select {
-	case o := <-ended:
-		if o.err == nil || !errors.Is(inner.Err(), context.DeadlineExceeded) {
-			return o.value, o.err
-		}
-	case <-inner.Done():
-		select {
-		case o := <-ended: // in the last moment
-			if o.err == nil {
-				return o.value, nil
-			}
-		default:
-		}
-	}
-	var none T
-	if ctx.Err() != nil {
-		return none, ctx.Err()
-	}
-	return none, &runtime.Error{Code: runtime.CodeUnavailable, Op: "call tool", Err: fmt.Errorf("it did not answer within %s", limit)}
 }

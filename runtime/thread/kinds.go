@@ -1,0 +1,10 @@
+package thread
+
+import (
+	"slices"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Kinds returns the kinds of interrupts that the engine has rules for, the most urgent first. An interrupt may have another kind: it queues.
+func (e *Engine) Kinds() []runtime.Kind { return slices.Clone(e.rules.Kinds) }
