@@ -55,8 +55,24 @@ func Check(name string, src []byte) *Result {
 // Decide does what Generate does up to the plan, and leaves Files nil: two plans are all that a review needs.
 func Decide(name string, src []byte) *Result { return decide(name, src, false) }
 
+// Past does what Generate does for a spec as it once was. Errors that only say that the spec is unwise leave the plan and the files: it may have been
+// sound by the rules of its day, nobody can repair it any more, and what has changed since can be told.
+func Past(name string, src []byte) *Result {
+	r := &Result{Source: src, name: name}
+	r.decide(false, func(f spec.Finding) bool { return isError(f) && !spec.Judges(f.Rule) })
+	r.render()
+	return r
+}
+
 func decide(name string, src []byte, limits bool) *Result {
 	r := &Result{Source: src, name: name}
+	r.decide(limits, isError)
+	return r
+}
+
+// decide makes the plan, unless a finding hinders it.
+func (r *Result) decide(limits bool, hinders func(spec.Finding) bool) {
+	name, src := r.name, r.Source
 	sp, findings := spec.Parse(name, src)
 	if sp != nil {
 		var more []spec.Finding
@@ -67,11 +83,10 @@ func decide(name string, src []byte, limits bool) *Result {
 		}
 		findings = spec.Suppress(findings, judged(sp.Allows, limits))
 	}
-	if hasError(findings) {
+	if slices.ContainsFunc(findings, hinders) {
 		r.Plan = nil
 	}
 	r.Findings = findings
-	return r
 }
 
 // render makes the files of the plan, if there is one. A defect of this program is a finding, and leaves no plan.
@@ -134,6 +149,6 @@ func editorSchema(p *plan.Plan) ([]byte, error) {
 	return append(marked.Indent(), '\n'), nil
 }
 
-func hasError(findings []spec.Finding) bool {
-	return slices.ContainsFunc(findings, func(f spec.Finding) bool { return f.Severity == spec.Error })
-}
+func isError(f spec.Finding) bool { return f.Severity == spec.Error }
+
+func hasError(findings []spec.Finding) bool { return slices.ContainsFunc(findings, isError) }

@@ -61,7 +61,7 @@ var slots = []struct {
 	{"guidance", "vars: [goal]}", "vars: [goal], guidance: PAYLOAD}", false},
 	{"template", "template: workflow/planner", "template: PAYLOAD", false},
 	{"deprecation", "doc: How heavy it is.", "doc: Weight., deprecated: PAYLOAD", false},
-	{"default", "name: {type: string,", "name: {type: string, default: PAYLOAD,", false},
+	{"default", "name: {type: string,", "name: {type: string, optional: true, default: PAYLOAD,", false},
 	{"example", "name: {type: string,", "name: {type: string, examples: [PAYLOAD],", false},
 	{"pattern", "name: {type: string,", "name: {type: string, pattern: PAYLOAD,", false},
 	{"alias", "agent_type: PLANNER", "aliases: [PAYLOAD]", true},

@@ -52,7 +52,8 @@ func (e *AmbiguousError) Error() string {
 }
 
 // UnclearError is the data of CodeInvalid for plain text that cannot be read as an answer. The interrupt counts it and stays open, so the
-// change it comes with is committed; Left is how often it is asked again before its deadline's policy acts.
+// change it comes with is committed; Left is how often it is asked again before its deadline's policy acts. A question of the engine is asked
+// again for as long as it takes, and Left is -1: nobody ends a pause, or gives up a step, by words that mean nothing.
 type UnclearError struct {
 	Reason string
 	Left   int
@@ -157,9 +158,6 @@ func (c *Change) addressed(a *Answer) (*Interrupt, error) {
 	}
 	if err := checkJSON(op, a.Value); err != nil {
 		return nil, err
-	}
-	if slices.ContainsFunc(c.Thread.Mailbox, func(l Letter) bool { return l.Name == a.Question }) {
-		c.Add(Entry{Type: EntryTaken, Name: a.Question}) // the last letter counts
 	}
 	c.Add(Entry{Type: EntryHeld, Name: a.Question, Value: a.Value, By: a.By, Request: a.Request})
 	return nil, nil
@@ -281,10 +279,13 @@ func (a *Answer) Unclear(e *Entry) error {
 	return refuse(CodeInvalid, op, &UnclearError{Reason: e.Text, Left: t.Left})
 }
 
-// unclear counts an answer that could not be read. After the third the deadline's policy acts.
+// unclear counts an answer that could not be read. After the third the deadline's policy acts, but on a question of the engine.
 func (c *Change) unclear(op string, i *Interrupt, a *Answer, reason string) error {
 	const tries = 3
 	left := max(tries-i.Asks-1, 0)
+	if i.engineAsks() {
+		left = -1
+	}
 	value, err := Encode(try{a.Text, left})
 	if err != nil {
 		return err

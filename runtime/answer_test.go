@@ -336,6 +336,46 @@ func TestExtend(t *testing.T) {
 	assert.Equal(t, runtime.CodeExpired, extend(i.ID, noon.Add(3*time.Hour), "bob"), "whether the deadline was seen to yet or not")
 }
 
+// A deadline that a person chose is still there when the question comes out of the queue, and a reminder of it does not go out again.
+func TestAChosenDeadlineOutlivesTheQueue(t *testing.T) {
+	t.Parallel()
+	hour := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Hour) }
+	for _, tc := range []struct {
+		name   string
+		policy *runtime.Deadline
+		until  time.Time
+		back   time.Time // from the queue
+		want   time.Time
+		remind time.Time
+	}{
+		{"extended beyond what the policy gives", &runtime.Deadline{After: time.Hour, Then: "expire", Reminder: time.Minute}, hour(9), hour(2), hour(9), hour(9).Add(-time.Minute)},
+		{"the policy gives more by now", &runtime.Deadline{After: time.Hour, Then: "expire", Reminder: time.Minute}, hour(2), hour(5), hour(6), hour(6).Add(-time.Minute)},
+		{"extended, and reminded of already", &runtime.Deadline{After: time.Hour, Then: "expire", Reminder: 9 * time.Hour}, hour(9), hour(2), hour(9), time.Time{}},
+		{"set by hand", &runtime.Deadline{Then: "none"}, hour(3), hour(1), hour(3), time.Time{}},
+		{"nobody set one", &runtime.Deadline{Then: "none"}, time.Time{}, hour(1), time.Time{}, time.Time{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, kinds("queue", "queue", "queue")...)
+			question := q("x")
+			question.Deadline = tc.policy
+			i := d.ask("f1", "agent_question", question)
+			if !tc.until.IsZero() {
+				require.NoError(t, d.try(func(c *runtime.Change) error { return c.Extend(i.ID, tc.until, "ann") }))
+			}
+			d.do((*runtime.Change).Due) // a reminder that is due goes out
+			pause := d.pause()
+			require.Equal(t, runtime.InterruptQueued, d.state(i.ID))
+			d.now = tc.back
+			_, err := d.answer(runtime.Answer{Interrupt: pause.ID, Value: raw(`"continue"`)})
+			require.NoError(t, err)
+			assert.Equal(t, runtime.InterruptOpen, d.state(i.ID))
+			assert.Equal(t, tc.want, d.interrupts[i.ID].Due)
+			assert.Equal(t, tc.remind, d.interrupts[i.ID].RemindAt)
+		})
+	}
+}
+
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{"1", "null", `""`, `{"a":[]}`, `{"a":1,"a":2}`, `"retry"`, `{"choice":"edit","input":null}`, "{", "\xff", "[[[[", "1 2"} {
 		for kind := range byte(6) {

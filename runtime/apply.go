@@ -30,7 +30,12 @@ func (t *Thread) apply(e *Entry) *Interrupt {
 	case EntryModified:
 		t.Modify = nil
 	case EntryHeld:
-		t.Mailbox = append(t.Mailbox, Letter{Name: e.Name, Value: e.Value, By: e.By, Request: e.Request})
+		letter := Letter{Name: e.Name, Value: e.Value, By: e.By, Request: e.Request}
+		if at := slices.IndexFunc(t.Mailbox, func(l Letter) bool { return l.Name == e.Name && l.By == e.By }); at >= 0 {
+			t.Mailbox[at] = letter // of one giver the last counts
+		} else {
+			t.Mailbox = append(t.Mailbox, letter)
+		}
 	case EntryTaken:
 		t.Mailbox = slices.DeleteFunc(t.Mailbox, func(l Letter) bool { return l.Name == e.Name })
 	case EntryMessage:
@@ -268,9 +273,13 @@ func (t *Thread) settle(f *Frame) {
 func (i *Interrupt) apply(e *Entry) {
 	switch e.Type {
 	case EntryOpened:
-		i.State, i.Due, i.RemindAt = InterruptOpen, e.Until, i.reminder(e.Until)
+		i.State = InterruptOpen
+		if !e.Until.Equal(i.Due) { // a reminder of a deadline that stays goes out once
+			i.Due, i.RemindAt = e.Until, i.reminder(e.Until)
+		}
 	case EntryQueued:
 		i.State = InterruptQueued
+		i.Clashes++
 	case EntryVoted:
 		i.Votes = append(slices.Clip(i.Votes), Vote{By: e.By, Value: e.Value, At: e.At})
 	case EntryReasked:
@@ -287,6 +296,9 @@ func (i *Interrupt) apply(e *Entry) {
 		i.State, i.Answer, i.RouteTo, i.AnsweredBy, i.Request, i.ClosedAt = InterruptAnswered, e.Value, e.RouteTo, e.By, e.Request, e.At
 	case EntrySuperseded:
 		i.State, i.SupersededBy, i.ClosedAt = InterruptSuperseded, e.Other, e.At
+		if e.Other != "" { // else its step failed
+			i.Clashes++
+		}
 	case EntryExpired:
 		i.State, i.ClosedAt = InterruptExpired, e.At
 	default: // EntryCancelled

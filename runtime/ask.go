@@ -41,17 +41,15 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 	if policy != nil {
 		i.RemindBefore = policy.Reminder
 	}
-	winner := c.winner(priority)
+	winner := c.winner(kind)
 	switch {
 	case winner == nil:
-		if policy != nil && policy.After > 0 {
-			i.Due = c.Now.Add(policy.After)
-			i.RemindAt = i.reminder(i.Due)
-		}
+		i.Due = c.due(i)
+		i.RemindAt = i.reminder(i.Due)
 	case c.supersedes(winner.Kind):
-		i.State, i.SupersededBy, i.ClosedAt = InterruptSuperseded, winner.ID, c.Now
+		i.State, i.SupersededBy, i.ClosedAt, i.Clashes = InterruptSuperseded, winner.ID, c.Now, 1
 	default:
-		i.State = InterruptQueued
+		i.State, i.Clashes = InterruptQueued, 1
 	}
 	c.Add(Entry{
 		Type: EntryAsked, Frame: frame, Interrupt: i.ID, Kind: kind, Name: q.Name, State: string(i.State), Other: i.SupersededBy,
@@ -66,12 +64,19 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 	return i
 }
 
-// winner returns the most urgent open interrupt that is more urgent than the priority, or nil.
-func (c *Change) winner(priority int) *Interrupt {
+// urgency is the place of a kind in the table as it is now: the number an interrupt stores is of the program that asked, and orders the inbox.
+func (c *Change) urgency(kind string) int {
+	_, place := c.rules.Kind(kind)
+	return place
+}
+
+// winner returns the most urgent open interrupt that is more urgent than the kind, or nil.
+func (c *Change) winner(kind string) *Interrupt {
 	var won *Interrupt
+	best := c.urgency(kind)
 	for _, i := range c.Thread.Open {
-		if i.State == InterruptOpen && i.Priority < priority && (won == nil || i.Priority < won.Priority) {
-			won = i
+		if urgency := c.urgency(i.Kind); i.State == InterruptOpen && urgency < best {
+			won, best = i, urgency
 		}
 	}
 	return won
@@ -84,10 +89,10 @@ func (c *Change) supersedes(kind string) bool {
 
 // displace makes less urgent interrupts give way to a new one.
 func (c *Change) displace(by *Interrupt) {
-	supersede := c.supersedes(by.Kind)
+	supersede, urgency := c.supersedes(by.Kind), c.urgency(by.Kind)
 	for _, i := range slices.Clone(c.Thread.Open) {
 		switch {
-		case i.Priority <= by.Priority:
+		case c.urgency(i.Kind) <= urgency:
 		case supersede:
 			c.Add(Entry{Type: EntrySuperseded, Interrupt: i.ID, Other: by.ID})
 		case i.State == InterruptOpen:
@@ -101,18 +106,15 @@ func (c *Change) promote() {
 	for {
 		var next *Interrupt
 		for _, i := range c.Thread.Open {
-			if i.State == InterruptQueued && (next == nil || i.Priority < next.Priority) {
+			if i.State == InterruptQueued && (next == nil || c.urgency(i.Kind) < c.urgency(next.Kind)) {
 				next = i
 			}
 		}
-		if next == nil || c.winner(next.Priority) != nil {
+		if next == nil || c.winner(next.Kind) != nil {
 			return
 		}
-		var due time.Time
-		if policy := next.policy(c.rules); policy != nil && policy.After > 0 {
-			due = c.Now.Add(policy.After) // the time in the queue does not count
-		}
-		c.Add(Entry{Type: EntryOpened, Interrupt: next.ID, Until: due})
+		c.Add(Entry{Type: EntryOpened, Interrupt: next.ID, Until: c.due(next)})
+		c.displace(c.Thread.Interrupt(next.ID)) // only kinds that changed places since can stand below it
 	}
 }
 
@@ -122,14 +124,25 @@ func (c *Change) answerAtOnce(i *Interrupt, row *Kind) {
 		c.settle(i, auto, "", "policy", "")
 		return
 	}
-	at := slices.IndexFunc(c.Thread.Mailbox, func(l Letter) bool { return l.Name == i.Name })
-	if at < 0 {
-		return
+	// The first letter that the question takes is its answer. All are used up, and the log shows which were tried: they were for this question,
+	// and none is to meet a later one of that name.
+	for _, letter := range slices.Clone(c.Thread.Mailbox) {
+		if now := c.Thread.Interrupt(i.ID); letter.Name == i.Name && now != nil && now.State == InterruptOpen {
+			c.Add(Entry{Type: EntryTaken, Name: letter.Name, By: letter.By})
+			_, _ = c.Answer(Answer{Interrupt: i.ID, Value: letter.Value, By: letter.By})
+		}
 	}
-	letter := c.Thread.Mailbox[at]
-	c.Add(Entry{Type: EntryTaken, Name: letter.Name, By: letter.By})
-	// A letter that the question refuses is used up: the question stays open, and the log shows both.
-	_, _ = c.Answer(Answer{Interrupt: i.ID, Value: letter.Value, By: letter.By})
+}
+
+// due returns the deadline of an interrupt that begins to wait now: what its policy gives, so that the time in the queue does not count, or
+// what it has already, where that is later: a person extended it, or set it by hand.
+func (c *Change) due(i *Interrupt) time.Time {
+	if policy := i.policy(c.rules); policy != nil && policy.After > 0 {
+		if due := c.Now.Add(policy.After); due.After(i.Due) {
+			return due
+		}
+	}
+	return i.Due
 }
 
 // policy returns what happens at the deadline: the question's own, or the kind's; nil means that there is none.

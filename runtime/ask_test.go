@@ -303,6 +303,43 @@ func TestEarlyAnswers(t *testing.T) {
 		}
 		assert.Equal(t, []runtime.Letter{{Name: "x", Value: raw("2")}}, d.thread.Mailbox)
 	})
+	t.Run("nobody takes the place of somebody else's", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.rules.HoldEarly = true
+		for _, a := range []runtime.Answer{
+			{By: "ann", Value: raw("1")}, {By: "bob", Value: raw("2")}, {By: "", Value: raw("3")}, {By: "eve", Value: raw("4")}, {By: "bob", Value: raw("5")},
+		} {
+			a.Question = "x"
+			_, err := d.answer(a)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, []runtime.Letter{
+			{Name: "x", Value: raw("1"), By: "ann"}, {Name: "x", Value: raw("5"), By: "bob"}, {Name: "x", Value: raw("3")},
+			{Name: "x", Value: raw("4"), By: "eve"},
+		}, d.thread.Mailbox, "each has one, and of his own the last counts")
+		question := q("x")
+		question.Assignees, question.Schema = []string{"ann", "bob", "eve"}, raw(`{"enum":[3,4,5]}`)
+		i := d.ask("f1", "agent_question", question)
+		assert.Equal(t, runtime.InterruptAnswered, i.State)
+		assert.Equal(t, [2]string{"bob", "5"}, [2]string{i.AnsweredBy, string(i.Answer)}, "the first that is legal: ann's value is not, eve came later")
+		assert.Equal(t, []runtime.EntryType{runtime.EntryAsked, runtime.EntryTaken, runtime.EntryTaken, runtime.EntryAnswered}, d.said())
+		assert.Empty(t, d.thread.Mailbox, "they were for this question")
+	})
+	t.Run("each is a vote where several are needed", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.rules.HoldEarly = true
+		for by, value := range map[string]string{"bob": "1", "cid": "1", "eve": "1"} {
+			_, err := d.answer(runtime.Answer{Question: "x", By: by, Value: raw(value)})
+			require.NoError(t, err)
+		}
+		question := q("x")
+		question.Quorum, question.Assignees = 2, []string{"bob", "cid", "dan"}
+		i := d.ask("f1", "agent_question", question)
+		assert.Equal(t, runtime.InterruptAnswered, i.State)
+		assert.Len(t, i.Votes, 2)
+	})
 	t.Run("one that its question refuses is used up, and the question stays open", func(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)

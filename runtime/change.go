@@ -13,7 +13,8 @@ type Rules struct {
 	Kinds []Kind // the first wins a clash; [DefaultKinds] has what every program needs
 	NewID func() string
 
-	// Check holds an answer to its schema: nil, or CodeInvalid with an InvalidError. nil checks nothing.
+	// Check holds an answer to its schema: nil, or CodeInvalid with an InvalidError. Without a value (nil) it looks at the schema alone. A Check
+	// that is nil checks nothing.
 	Check func(schema, value json.RawMessage) error
 
 	HoldEarly bool // keep an answer that comes before its question, where false refuses it

@@ -134,12 +134,14 @@ func (d *desk) sound() {
 	asking := map[string]bool{}
 	for _, i := range d.thread.Open {
 		asking[i.Frame] = true
+		_, urgency := d.rules.Kind(i.Kind) // by the table as it is now, whatever it was when it was asked
 		if i.State == runtime.InterruptOpen {
-			require.True(d.t, open < 0 || open == i.Priority, "open interrupts of two kinds stand side by side")
-			open = i.Priority
+			require.True(d.t, open < 0 || open == urgency, "open interrupts of two kinds stand side by side")
+			open = urgency
 		} else {
 			require.Equal(d.t, runtime.InterruptQueued, i.State)
-			queued = max(queued, i.Priority)
+			require.Positive(d.t, i.Clashes, "it is queued and lost no clash")
+			queued = max(queued, urgency)
 		}
 		require.True(d.t, d.thread.Frame(i.Frame) != nil || i.Frame == "" && d.thread.Control != nil, "an interrupt outlived what it holds")
 	}

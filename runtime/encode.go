@@ -3,19 +3,21 @@ package runtime
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"sync"
 	"unicode/utf8"
 )
 
 // Encode returns v as compact JSON without HTML escaping and without a newline at the end. A value that JSON cannot hold, NaN for one, is
-// refused with [CodeInvalid]. Map keys come out sorted, so equal values give equal bytes.
+// refused with [CodeInvalid]. Map keys come out sorted, so equal values give equal bytes. A MarshalJSON of a pointer is called for a value
+// too, but not in a map or an interface that holds the value itself: keep pointers there.
 func Encode(v any) ([]byte, error) {
 	if text, ok := v.(string); ok && plainText(text) {
 		return append(append(append(make([]byte, 0, len(text)+2), '"'), text...), '"'), nil
 	}
 	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
 	e.buffer.Reset()
-	if err := e.json.Encode(v); err != nil {
+	if err := e.json.Encode(addressed(v)); err != nil {
 		return nil, refuse(CodeInvalid, "encode", err)
 	}
 	out := bytes.Clone(bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
@@ -23,6 +25,18 @@ func Encode(v any) ([]byte, error) {
 		encoders.Put(e)
 	}
 	return out, nil
+}
+
+// addressed returns v as a pointer to a copy where it is a struct, an array or a type with methods: only so does encoding/json call a MarshalJSON
+// that the pointer has, and does not write the fields it sees instead, which may be none.
+func addressed(v any) any {
+	t := reflect.TypeOf(v)
+	if t == nil || t.Kind() == reflect.Pointer || t.Kind() != reflect.Struct && t.Kind() != reflect.Array && t.PkgPath() == "" {
+		return v
+	}
+	p := reflect.New(t)
+	p.Elem().Set(reflect.ValueOf(v))
+	return p.Interface()
 }
 
 // encoder is used again: most values are small, and making one costs as much as encoding them.

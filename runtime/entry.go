@@ -22,7 +22,7 @@ const (
 	EntryAsked      EntryType = "asked"      // an interrupt was made. Frame, Interrupt, Kind, Name, State
 	EntryOpened     EntryType = "opened"     // a queued interrupt had its turn. Interrupt
 	EntryQueued     EntryType = "queued"     // an open interrupt made way for a more urgent one. Interrupt, Other
-	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place. Interrupt, Other
+	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place; without Other the step that asked failed. Interrupt, Other
 	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo, Request
 	EntryVoted      EntryType = "voted"      // one of several needed answers came. Interrupt, Value, Request
 	EntryReasked    EntryType = "reasked"    // a plain answer was unclear. Interrupt, Text: why, Value: what was said and how many tries are left, Request
@@ -36,8 +36,8 @@ const (
 	EntryPaused     EntryType = "paused"     // nothing runs any more. Interrupt
 	EntryResumed    EntryType = "resumed"    // the pause is over. Value: the modification, nil when there is none
 	EntryModified   EntryType = "modified"   // the work took the modification. Frame
-	EntryHeld       EntryType = "held"       // an answer came before its question. Name, Value, Request
-	EntryTaken      EntryType = "taken"      // an early answer met its question. Name
+	EntryHeld       EntryType = "held"       // an answer came before its question, and takes the place of an earlier one of its giver. Name, Value, Request
+	EntryTaken      EntryType = "taken"      // the early answers met their question, which tries this one. Name
 	EntryReroute    EntryType = "reroute"    // a reroute event came, or changed its state. Frame, Name: id, State, RouteTo, Value, Request
 	EntryMetadata   EntryType = "metadata"   // what came with the last message. Value
 	EntryOver       EntryType = "over"       // the thread ended. State, Value, Failure

@@ -11,6 +11,8 @@ import (
 // wrote is.
 type Dialogue struct {
 	Tables *FlowTables
+	Kinds  []Kind        // of interrupts; order is priority
+	Shapes []StoredShape // what its stored threads rely on
 
 	// Act runs the action of a row of Tables.Actions. key is the same for every run that counts as the same effect. A row that is none is
 	// refused with CodeNotFound, an input that does not fit with CodeInvalid; other errors are those of the action.
@@ -62,6 +64,7 @@ type FlowSlot struct {
 	Required bool     // of an input, or of an output
 	Default  string   // JSON text; "" means none
 	Rule     *Rule    // nil means that every value of the type is legal
+	Of       *Rule    // of a named type, beside Rule; where the slot is a list, of each of its items
 	Examples []string // JSON texts
 }
 

@@ -96,3 +96,82 @@ func TestForksTellOfEffectsInDoubt(t *testing.T) {
 	assert.Equal(t, runtime.EffectDone, after[0].State)
 	assert.Equal(t, "call", after[1].Name)
 }
+
+// What a fork has open begins to wait when the fork is made: the deadlines of the source may be long over.
+func TestForksWaitFromTheirOwnBeginning(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		name        string
+		policy      *runtime.Deadline
+		extended    time.Duration // from noon
+		due, remind time.Duration // from the time of the fork; 0 means none
+	}{
+		{"the deadline of its kind", nil, 0, day, 0},
+		{"one of its own, with a reminder", &runtime.Deadline{After: time.Hour, Then: "cancel", Reminder: time.Minute}, 0, time.Hour, time.Hour - time.Minute},
+		{"one that was extended, but not far enough", &runtime.Deadline{After: time.Hour, Then: "expire"}, 2 * time.Hour, time.Hour, 0},
+		{"one that was extended beyond it", &runtime.Deadline{After: time.Hour, Then: "expire"}, 10*day + 2*time.Hour, 2 * time.Hour, 0},
+		{"none", &runtime.Deadline{Then: "none"}, 0, 0, 0},
+		{"one that was set by hand and is to come", &runtime.Deadline{Then: "none"}, 11 * day, day, 0},
+		{"one that was set by hand and is over", &runtime.Deadline{Then: "none"}, day, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			question := q("x")
+			question.Deadline = tc.policy
+			i := d.ask("f1", "agent_question", question)
+			if tc.extended != 0 {
+				require.NoError(t, d.try(func(c *runtime.Change) error { return c.Extend(i.ID, noon.Add(tc.extended), "ann") }))
+			}
+			at := d.thread.Seq
+			d.now = noon.Add(10 * day)
+			d.do((*runtime.Change).Due) // the source is past it, where there is one
+
+			find := func(id string) *runtime.Interrupt { return d.interrupts[id] }
+			c, _, err := runtime.ForkAt("fork", d.thread, d.log, find, at, &d.rules, "eve", d.now)
+			require.NoError(t, err)
+			require.Len(t, c.Thread.Open, 1)
+			in := func(after time.Duration) time.Time {
+				if after == 0 {
+					return time.Time{}
+				}
+				return d.now.Add(after)
+			}
+			open := c.Thread.Open[0]
+			assert.Equal(t, in(tc.due), open.Due)
+			assert.Equal(t, in(tc.remind), open.RemindAt)
+			assert.Equal(t, open, c.Interrupts[0], "what is stored says so too")
+
+			again, err := runtime.Replay("fork", c.Entries, func(string) *runtime.Interrupt { return open })
+			require.NoError(t, err)
+			assert.Equal(t, open, again.Open[0], "and so does its log")
+			for n, e := range c.Entries {
+				assert.Equal(t, int64(n+1), e.Seq)
+				if e.Seq > at {
+					assert.Equal(t, [2]any{"eve", d.now}, [2]any{e.By, e.At}, "what is new is the fork's own")
+				}
+			}
+			next := runtime.NewChange(c.Thread, &d.rules, d.now)
+			next.Due()
+			assert.Equal(t, runtime.StatusWaiting, next.Thread.Status(), "it does not end at once")
+			assert.True(t, next.Empty())
+		})
+	}
+}
+
+// What is queued in a fork gets its deadline when its turn comes.
+func TestForksLeaveTheQueueAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, kinds("queue", "queue", "queue")...)
+	d.ask("f1", "agent_question", q("x"))
+	d.pause()
+	c, _, err := d.fork(d.thread.Seq)
+	require.NoError(t, err)
+	assert.Equal(t, d.thread.Seq, c.Thread.Seq, "a pause has no deadline either")
+	c = runtime.NewChange(c.Thread, &d.rules, noon.Add(100*time.Hour))
+	_, err = c.Answer(runtime.Answer{Value: raw(`"continue"`)})
+	require.NoError(t, err)
+	require.Len(t, c.Thread.Open, 1)
+	assert.Equal(t, noon.Add(124*time.Hour), c.Thread.Open[0].Due)
+}

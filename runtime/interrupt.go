@@ -62,6 +62,7 @@ type Interrupt struct {
 	Request      string          `json:"request,omitempty"` // id of the request that answered
 	ClosedAt     time.Time       `json:"closedAt,omitzero"`
 	SupersededBy string          `json:"supersededBy,omitempty"`
+	Clashes      int             `json:"clashes,omitempty"` // how often it made way for a more urgent one, queued or for good
 }
 
 // How plain text is read as an answer.
@@ -162,11 +163,14 @@ func (i *Interrupt) asked(state InterruptState, due time.Time) *Interrupt {
 	out := *i
 	out.State, out.Due, out.RemindAt = state, due, i.reminder(due)
 	out.EscalatedTo, out.ClaimedBy, out.AnsweredBy, out.Request, out.RouteTo = "", "", "", "", ""
-	out.Asks, out.Votes, out.Answer, out.ClosedAt = 0, nil, nil, time.Time{}
+	out.Asks, out.Votes, out.Answer, out.ClosedAt, out.Clashes = 0, nil, nil, time.Time{}, 0
 	if state != InterruptSuperseded {
 		out.SupersededBy = ""
 	} else {
 		out.ClosedAt = i.Created
+	}
+	if state != InterruptOpen {
+		out.Clashes = 1
 	}
 	return &out
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -40,12 +41,8 @@ var yesNo = map[string][2][]string{
 // YesNo reads a whole answer in a language (a tag such as "en" or "nl-BE"; "" is English). known is false for what the table of that
 // language does not hold, and for a language without a table; yes is false then and means nothing.
 func YesNo(text, language string) (yes, known bool) {
-	if language == "" {
-		language = "en"
-	}
-	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
 	said := strings.ReplaceAll(trimmed(text), "’", "'")
-	table := yesNo[primary]
+	table := yesNo[tableOf(language)]
 	switch {
 	case slices.Contains(table[0], said):
 		return true, true
@@ -53,6 +50,12 @@ func YesNo(text, language string) (yes, known bool) {
 		return false, true
 	}
 	return false, false
+}
+
+// tableOf returns under which key the words of a language are, if they are known.
+func tableOf(language string) string {
+	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
+	return cmp.Or(primary, "en")
 }
 
 // read turns plain text into the answer's JSON, or says why it cannot.

@@ -143,6 +143,36 @@ func TestAfterThreeUnclearAnswersThePolicyActs(t *testing.T) {
 			}
 		})
 	}
+	for name, ask := range map[string]func(d *desk) string{
+		"a pause": func(d *desk) string { return d.pause().ID },
+		"a failed step": func(d *desk) string {
+			d.do(func(c *runtime.Change) { c.StepFailed("f1", runtime.Permanent(errDown), nil) })
+			return "i1"
+		},
+		"an effect's fate": func(d *desk) string { intend(d, "mail"); d.do(func(c *runtime.Change) { c.Doubt("f1") }); return "i1" },
+	} {
+		t.Run("none acts on what the engine asks: "+name, func(t *testing.T) {
+			t.Parallel()
+			table := runtime.DefaultKinds()
+			for n := range table { // nor does it bring a deadline's policy on before its time
+				table[n].Deadline = &runtime.Deadline{After: time.Hour, Then: "default", Answer: `"abort"`}
+			}
+			d := newDesk(t, table...)
+			id := ask(d)
+			for n := range 5 {
+				_, err := d.answer(runtime.Answer{Interrupt: id, Text: "hm"})
+				unclear, ok := errors.AsType[*runtime.UnclearError](err)
+				require.True(t, ok)
+				assert.Equal(t, -1, unclear.Left)
+				assert.Equal(t, n+1, d.interrupts[id].Asks)
+				assert.Equal(t, runtime.InterruptOpen, d.state(id))
+				assert.Equal(t, runtime.StatusWaiting, d.thread.Status())
+			}
+			_, err := d.answer(runtime.Answer{Interrupt: id, Text: d.interrupts[id].Choices[0].Label})
+			_, unclear := errors.AsType[*runtime.UnclearError](err)
+			assert.False(t, unclear, "a clear word is still heard")
+		})
+	}
 	t.Run("a bad value and text where none is taken do not count", func(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)

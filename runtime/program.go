@@ -23,6 +23,7 @@ type Call struct {
 type Program struct {
 	Tables  *Tables
 	Schemas *Schemas
+	Shapes  []StoredShape // what its stored threads rely on
 
 	Request   func(name string) Record  // a fresh value of a request type; nil for an unknown name
 	Interrupt func(name string) Record  // a fresh value of an interrupt request type; nil for an unknown name

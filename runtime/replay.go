@@ -40,7 +40,8 @@ func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
 
 // ForkAt begins the change that makes a new thread out of the first entries of another one: the record as it was after entry at, with the
 // same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must end a commit. Refused with
-// CodeInvalid otherwise.
+// CodeInvalid otherwise. What is open in the fork has a deadline of its own, from its policy and counted from now; one that was set by hand
+// holds where it is still to come.
 //
 // after lists the effects that the source began later, each with its latest state: they happened, or may have, and the fork may do them
 // again under keys of its own. Answers that
@@ -86,7 +87,21 @@ func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string
 		}
 		c.Entries = append(c.Entries, e)
 	}
+	c.renew(by)
 	return c, effectsOf(entries[at:]), nil
+}
+
+// renew gives the open interrupts of a fork their deadlines anew: those of the source may be long over.
+func (c *Change) renew(by string) {
+	for _, i := range slices.Clone(c.Thread.Open) {
+		due := c.due(i)
+		if came(due, c.Now) {
+			due = time.Time{}
+		}
+		if i.State == InterruptOpen && !due.Equal(i.Due) { // a queued one gets its own when its turn comes
+			c.Add(Entry{Type: EntryExtended, Interrupt: i.ID, Until: due, By: by})
+		}
+	}
 }
 
 // effectsOf returns the latest entry of every effect that is not known to have failed, in the order they began.

@@ -35,6 +35,11 @@ import (
 // All methods may be called by any number of goroutines. What they return belongs to the caller for reading only. A store that cannot be
 // reached, is full or read-only refuses with [CodeUnavailable] and has changed nothing; damaged data is refused with [CodeInternal], and
 // harms only the thread it belongs to; a closed store refuses with [CodeUnavailable].
+//
+// So does every method whose context is over when it is called, and nothing is done then. A context that ends during a call may cut it
+// short with the same refusal, or come too late and change nothing. A commit is not torn by it: it is taken back as a whole and refused, or
+// done and returned without an error. Only a store that cannot know which of the two happened may refuse what it has done; for that there
+// is law 10.
 type Store interface {
 	// Load returns the thread with its open and queued interrupts, all as of one commit, in the order in which they first stood in the
 	// Interrupts of a change. An unknown id is refused with [CodeNotFound].

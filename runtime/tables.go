@@ -121,7 +121,6 @@ type Kind struct {
 	RouteTo    bool     // an answer may pick a legal target
 	AutoAnswer string   // JSON text; "" means no answer by policy
 	AutoWhen   []string // interrupt types the policy answers
-	Set        []string // locals an answer may carry
 }
 
 // Deadline says what happens to an interrupt that nobody answers.
@@ -130,7 +129,7 @@ type Deadline struct {
 	Then     string        // "expire", "default", "escalate", "reroute" or "cancel"
 	Answer   string        // of "default", JSON text
 	Assignee string        // of "escalate"
-	Target   string        // of "reroute"
+	Target   string        // of "reroute": an agent type
 	Reminder time.Duration // before the deadline; 0 means none
 }
 

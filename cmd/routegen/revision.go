@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/spec"
 )
 
 // againstHelp is the text of every flag that names an earlier spec.
@@ -30,7 +32,7 @@ var errNoSpec = errors.New("it holds no such file")
 
 // earlier returns the plan of an earlier spec. Where the revision has none, the plan is that of a spec with the settings of the
 // present one and nothing in it: everything is new then. A spec that was wrong is an error, because nothing can be compared
-// with it.
+// with it; one that is only unwise by the rules of today is compared as it stands.
 func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref string, decide decider) (*generator.Result, error) {
 	text, err := p.revisionText(ctx, src, ref)
 	if errors.Is(err, errNoSpec) {
@@ -47,11 +49,26 @@ func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref 
 	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(text))
 	res := decide(src.shown, text)
 	if res.Plan == nil {
+		if past := generator.Past(src.shown, text); past.Plan != nil {
+			p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s", src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
+			return past, nil
+		}
 		f := res.Findings[0]
 		return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
 			src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
 	}
 	return res, nil
+}
+
+// errorRules are the rules of errors, each once.
+func errorRules(findings []spec.Finding) []string {
+	var rules []string
+	for _, f := range findings {
+		if f.Severity == spec.Error && !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	return rules
 }
 
 // revisionText reads the spec as it was: from standard input for "-", from a file of that name, or from git. Git is asked for

@@ -69,7 +69,7 @@ func open(ctx context.Context, store runtime.Store, actions bank.Actions, unders
 	if err != nil {
 		return nil, err
 	}
-	engine, err := thread.Open(ctx, store, thread.Config{Owner: "banking", Shapes: bank.StoredShapes()}, machine)
+	engine, err := thread.Open(ctx, store, thread.Config{Owner: "banking"}, machine)
 	if err != nil {
 		return nil, err
 	}

@@ -376,6 +376,7 @@ func TestKeyboard(t *testing.T) {
 	b.sees(".stats", "answered")
 	press("gt")
 	b.sees(".threads", "offsite-june")
+	b.sees(".threads", "wakes in") // for a reminder, say, which is no deadline
 	press("gi")
 	b.visit("t/offsite")
 	b.sees(".question h2", "How many people come?")

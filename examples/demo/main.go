@@ -75,9 +75,9 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(page stri
 	// After # it is no part of any request: it stays in the browser, and out of logs.
 	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/", Fragment: "token=" + token + "&by=" + you}).String()
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n\nThe address holds the operator's token. Stop with Ctrl-C.\n", page)
-	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen watch-thread http://%s/v1/threads/offsite --token-file %s\n",
-		listener.Addr(), filepath.Join(*folder, "token"))
+	fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds the operator's token. Stop with Ctrl-C.\n", page)
+	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen watch-thread http://%s/v1/threads/offsite --token-file %s --by %s\n",
+		listener.Addr(), filepath.Join(*folder, "token"), you)
 	if err := w.Flush(); err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -71,7 +71,8 @@ func TestStartedTwice(t *testing.T) {
 	assert.Contains(t, work["kitchen"], runtime.KindSystemError)
 	assert.Len(t, inspection, 2)
 	out := stop()
-	assert.Contains(t, out, client.Base+"/#token="+client.Token+"&by=you\n")
+	assert.Contains(t, out, client.Base+"/#token="+client.Token+"&by=you\n\nOpen it in a browser")
+	assert.Contains(t, out, "watch-thread "+client.Base+"/v1/threads/offsite --token-file "+filepath.Join(folder, "token")+" --by you\n")
 	for _, name := range []string{"work.db", "inspection.db", "token"} {
 		assert.FileExists(t, filepath.Join(folder, name))
 	}

@@ -89,6 +89,8 @@ func TestRerouteByALitNode(t *testing.T) {
 	b.sees(".routed", "Discovery orchestrator")
 	b.wait(`document.querySelector('.node.chosen').getAttribute("aria-pressed") === "true"`)
 	assert.True(t, eval[bool](b, `document.querySelector(".node.chosen").matches(":hover")`), "the mouse that chose it is still there")
+	assert.LessOrEqual(t, eval[float64](b, `document.querySelector(".question").getBoundingClientRect().right - document.querySelector(".side").getBoundingClientRect().right`),
+		0.5, "the long button fits beside the choice")
 	for _, look := range []string{"light", "dark"} {
 		eval[string](b, `document.documentElement.dataset.theme = "`+look+`"`)
 		assert.GreaterOrEqual(t, b.contrast(".node.chosen > rect", ".node.chosen > text"), 4.5, "%s: the title of the chosen node can be read", look)

@@ -68,7 +68,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it ends, whatever the context says
-	engine, err := thread.Open(ctx, store, thread.Config{Kinds: program.Tables.Kinds, Shapes: routes.StoredShapes(), Owner: "multiagent"}, machine)
+	engine, err := thread.Open(ctx, store, thread.Config{Owner: "multiagent"}, machine)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func main() {
 func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (err error) {
 	r := &roles{model: model, program: routes.New(routes.UnimplementedHandlers{})}
 	machine, err1 := workflow.NewPlan(workflow.Planner{Plan: r.plan, Execute: r.execute, Replan: r.replan})
-	engine, err2 := thread.Open(ctx, mem.Open(), thread.Config{Kinds: r.program.Tables.Kinds, Shapes: routes.StoredShapes()}, machine)
+	engine, err2 := thread.Open(ctx, mem.Open(), thread.Config{Kinds: r.program.Tables.Kinds, Shapes: r.program.Shapes}, machine)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ func emitActions(g *goFile) {
 		jen.Func().Id("NewDialogue").Params(jen.Id("actions").Id("Actions"), jen.Id("validators").Id("Validators")).Add(rt("Dialogue")).Block(
 			jen.Return(rt("Dialogue").Add(lines([]jen.Code{
 				jen.Id("Tables").Op(":").Op("&").Id("flowTables"),
+				jen.Id("Kinds").Op(":").Id("kindRows"),
+				jen.Id("Shapes").Op(":").Id("storedShapes"),
 				jen.Id("Act").Op(":").Id("dialogue").Values(jen.Id("actions"), jen.Id("validators")).Dot("act"),
 				jen.Id("Validate").Op(":").Id("dialogue").Values(jen.Id("actions"), jen.Id("validators")).Dot("validate"),
 			}))),

@@ -213,9 +213,6 @@ func choicesText(k plan.InterruptKind) markdown {
 	if k.RouteTo {
 		parts = append(parts, "any legal route")
 	}
-	if len(k.Set) > 0 {
-		parts = append(parts, "may set "+string(mdCodes(k.Set...)))
-	}
 	if k.Auto != nil {
 		auto := "answered at once with " + string(mdCode(k.Auto.Answer))
 		if len(k.Auto.When) > 0 {

@@ -59,7 +59,7 @@ func docsPlan() *plan.Plan {
 			Handler: plan.Handler{Name: "handle", DisplayName: "Interrupt Handler"},
 			Kinds: []plan.InterruptKind{
 				{Key: "user_escape", Clash: "supersede", Doc: "A person stopped the run."},
-				{Key: "agent_question", Clash: "queue", RouteTo: true, Set: []string{"notes"},
+				{Key: "agent_question", Clash: "queue", RouteTo: true,
 					Deadline: &plan.Deadline{After: "24h", Then: "default", Answer: `{"approved":false}`, Reminder: "1h"},
 					Auto:     &plan.Auto{Answer: "true", When: []string{"PAUSE"}}},
 				{Key: "system_error", Clash: "queue", Choices: []string{"retry", "abort"},

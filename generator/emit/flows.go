@@ -142,15 +142,15 @@ func (w flowWriter) row() []jen.Code {
 }
 
 func (w flowWriter) slot(s *plan.FlowSlot) *row {
-	base, list, bounds := s.Type, false, s.Constraints
+	base, list, named := s.Type, false, ""
 	if base.Kind == plan.ListOf {
 		base, list = *base.Elem, true
 	}
 	if scalar := w.p.Scalar(base.Name); base.Kind == plan.ScalarOf && scalar != nil {
-		base = scalar.Type
-		if bounds.IsZero() {
-			bounds = scalar.Constraints
+		if !scalar.Constraints.IsZero() {
+			named = scalar.Name
 		}
+		base = scalar.Type
 	}
 	kind := slotKinds[base.Kind]
 	if kind == "" { // records, maps and lists of lists have no form of their own
@@ -165,8 +165,11 @@ func (w flowWriter) slot(s *plan.FlowSlot) *row {
 	if s.Default != nil {
 		r.text("Default", *s.Default)
 	}
-	if !bounds.IsZero() {
-		r.code("Rule", jen.Op("&").Add(rule(bounds)))
+	if !s.Constraints.IsZero() {
+		r.code("Rule", jen.Op("&").Add(rule(s.Constraints)))
+	}
+	if named != "" && kind != "SlotJSON" {
+		r.code("Of", jen.Op("&").Id("rule"+named))
 	}
 	return r.texts("Examples", s.Examples)
 }
@@ -229,6 +232,9 @@ func (g *goFile) actionRows() {
 
 func (g *goFile) flowTables() {
 	t := g.p.Talk
+	if !g.p.HasWorkflow() { // or else they stand beside the names of the kinds
+		g.kindRows()
+	}
 	var responses []jen.Code
 	for _, r := range t.Responses {
 		responses = append(responses, new(row).text("Name", r.Key).code("Text", texts(r.Text, func(string) jen.Code { return jen.Lit(0) })).values())

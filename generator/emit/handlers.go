@@ -71,6 +71,7 @@ func emitHandlers(g *goFile) {
 			jen.Return(rt("Program").Add(lines([]jen.Code{
 				jen.Id("Tables").Op(":").Op("&").Id("tables"),
 				jen.Id("Schemas").Op(":").Id("schemas"),
+				jen.Id("Shapes").Op(":").Id("storedShapes"),
 				jen.Id("Request").Op(":").Id("newRequest"),
 				jen.Id("Interrupt").Op(":").Id("newInterrupt"),
 				jen.Id("Result").Op(":").Id("newResult"),

@@ -86,9 +86,14 @@ func (g *goFile) kinds() {
 		n.rows = append(n.rows, namedRow{constant: k.Const, text: k.Key, doc: k.Const + ": " + k.Doc})
 	}
 	g.names(n)
+	g.kindRows()
+}
+
+// kindRows writes the rules of the kinds, for an engine.
+func (g *goFile) kindRows() {
 	var rows []jen.Code
 	for _, k := range g.p.Interrupt.Kinds {
-		r := new(row).text("Name", k.Key).text("Clash", k.Clash).texts("Choices", k.Choices).flag("RouteTo", k.RouteTo).texts("Set", k.Set)
+		r := new(row).text("Name", k.Key).text("Clash", k.Clash).texts("Choices", k.Choices).flag("RouteTo", k.RouteTo)
 		if d := k.Deadline; d != nil {
 			r.code("Deadline", jen.Op("&").Add(rt("Deadline")).Add(new(row).duration("After", d.After).text("Then", d.Then).
 				text("Answer", d.Answer).text("Assignee", d.Assignee).text("Target", d.Target).duration("Reminder", d.Reminder).values()))

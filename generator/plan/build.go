@@ -34,6 +34,7 @@ func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
 	b.interrupts()
 	b.nodes()
 	b.plan.Index()
+	b.targets()
 	b.routes()
 	b.routings()
 	b.talk()
@@ -152,10 +153,20 @@ func (b *builder) interrupts() {
 	b.plan.Interrupt = out
 }
 
+// choices are the orders that a question of a kind offers: the shipped ones where the spec names none.
+func choices(k *spec.InterruptKind) []string {
+	for _, shipped := range spec.DefaultKinds() {
+		if len(k.Choices) == 0 && shipped.Key.Value == k.Key.Value {
+			return values(shipped.Choices)
+		}
+	}
+	return values(k.Choices)
+}
+
 func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
 		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was), Clash: or(k.Clash, "queue"),
-		Choices: values(k.Choices), RouteTo: k.RouteTo, Set: values(k.Set),
+		Choices: choices(k), RouteTo: k.RouteTo,
 		Line: k.Key.At.Start.Line, Column: k.Key.At.Start.Column,
 	}
 	if d := k.Deadline; d != nil && !d.None {

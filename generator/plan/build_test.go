@@ -249,7 +249,7 @@ go: {package: a, out: b}
 reserved: [gone]
 enums: {Mood: {reserved: [SAD], values: {GOOD: {was: [FINE]}}}}
 results: {End: {fields: {mood: {type: Mood}}}}
-interrupts: {fields: {reason: {type: string, was: [why]}}, reserved: [phase], kinds: {late: {was: [slow]}}, reserved_kinds: [never]}
+interrupts: {fields: {reason: {type: string, was: [why]}}, reserved: [phase], kinds: {late: {was: [slow]}, user_escape: {}, agent_question: {}, system_error: {}}, reserved_kinds: [never]}
 nodes: {a: {entry: true, request: {reserved: [aim]}, branches: {done: {type: End, was: [ended]}, ask: interrupt}, reserved: [next]}}
 `)
 	assert.Equal(t, []string{"gone"}, p.Reserved)

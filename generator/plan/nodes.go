@@ -117,6 +117,19 @@ func inOrder(e *Enum, arms []Arm) []Arm {
 	return out
 }
 
+// targets names the nodes that deadlines reroute to as an engine does, by agent type: a spec names them by key.
+func (b *builder) targets() {
+	for i := range b.plan.Interrupt.Kinds {
+		d := b.plan.Interrupt.Kinds[i].Deadline
+		if d == nil || d.Target == "" {
+			continue
+		}
+		if n := b.plan.Node(d.Target); n != nil {
+			d.Target = n.AgentType
+		}
+	}
+}
+
 // routes gives every node that can be returned to its route, and every node that interrupts its origin: its own route,
 // or the first route up the line of nodes it escalates to.
 func (b *builder) routes() {

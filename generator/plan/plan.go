@@ -338,7 +338,6 @@ type InterruptKind struct {
 	Choices  []string  `json:"choices,omitempty"`
 	RouteTo  bool      `json:"routeTo,omitempty"`
 	Auto     *Auto     `json:"auto,omitempty"`
-	Set      []string  `json:"set,omitempty"`
 	Line     int       `json:"-"` // in the spec, for messages
 	Column   int       `json:"-"`
 }
@@ -349,7 +348,7 @@ type Deadline struct {
 	Then     string `json:"then"`
 	Answer   string `json:"answer,omitempty"`
 	Assignee string `json:"assignee,omitempty"`
-	Target   string `json:"target,omitempty"`
+	Target   string `json:"target,omitempty"` // an agent type
 	Reminder string `json:"reminder,omitempty"`
 }
 

@@ -63,6 +63,9 @@ interrupts:
   fields:
     reason: {type: string, doc: Why a decision is needed.}
   kinds:
+    user_escape: {doc: Somebody stopped it., clash: supersede}
+    agent_question: {doc: A node wants to know.}
+    system_error: {doc: Something went wrong.}
     question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}
     failure: {doc: A step failed., clash: queue}
 nodes:
@@ -188,7 +191,7 @@ var ruleCases = []ruleCase{
 	{"FIELD_SAME_JSON_NAME", []string{"      size: {type: int,", "      length: {type: int, was: [size],"}, []string{"      size: {type: int,", "      length: {type: int, was: [size], json: size,"}},
 	{"FIELD_SAME_TYPE", []string{"size: {type: int, min: 0, max: 10,", "size: {type: string,"}, []string{"size: {type: int,", "size: {type: float,"}},
 	{"FIELD_SAME_CARDINALITY", []string{"notes: {type: \"[]Note\"", "notes: {type: Note"}, []string{"note: {type: Note, optional: true, doc: Something to know.}", "note: {type: Note, doc: Something to know.}"}},
-	{"FIELD_SAME_REQUIRED", []string{"depth: {type: int, optional: true, default: 3,", "depth: {type: int, default: 3,"}, []string{"        part: {type: string,", "        part: {type: string, optional: true,"}},
+	{"FIELD_SAME_REQUIRED", []string{"depth: {type: int, optional: true, default: 3,", "depth: {type: int,"}, []string{"        part: {type: string,", "        part: {type: string, optional: true,"}},
 	{"CONSTRAINT_NO_TIGHTEN", []string{"max: 10", "max: 9"}, []string{"max: 10", "max: 11"}},
 	{"FIELD_SAME_GO_NAME", []string{"      size: {type: int,", "      size: {type: int, go_name: Length,"}, []string{"      size: {type: int,", "      size: {type: int, go_name: Size,"}},
 	{"FIELD_SAME_GO_TYPE", []string{"depth: {type: int, optional: true,", "depth: {type: int, optional: true, presence: explicit,"}, []string{"        part: {type: string,", "        part: {type: string, optional: true,"}},

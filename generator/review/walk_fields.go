@@ -119,7 +119,7 @@ func (w *walker) field(rec *plan.Record, o, n *plan.Field) {
 			"models see "+n.JSON+", which was hidden, and "+ifElse(n.Required, "must", "may")+" send it"))
 	}
 	if text(o.Default) != text(n.Default) {
-		c().hitf("FIELD_SAME_DEFAULT", "the schema names the default %s in place of %s", nameOr(text(n.Default), "none"), nameOr(text(o.Default), "none"))
+		c().hitf("FIELD_SAME_DEFAULT", "left out or null, it is read as %s in place of %s", nameOr(text(n.Default), "none"), nameOr(text(o.Default), "none"))
 	}
 	w.bounds(c, o.Constraints.Rules(), n.Constraints.Rules(), visible)
 	if len(runtime.Tightened(o.Constraints.Rules(), n.Constraints.Rules())) > 0 && w.sent[rec.Name] {

@@ -52,20 +52,20 @@ func (w *walker) allKinds() {
 // kindParts says how a kind is treated, part by part, always in the same order.
 func kindParts(k *plan.InterruptKind) []string {
 	out := []string{
-		"clash " + k.Clash, "choices [" + strings.Join(k.Choices, ", ") + "]", fmt.Sprintf("route_to %t", k.RouteTo), "set [" + strings.Join(k.Set, ", ") + "]",
+		"clash " + k.Clash, "choices [" + strings.Join(k.Choices, ", ") + "]", fmt.Sprintf("route_to %t", k.RouteTo),
 		"no deadline", "no retry", "no automatic answer",
 	}
 	if d := k.Deadline; d != nil {
-		out[4] = "deadline " + strings.Join(strings.Fields(d.After+" then "+d.Then+" "+d.Answer+d.Assignee+d.Target), " ")
+		out[3] = "deadline " + strings.Join(strings.Fields(d.After+" then "+d.Then+" "+d.Answer+d.Assignee+d.Target), " ")
 		if d.Reminder != "" {
-			out[4] += ", reminder " + d.Reminder
+			out[3] += ", reminder " + d.Reminder
 		}
 	}
 	if r := k.Retry; r != nil {
-		out[5] = fmt.Sprintf("retry %d times, %s from %s to %s", r.Attempts, r.Backoff, r.First, nameOr(r.Max, "no bound"))
+		out[4] = fmt.Sprintf("retry %d times, %s from %s to %s", r.Attempts, r.Backoff, r.First, nameOr(r.Max, "no bound"))
 	}
 	if a := k.Auto; a != nil {
-		out[6] = "answered " + a.Answer + " when [" + strings.Join(a.When, ", ") + "]"
+		out[5] = "answered " + a.Answer + " when [" + strings.Join(a.When, ", ") + "]"
 	}
 	return out
 }

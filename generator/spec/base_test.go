@@ -38,9 +38,10 @@ interrupts:
     type: {type: Ask, doc: What is asked.}
     reason: {type: string, doc: Why.}
   kinds:
-    stop: {doc: A person stopped it., clash: supersede, deadline: none}
-    ask: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}, auto: {answer: {go: true}, when: [PAUSE]}}
-    fail: {doc: A step failed., retry: {attempts: 3, backoff: exponential, first: 1s, max: 1m}}
+    user_escape: {doc: A person stopped it., clash: supersede, deadline: none}
+    agent_question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}, auto: {answer: {go: true}, when: [PAUSE]}}
+    system_error: {doc: A step failed., retry: {attempts: 3, backoff: exponential, first: 1s, max: 1m}}
+    audit: {doc: Somebody checks it., deadline: none}
 nodes:
   lead:
     doc: Leads the work.

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -140,77 +139,4 @@ func (c *checker) checkInterrupts() {
 		}
 	}
 	c.checkKinds(in.Kinds)
-}
-
-func (c *checker) checkKinds(kinds []*InterruptKind) {
-	types := c.interruptTypes()
-	for _, k := range kinds {
-		path := "/interrupts/kinds/" + k.Key.Value
-		for _, old := range k.Was {
-			if other := find(c, kinds, old.Value); other != nil {
-				c.stillThere(old, other.Key.At, path+"/was")
-			}
-		}
-		if k.Deadline != nil && !k.Deadline.None {
-			c.checkDeadline(k, path+"/deadline")
-		}
-		c.checkRetry(k.Retry, path+"/retry", RuleKindPolicy)
-		if k.Auto == nil || len(types) == 0 {
-			continue
-		}
-		for i, t := range k.Auto.When {
-			if !slices.Contains(types, t.Value) {
-				c.unknown(RuleRefValue, "interrupt type", t.Value, t.At, path+"/auto/when/"+strconv.Itoa(i), types)
-			}
-		}
-	}
-}
-
-// checkRetry wants tries that are few enough, and pauses that grow.
-func (c *checker) checkRetry(r *Retry, path, rule string) {
-	if r == nil {
-		return
-	}
-	if r.Attempts.Value < 1 || r.Attempts.Value > 1000 {
-		c.fail(rule, path+"/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v", r.Attempts.Value)
-	}
-	if longer(r.First, r.Max) {
-		c.fail(rule, path+"/max", r.Max.At, "swap them", "the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
-	}
-}
-
-// checkDeadline wants exactly what its `then` needs.
-func (c *checker) checkDeadline(k *InterruptKind, path string) {
-	d := k.Deadline
-	bad := func(at Span, hint, format string, args ...any) {
-		if at.Start.IsZero() {
-			at = k.Key.At
-		}
-		c.fail(RuleKindPolicy, path, at, hint, format, args...)
-	}
-	if !d.After.Set() {
-		bad(d.Then.At, "write deadline: none, or add after: 24h", "the deadline of kind %q does not say when", k.Key.Value)
-	}
-	if !d.Then.Set() {
-		bad(d.After.At, "add then: expire", "the deadline of kind %q does not say what happens then", k.Key.Value)
-		return
-	}
-	needs := map[string]string{"default": "answer", "escalate": "assignee", "reroute": "target"}[d.Then.Value]
-	for _, given := range []struct {
-		name string
-		text Text
-	}{{"answer", d.Answer}, {"assignee", d.Assignee}, {"target", d.Target}} {
-		switch {
-		case given.name == needs && !given.text.Set():
-			bad(d.Then.At, "add "+given.name, "then: %s needs %s", d.Then.Value, given.name)
-		case given.name != needs && given.text.Set():
-			bad(given.text.At, "remove it", "then: %s has no use for %s", d.Then.Value, given.name)
-		}
-	}
-	if n := c.nodeRef(d.Target, path+"/target"); n != nil && !n.HasRoute() {
-		bad(d.Target.At, "name a node with a route", "node %q cannot be returned to", n.Key.Value)
-	}
-	if longer(d.Reminder, d.After) {
-		bad(d.Reminder.At, "make it shorter", "the reminder %s comes before the interrupt: the deadline is %s", d.Reminder.Value, d.After.Value)
-	}
 }

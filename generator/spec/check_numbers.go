@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 )
 
 // maxCount is the greatest length or number of times that any Go program can hold in an int.
@@ -30,11 +29,44 @@ func (c *checker) checkBounds(path, low, high string, least, most *Number, fault
 			return
 		}
 	}
-	if least != nil && most != nil && least.Value > most.Value {
+	if least.above(most) {
 		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %s and %s %s", low, least, high, most).
 			relatedf(least.At, "%s is here", low)
 	}
 }
+
+// checkNamedBounds refuses bounds of a field that no value of its named scalar can meet: decoders check both. Of bounds that are wrong by
+// themselves it says nothing more.
+func (c *checker) checkNamedBounds(path string, named *Type, k *Constraints) {
+	if named == nil {
+		return
+	}
+	of := &named.Constraints
+	for _, b := range []struct {
+		low, high                  string
+		least, most, from, through *Number
+	}{
+		{"min", "max", k.Min, k.Max, of.Min, of.Max},
+		{"min_length", "max_length", k.MinLength, k.MaxLength, of.MinLength, of.MaxLength},
+	} {
+		name, mine, other, theirs, way := b.low, b.least, b.high, b.through, "less"
+		switch {
+		case b.least.above(b.most) || b.from.above(b.through):
+			continue // reported by itself
+		case b.least.above(b.through):
+		case b.from.above(b.most):
+			name, mine, other, theirs, way = b.high, b.most, b.low, b.from, "more"
+		default:
+			continue
+		}
+		c.fail(RuleConstraintRange, path+"/"+name, mine.At, fmt.Sprintf("write %s or %s, or widen %s", theirs, way, named.Key.Value),
+			"no value can meet %s %s and %s %s of %s", name, mine, other, theirs, named.Key.Value).
+			relatedf(theirs.At, "%s of %s is here", other, named.Key.Value)
+	}
+}
+
+// above reports whether both bounds are given and this one is the greater.
+func (n *Number) above(other *Number) bool { return n != nil && other != nil && n.Value > other.Value }
 
 // numberFault is what can be wrong with a bound of numbers: up is whether it is the lower one.
 func numberFault(kind Kind) func(n *Number, up bool) (why, hint string) {
@@ -53,21 +85,6 @@ func countFault(n *Number, _ bool) (why, hint string) {
 		return "is below zero", "write 0 or more"
 	case n.Value > maxCount:
 		return "is larger than anything that is counted", fmt.Sprintf("write %d or less", maxCount)
-	}
-	return "", ""
-}
-
-// numberLiteralFault says why a literal is no number of a type within its constraints.
-func numberLiteralFault(kind Kind, t *TypeExpr, s *Scalar, k *Constraints) (why, hint string) {
-	v, err := strconv.ParseFloat(s.Value, 64)
-	digits := strings.Trim(s.Value, "+-0123456789") == "" // YAML reads too many of them as a float
-	switch {
-	case err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int && !digits):
-		return "is not of type " + t.String(), ""
-	case k.Min != nil && v < k.Min.Value || k.Max != nil && v > k.Max.Value:
-		return "is outside min and max", ""
-	case kind == Int:
-		return intFault(s.Value, true)
 	}
 	return "", ""
 }

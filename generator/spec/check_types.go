@@ -1,12 +1,9 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 )
 
 // checkTypes looks at every enum, named scalar and record.
@@ -50,6 +47,7 @@ func (c *checker) checkTypes() {
 // checkRecord looks at the fields of one record.
 func (c *checker) checkRecord(owner, path string, fields []*Field) {
 	c.checkMembers(owner, path+"/fields/", fields)
+	c.checkRequired(path+"/fields/", fields)
 }
 
 // checkMembers looks at fields that stand below a path.
@@ -78,6 +76,17 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 		}
 		if f.Default != nil {
 			c.checkLiteral("default", at+"/default", f.Type, f.Default, &f.Constraints)
+		}
+	}
+}
+
+// checkRequired refuses defaults of fields that are always there: decoders want a value, and a schema that names one invites a model to
+// leave it out.
+func (c *checker) checkRequired(path string, fields []*Field) {
+	for _, f := range fields {
+		if f.Default != nil && !f.Optional {
+			c.fail(RuleDefaultRequired, path+f.Key.Value+"/default", f.Default.At, "add optional: true, or remove the default",
+				"field %q is required, so its default is never used", f.Key.Value)
 		}
 	}
 }
@@ -131,6 +140,17 @@ func (c *checker) base(t *TypeExpr) (Kind, *Enum) {
 		return d.typ.Scalar.Kind, nil
 	}
 	return Named, nil
+}
+
+// scalar returns the named scalar that a type names, or nil.
+func (c *checker) scalar(t *TypeExpr) *Type {
+	if t.Kind != Named {
+		return nil
+	}
+	if d := c.byName[t.Name]; d != nil && d.kind == declScalar {
+		return d.typ
+	}
+	return nil
 }
 
 // isKnown reports whether a type was read and is declared. What is not was reported.
@@ -200,6 +220,7 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 	c.checkBounds(path, "min", "max", k.Min, k.Max, numberFault(kind))
 	c.checkBounds(path, "min_length", "max_length", k.MinLength, k.MaxLength, countFault)
 	c.checkBounds(path, "min_items", "max_items", k.MinItems, k.MaxItems, countFault)
+	c.checkNamedBounds(path, c.scalar(t), k)
 	for i := range k.Examples {
 		c.checkLiteral("example", path+"/examples/"+strconv.Itoa(i), t, &k.Examples[i], k)
 	}
@@ -225,77 +246,6 @@ func (c *checker) checkFormat(t Text, path string) {
 	if near != "" {
 		f.replace(near)
 	}
-}
-
-// checkLiteral checks a default or an example against its type and constraints.
-func (c *checker) checkLiteral(what, path string, t *TypeExpr, s *Scalar, k *Constraints) {
-	if why, hint := c.literalFault(t, s, k); why != "" {
-		c.fail(RuleDefaultType, path, s.At, hint, "%s %q %s", what, s.Value, why)
-	}
-}
-
-// literalFault says why a literal is no value of a type within its constraints; "" when it is one.
-func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) (why, hint string) {
-	kind, enum := c.base(t)
-	if kind == "" {
-		return "", ""
-	}
-	switch kind {
-	case Int, Float:
-		why, hint = numberLiteralFault(kind, t, s, k)
-	case Bool:
-		if s.Kind != "bool" {
-			why = "is not true or false"
-		}
-	case String, Time, Duration:
-		why, hint = c.textFault(kind, enum, s, k)
-	case JSON:
-	default:
-		why, hint = "cannot be written for the type "+t.String(), "leave it out"
-	}
-	return why, hint
-}
-
-func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar, k *Constraints) (why, hint string) {
-	if s.Kind != "string" {
-		return "is not text", "quote it: " + quoted(s.Value)
-	}
-	switch {
-	case enum != nil:
-		if find(c, enum.Values, s.Value) == nil {
-			return "is not a value of " + enum.Key.Value, didYouMean(nearestOf(c, enum.Values, s.Value))
-		}
-	case kind == Time:
-		if _, err := time.Parse(time.RFC3339, s.Value); err != nil {
-			return "is not a time", "write it like 2006-01-02T15:04:05Z, in quotes"
-		}
-	case kind == Duration:
-		if _, err := time.ParseDuration(s.Value); err != nil {
-			return "is not a duration", "write it like 90s, 15m or 24h"
-		}
-	default:
-		length := float64(utf8.RuneCountInString(s.Value))
-		if k.MinLength != nil && length < k.MinLength.Value || k.MaxLength != nil && length > k.MaxLength.Value {
-			return "has a length outside min_length and max_length", ""
-		}
-		if k.Pattern.Set() && len(s.Value) <= maxPattern && !c.pattern(k.Pattern.Value).MatchString(s.Value) {
-			return "does not match the pattern", ""
-		}
-	}
-	return "", ""
-}
-
-// pattern compiles an expression once. One that does not compile was reported while reading; it matches everything here.
-func (c *checker) pattern(expr string) *regexp.Regexp {
-	re := c.patterns[expr]
-	if re == nil {
-		var err error
-		if re, err = regexp.Compile(expr); err != nil || len(expr) > maxPattern {
-			re = regexp.MustCompile("")
-		}
-		c.patterns[expr] = re
-	}
-	return re
 }
 
 // checkRecursion refuses records that must hold themselves.

@@ -80,8 +80,11 @@ func draftSpec(t *rapid.T) (*tree, *randomSpec) {
 		put("decision", record().put("type", word("EnumA"))).put("text", doc(record().put("type", word("string")), "In words.")))))
 	out.endings = []string{"Ending"}
 	if maybe("interrupts") {
-		kinds := ordered().put("stop", doc(record(), "Stopped.").put("clash", word("supersede")).put("deadline", word("none"))).
-			put("ask", doc(record(), "Asked.").put("clash", word("queue")).put("deadline", record().put("after", word("24h")).put("then", word("expire"))))
+		kinds := ordered().put("user_escape", doc(record(), "Stopped.").put("clash", word("supersede")).put("deadline", word("none"))).
+			put("stop", doc(record(), "Held up.").put("clash", word("supersede")).put("deadline", word("none"))).
+			put("agent_question", doc(record(), "Asked.").put("clash", word("queue"))).
+			put("ask", doc(record(), "Asked of one.").put("clash", word("queue")).put("deadline", record().put("after", word("24h")).put("then", word("expire")))).
+			put("system_error", doc(record(), "Failed.").put("clash", word("queue")))
 		out.kind = []string{"stop", "ask"}
 		root.put("interrupts", record().put("fields", ordered().put("type", record().put("type", word("EnumA"))).
 			put("reason", doc(record().put("type", word("string")), "Why."))).put("kinds", kinds))

@@ -64,7 +64,7 @@ func TestAdd(t *testing.T) {
 		"common":       {spec.AddWhat{Kind: "field", Name: "interrupts.note", Set: set("type=string")}, []string{"doc: Why.}\n", "doc: Why.}\n    note: {type: string}\n"}},
 		"branch":       {spec.AddWhat{Kind: "branch", Name: "spread.again", After: "collectRequest", Set: set("type=LeadRequest")}, []string{"results: Tickets}\n    branches: {collectRequest: CollectRequest}", "results: Tickets}\n    branches: {collectRequest: CollectRequest, again: LeadRequest}"}},
 		"value":        {spec.AddWhat{Kind: "value", Name: "Ask.STOP", Before: "Ask.PAUSE", Set: set("doc=No more.", "hidden=true")}, []string{"PAUSE: Wait.", "STOP: {doc: No more., hidden: true}, PAUSE: Wait."}},
-		"kind":         {spec.AddWhat{Kind: "kind", Name: "late", Set: set("doc=Too late.", "deadline.after=1h", "deadline.then=expire", "auto={answer: {go: true}}")}, []string{"max: 1m}}\n", "max: 1m}}\n    late: {doc: Too late., deadline: {after: 1h, then: expire}, auto: {answer: {go: true}}}\n"}},
+		"kind":         {spec.AddWhat{Kind: "kind", Name: "late", Set: set("doc=Too late.", "deadline.after=1h", "deadline.then=expire", "auto={answer: {go: true}}")}, []string{"checks it., deadline: none}\n", "checks it., deadline: none}\n    late: {doc: Too late., deadline: {after: 1h, then: expire}, auto: {answer: {go: true}}}\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, findings := spec.Add("routes.yaml", []byte(base), c.what)
@@ -163,7 +163,7 @@ func TestRename(t *testing.T) {
 		"carried": {"field", "PlanResult.text", "words", []string{"text: {type: string, doc: In words.}", "words: {type: string, doc: In words., was: [text]}", "{goal: text}", "{goal: words}"}},
 		"branch":  {"branch", "collect.leadRequest", "again", []string{"leadRequest: LeadRequest}", "again: {type: LeadRequest, was: [leadRequest]}}", "{GO: leadRequest,", "{GO: again,"}},
 		"unstick": {"branch", "lead.collectRequest", "collect", []string{"      collectRequest: CollectRequest\n    prompt", "      collect: {type: CollectRequest, was: [collectRequest]}\n    prompt", "unstick: [collectRequest]", "unstick: [collect]"}},
-		"kind":    {"kind", "ask", "question", []string{"    ask: {doc: An agent asks., clash", "    question: {doc: An agent asks., was: [ask], clash"}},
+		"kind":    {"kind", "audit", "check", []string{"    audit: {doc: Somebody checks it., deadline", "    check: {doc: Somebody checks it., was: [audit], deadline"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, findings := spec.Rename("routes.yaml", []byte(base), c.kind, c.from, c.to)
@@ -247,7 +247,7 @@ func TestRemove(t *testing.T) {
 		"in line": {"branch", "collect.planResult", []string{"branches: {planResult: PlanResult, leadRequest: LeadRequest}\n", "branches: {leadRequest: LeadRequest}\n    reserved: [planResult]\n"}},
 		"common":  {"field", "interrupts.reason", []string{"    reason: {type: string, doc: Why.}\n", "  reserved: [reason]\n"}},
 		"value":   {"value", "Ask.REVIEW", []string{"values: {REVIEW: A person looks at it., PAUSE", "reserved: [REVIEW], values: {PAUSE"}},
-		"kind":    {"kind", "stop", []string{"    stop: {doc: A person stopped it., clash: supersede, deadline: none}\n", "", "nodes:\n", "  reserved_kinds: [stop]\nnodes:\n"}},
+		"kind":    {"kind", "audit", []string{"    audit: {doc: Somebody checks it., deadline: none}\n", "", "nodes:\n", "  reserved_kinds: [audit]\nnodes:\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := base
@@ -315,7 +315,7 @@ func TestRemovedNamesStayTaken(t *testing.T) {
 		"common field": {base, spec.EditField, "interrupts.reason", set("type=string")},
 		"branch":       {base, spec.EditBranch, "collect.planResult", set("type=PlanResult")},
 		"value":        {base, spec.EditValue, "Ask.REVIEW", set("doc=Again.")},
-		"kind":         {base, spec.EditKind, "stop", set("doc=Again.")},
+		"kind":         {base, spec.EditKind, "audit", set("doc=Again.")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			removed, findings := spec.Remove("routes.yaml", []byte(c.text), c.kind, c.target)

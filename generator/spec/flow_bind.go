@@ -17,39 +17,51 @@ func (s *flowScope) checkBind(b *Bind, to *Field, what, path string) {
 	if to == nil || to.Type == nil || t.kind == "" || !s.isKnown(to.Type) {
 		return
 	}
-	why, hint := "", ""
+	var x fault
 	switch e := b.Value; {
 	case e.Op == "value" && s.typeOf(to.Type).kind == JSON && !s.typeOf(to.Type).list:
 	case e.Op == "value" && to.Type.Kind == List:
-		why, hint = "is one value", "write a list: [a, b]"
+		x = fault{why: "is one value", hint: "write a list: [a, b]"}
 	case e.Op == "value":
-		why, hint = s.literalFault(to.Type, &e.Value, &to.Constraints)
+		x = s.literalFault(to.Type, &e.Value, &to.Constraints)
 	case e.Op == "list":
-		why, hint = s.listFault(to.Type, e)
+		x = s.listFault(to, e)
 	case !s.assignable(t, to.Type):
-		why, hint = "is "+t.String(), "give it a value of its type"
+		x = fault{why: "is " + t.String(), hint: "give it a value of its type"}
 	}
-	if why == "" {
-		return
-	}
-	f := s.fail(RuleFlowBind, path, b.Value.At, hint, "%s %q is %s, and what it is given %s", what, to.Key.Value, to.Type, why)
-	f.relatedf(to.Key.At, "%q is declared here", to.Key.Value)
+	s.unfit(x, to, b.Value.At, what, path)
 }
 
-// listFault says why a list of literals is no value of a type.
-func (s *flowScope) listFault(t *TypeExpr, e *Expr) (why, hint string) {
-	if t.Kind == JSON {
-		return "", ""
+// unfit reports a value that does not fit where it goes.
+func (s *flowScope) unfit(x fault, to *Field, at Span, what, path string) {
+	if x.why == "" {
+		return
 	}
-	if t.Kind != List {
-		return "is a list", "write one value"
+	f := s.fail(RuleFlowBind, path, at, x.hint, "%s %q is %s, and what it is given %s", what, to.Key.Value, to.Type, x.why)
+	f.relatedf(to.Key.At, "%q is declared here", to.Key.Value)
+	f.because(x)
+}
+
+// listFault says why a list of literals is no value of where it goes.
+func (s *flowScope) listFault(to *Field, e *Expr) fault {
+	const why = "has a number of items outside min_items and max_items"
+	switch n, k := float64(len(e.Args)), &to.Constraints; {
+	case to.Type.Kind == JSON:
+		return fault{}
+	case to.Type.Kind != List:
+		return fault{why: "is a list", hint: "write one value"}
+	case k.MinItems != nil && n < k.MinItems.Value:
+		return fault{why: why, hint: "write " + k.MinItems.String() + " or more"}
+	case k.MaxItems != nil && n > k.MaxItems.Value:
+		return fault{why: why, hint: "write " + k.MaxItems.String() + " or less"}
 	}
 	for _, item := range e.Args {
-		if why, hint = s.literalFault(t.Elem, &item.Value, &Constraints{}); why != "" {
-			return "has an item that " + why, hint
+		if x := s.literalFault(to.Type.Elem, &item.Value, &Constraints{}); x.why != "" {
+			x.why = "has an item that " + x.why
+			return x
 		}
 	}
-	return "", ""
+	return fault{}
 }
 
 // checkText looks at a text that is given. For what is no string it is a literal, such as a value of an enum.
@@ -69,9 +81,7 @@ func (s *flowScope) checkText(b *Bind, to *Field, what, path string) {
 		b.Value = &Expr{Op: "value", Value: Scalar{Value: plain, Kind: "string", At: template.Source.At}, At: template.Source.At}
 		b.Text = nil
 	case whole:
-		if why, hint := s.literalFault(to.Type, &Scalar{Value: plain, Kind: "string"}, &to.Constraints); why != "" {
-			s.fail(RuleFlowBind, path, template.Source.At, hint, "%s %q is %s, and what it is given %s", what, to.Key.Value, to.Type, why)
-		}
+		s.unfit(s.literalFault(to.Type, &Scalar{Value: plain, Kind: "string"}, &to.Constraints), to, template.Source.At, what, path)
 	default:
 		s.checkWords(b.Text, path, nil)
 	}

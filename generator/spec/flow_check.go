@@ -267,6 +267,7 @@ func (f *flowChecker) checkActions() {
 		path := "/actions/" + a.Key.Value
 		f.checkMembers("inputs of action "+strconv.Quote(a.Key.Value), path+"/inputs/", a.Inputs)
 		f.checkMembers("outputs of action "+strconv.Quote(a.Key.Value), path+"/outputs/", a.Outputs)
+		f.checkRequired(path+"/outputs/", a.Outputs)
 		f.checkRetry(a.Retry, path+"/retry", RuleConstraintRange)
 		for _, old := range a.Was {
 			if other := f.actions[old.Value]; other != nil {

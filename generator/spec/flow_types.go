@@ -147,7 +147,9 @@ func (s *flowScope) checkComparison(e *Expr, path string) {
 	ordered := a.isNumber() || a.kind == Time || a.kind == Duration || b.kind == Time || b.kind == Duration
 	if e.Op != "==" && e.Op != "!=" && !ordered {
 		s.fail(RuleFlowType, path, e.At, "write == or !=", "%s has no order", s.named(left, a))
+		return
 	}
+	s.checkReach(e.Op, left, right, path)
 }
 
 func (v valueType) isNumber() bool { return !v.list && (v.kind == Int || v.kind == Float) }
@@ -174,8 +176,8 @@ func (s *flowScope) comparable(left *Expr, a valueType, right *Expr, b valueType
 func (s *flowScope) fits(text, other *Expr, t valueType, path string) bool {
 	switch t.kind {
 	case String, Time, Duration:
-		why, _ := s.textFault(t.kind, t.enum, &text.Value, &Constraints{})
-		if why == "" {
+		x := s.textFault(t.kind, t.enum, &text.Value)
+		if x.why == "" {
 			return true
 		}
 		if t.enum != nil {
@@ -183,7 +185,7 @@ func (s *flowScope) fits(text, other *Expr, t valueType, path string) bool {
 			return false
 		}
 		hint := map[Kind]string{Time: "write it like '2006-01-02T15:04:05Z'", Duration: "write it like '90s', '15m' or '24h'"}[t.kind]
-		s.fail(RuleFlowType, path, text.At, hint, "%s is compared with '%s', which %s", s.named(other, t), shortened(text.Value.Value, maxQuoted), why)
+		s.fail(RuleFlowType, path, text.At, hint, "%s is compared with '%s', which %s", s.named(other, t), shortened(text.Value.Value, maxQuoted), x.why)
 	default:
 		hint := "compare values of one type"
 		if _, err := strconv.ParseFloat(text.Value.Value, 64); t.isNumber() && err == nil || t.kind == Bool && (text.Value.Value == "true" || text.Value.Value == "false") {
@@ -219,11 +221,15 @@ func (s *flowScope) checkIn(e *Expr, path string) {
 			if !s.comparable(left, a, item, s.exprType(item, path), path) {
 				return
 			}
+			s.checkReach("==", left, item, path)
 		}
 	case !b.list:
 		s.fail(RuleFlowType, path, right.At, "write ['a', 'b'], or name a slot that is a list", "%s is not a list", s.named(right, b))
 	default:
-		s.comparable(left, a, &Expr{Op: "item", Slot: right.Slot, At: right.At}, valueType{kind: b.kind, enum: b.enum}, path)
+		item := &Expr{Op: "item", Slot: right.Slot, At: right.At}
+		if s.comparable(left, a, item, valueType{kind: b.kind, enum: b.enum}, path) {
+			s.checkReach("==", left, item, path)
+		}
 	}
 }
 

@@ -114,6 +114,10 @@ func typeKey[T any](doc string, at func(*T) **TypeExpr) key[T] {
 
 // fieldGrammar is that of the members of records; the class says what their names are.
 func fieldGrammar(noun string, names class) *grammar[Field] {
+	absent := "The value of an optional field that is absent or null."
+	if noun == "parameter" {
+		absent = "The value of an optional one that is absent or null, and of an input that neither a step nor a slot of its name gives."
+	}
 	rows := []key[Field]{
 		typeKey("string, bool, int, float, time, duration, json, []T, map[string]T, or the name of an enum, a type or a request.", func(f *Field) **TypeExpr { return &f.Type }).must(),
 		text("doc", classProse, "What it holds; a model reads it.", func(f *Field) *Text { return &f.Doc }),
@@ -122,7 +126,7 @@ func fieldGrammar(noun string, names class) *grammar[Field] {
 		{keyInfo{name: "presence", doc: "explicit: absent and zero differ.", values: []string{"explicit"}}, func(r *reader, info *keyInfo, n *node, into *Field) {
 			into.Explicit = r.textOf(info, n).Value == "explicit"
 		}},
-		{keyInfo{name: "default", doc: "The value of an absent field.", form: formScalar}, func(r *reader, info *keyInfo, n *node, into *Field) {
+		{keyInfo{name: "default", doc: absent, form: formScalar}, func(r *reader, info *keyInfo, n *node, into *Field) {
 			into.Default = r.scalarOf(info, n)
 		}},
 		text("json", classJSON, "Name on the wire; default: the key.", func(f *Field) *Text { return &f.JSON }),
@@ -189,11 +193,11 @@ func kindGrammar() *grammar[InterruptKind] {
 			k.Deadline = &Deadline{}
 			return k.Deadline
 		}),
-		mapping("retry", "Tries before a person is asked.", retryGrammar(), func(k *InterruptKind, _ Span) *Retry {
+		mapping("retry", "Tries of a failed step before a person is asked, on system_error.", retryGrammar(), func(k *InterruptKind, _ Span) *Retry {
 			k.Retry = &Retry{}
 			return k.Retry
 		}),
-		texts("choices", classMark, "What an answer may choose.", func(k *InterruptKind) *[]Text { return &k.Choices }),
+		texts("choices", classMark, "What an answer may order, on user_escape and system_error.", func(k *InterruptKind) *[]Text { return &k.Choices }),
 		flag("route_to", "An answer may pick a legal target.", func(k *InterruptKind) *bool { return &k.RouteTo }),
 		mapping("auto", "Answered at once, by policy.", newGrammar("auto", false,
 			jsonKey("answer", "The answer that is given.", func(a *Auto) *Text { return &a.Answer }).must(),
@@ -202,7 +206,6 @@ func kindGrammar() *grammar[InterruptKind] {
 			k.Auto = &Auto{}
 			return k.Auto
 		}),
-		texts("set", classKind, "Locals that an answer may carry.", func(k *InterruptKind) *[]Text { return &k.Set }),
 	)
 }
 

@@ -59,6 +59,7 @@ const (
 	RuleConstraintPattern = "CONSTRAINT_PATTERN"
 	RuleFormatUnknown     = "FORMAT_UNKNOWN"
 	RuleDefaultType       = "DEFAULT_TYPE"
+	RuleDefaultRequired   = "DEFAULT_REQUIRED"
 	RuleDuration          = "DURATION_INVALID"
 	RuleFieldType         = "FIELD_TYPE"
 
@@ -88,6 +89,8 @@ const (
 	RuleInterruptNoBranch = "INTERRUPT_NO_BRANCH"
 	RuleCollectEnum       = "COLLECT_ENUM"
 	RuleCollectNotTotal   = "COLLECT_NOT_TOTAL"
+	RuleKindMissing       = "KIND_MISSING"
+	RuleKindChoices       = "KIND_CHOICES"
 	RuleKindPolicy        = "KIND_POLICY"
 	RuleSelfRoute         = "SELF_ROUTE"
 	RuleNodeNoEnd         = "NODE_NO_END"

@@ -25,6 +25,13 @@ type Rule struct {
 	Bad, Good string // empty where no snippet can show it
 }
 
+// Judges reports whether an error of a rule says that a spec is unwise and not that it has no meaning: what it describes can still be compared.
+func Judges(rule string) bool {
+	return slices.Contains([]string{
+		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleKindMissing, RuleKindChoices, RuleKindPolicy,
+	}, rule)
+}
+
 // Rules returns the catalogue: every id that a finding can carry, in the order in which a file is checked.
 func Rules() []Rule {
 	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), flowRules(), editRules(), outputRules())

@@ -24,7 +24,7 @@ func flowRules() []Rule {
 			Bad: "- {step: pay, type: action, ...}\n- {step: pay, type: say, ...}", Good: "- {step: pay, type: action, ...}\n- {step: done, type: say, ...}"},
 		{ID: RuleFlowExpr, Summary: "Something that is not an expression.",
 			Why: "Expressions are slots, numbers, texts in quotes, comparisons, and, or, not, in and filled(), and nothing else runs.", Bad: `if: "amount > 100 && account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
-		{ID: RuleFlowType, Summary: "An expression whose types do not go together.", Why: "It would be false for ever, or true.", Bad: `if: "amount > 'much' and account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
+		{ID: RuleFlowType, Summary: "An expression whose types do not go together, or a literal that no value of its slot gets to.", Why: "It would be false for ever, or true.", Bad: `if: "amount > 'much' and account == 'savings'"`, Good: `if: "amount > 100 and account == 'savings'"`},
 		{ID: RuleFlowBind, Summary: "A value that does not fit where it goes.", Why: "It would be refused in the middle of a conversation.",
 			Bad: "values: {more: nevermore}", Good: "values: {more: false}"},
 		{ID: RuleFlowSlotType, Summary: "A slot whose type does not fit its use.", Why: "A slot is one value of a simple type, or a list of these; a confirm needs bool, a text of a model string.",

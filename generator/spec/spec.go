@@ -185,7 +185,6 @@ type InterruptKind struct {
 	Choices  []Text
 	RouteTo  bool
 	Auto     *Auto
-	Set      []Text
 }
 
 // Deadline of an interrupt. Then is expire, default, escalate, reroute or cancel.

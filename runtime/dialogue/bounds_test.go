@@ -411,3 +411,31 @@ func (w *world) stepped(pc string) int {
 	}
 	return n
 }
+
+// TestASlotOfANamedTypeIsHeldToBothRules: to its own, and to those of its type, which are of the items where it is a list.
+func TestASlotOfANamedTypeIsHeldToBothRules(t *testing.T) {
+	t.Parallel()
+	whole := runtime.SlotType{Kind: runtime.SlotInt}
+	items := runtime.SlotType{Kind: runtime.SlotInt, List: true}
+	percent := &runtime.Rule{Min: runtime.Bound(0.0), Max: runtime.Bound(150.0)}
+	one := newSlot(&runtime.FlowSlot{Name: "share", Type: whole, Rule: &runtime.Rule{Min: runtime.Bound(10.0)}, Of: percent}, 1)
+	bare := newSlot(&runtime.FlowSlot{Name: "share", Type: whole, Of: percent}, 1)
+	many := newSlot(&runtime.FlowSlot{Name: "shares", Type: items, Rule: &runtime.Rule{MinItems: runtime.Bound(1)}, Of: percent}, 2)
+	for _, c := range []struct {
+		slot  slot
+		value string
+		wrong string
+	}{
+		{one, "20", ""},
+		{one, "5", "it is 5: at least 10 is needed"},
+		{one, "200", "it is 200: at most 150 is allowed"},
+		{bare, "5", ""},
+		{bare, "200", "it is 200: at most 150 is allowed"},
+		{many, "[5, 150]", ""},
+		{many, "[5, 151]", "it is 151: at most 150 is allowed"},
+		{many, "[]", "it has 0 elements: at least 1 are needed"},
+	} {
+		_, wrong := c.slot.fit(json.RawMessage(c.value))
+		assert.Equal(t, c.wrong, wrong, "%s = %s", c.slot.Name, c.value)
+	}
+}

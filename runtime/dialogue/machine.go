@@ -73,6 +73,12 @@ func build(d runtime.Dialogue, cfg Config, steps map[string]stepFunc) (*Machine,
 // Name returns the name of the machine.
 func (m *Machine) Name() string { return Name }
 
+// Kinds are the interrupt kinds of the package.
+func (m *Machine) Kinds() []runtime.Kind { return m.dialogue.Kinds }
+
+// Shapes are what stored threads of the package rely on.
+func (m *Machine) Shapes() []runtime.StoredShape { return m.dialogue.Shapes }
+
 // Timeout is the limit of one run of a step: an action has the time of all its tries.
 func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
 	f := m.byName[frame.Name]

@@ -55,7 +55,11 @@ func (r *reading) DecodeField(d *runtime.Decoder, _ string) {
 	}
 }
 
-func reads[T any](r *reading, d *runtime.Decoder, one func(*runtime.Decoder, *T)) {
+func reads[T any](r *reading, d *runtime.Decoder, plain func(*runtime.Decoder, *T)) {
+	one := plain
+	if r.Of != nil {
+		one = func(d *runtime.Decoder, v *T) { runtime.DecodeRuled(d, v, r.Of, plain) }
+	}
 	if r.Type.List {
 		var many []T
 		runtime.DecodeList(d, &many, one)
@@ -89,7 +93,7 @@ func (s *slot) fit(raw json.RawMessage) (json.RawMessage, string) {
 
 // asIs reports whether a value is one of the slot's in the form it is kept in, where a look tells: most values that flows compute are.
 func (s *slot) asIs(raw json.RawMessage) bool {
-	if s.Type.List || s.Rule != nil {
+	if s.Type.List || s.Rule != nil || s.Of != nil {
 		return false
 	}
 	text := string(raw)

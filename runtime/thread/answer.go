@@ -40,14 +40,18 @@ func (e *Engine) answer(c *runtime.Change, a runtime.Answer) (*runtime.Interrupt
 	case err != nil:
 		return nil, err
 	case row == nil:
-	case a.Interrupt != "" && a.Interrupt != row.Interrupt:
-		return nil, refuse(runtime.CodeConflict, "answer interrupt "+a.Interrupt, errors.New("the request id was used for something else: take a new one"))
-	case row.Interrupt == "": // an early answer
+	case row.Type == runtime.EntryHeld && a.Interrupt == "" && a.Question == row.Name: // an early answer
 		return nil, nil
+	case row.Interrupt == "" || a.Interrupt != "" && a.Interrupt != row.Interrupt:
+		return nil, requestUsed("answer thread " + c.Thread.ID)
 	case row.Type == runtime.EntryReasked:
 		return nil, a.Unclear(row)
 	default:
-		return e.find(c, row.Interrupt)
+		i, err := e.find(c, row.Interrupt)
+		if err == nil && i != nil && a.Question != "" && i.Name != a.Question {
+			err = requestUsed("answer thread " + c.Thread.ID)
+		}
+		return i, err
 	}
 	i, refusal := c.Answer(a)
 	if runtime.CodeOf(refusal) != runtime.CodeNotFound || a.Interrupt == "" {
@@ -96,6 +100,11 @@ func (e *Engine) request(c *runtime.Change, id string) (*runtime.Entry, error) {
 	return &rows[0], nil
 }
 
+// ErrRequestUsed is the reason of a CodeConflict for a request whose id stands for something else in the log of its thread: it takes a new one.
+var ErrRequestUsed = errors.New("the request id was used for something else: take a new one")
+
+func requestUsed(op string) error { return refuse(runtime.CodeConflict, op, ErrRequestUsed) }
+
 // BatchError says which answer of a batch was refused; none of them counts.
 type BatchError struct {
 	Index int
@@ -111,7 +120,8 @@ func (b *BatchError) Error() string {
 func (b *BatchError) Unwrap() error { return b.Err }
 
 // AnswerAll settles interrupts of any threads, all of them or none, in one commit. Each answer names its interrupt. A refusal is a [BatchError]
-// with what [Engine.Answer] would have refused. Steps run after the commit: a step with several questions runs once.
+// with what [Engine.Answer] would have refused. Steps run after the commit: a step with several questions runs once. After CodeUnavailable the
+// same batch again finds what the first one did, if it did anything.
 func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*runtime.Interrupt, error) {
 	if e.closing.Load() {
 		return nil, refuse(runtime.CodeUnavailable, "answer batch", errClosing)
@@ -122,22 +132,13 @@ func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*r
 		if err != nil {
 			return nil, err
 		}
-		if len(changes) > 0 {
-			err = e.store.Commit(ctx, changes...)
-		}
-		if runtime.CodeOf(err) == runtime.CodeConflict {
-			continue
-		}
-		for _, c := range changes {
-			if err == nil {
-				e.announce(c)
-			}
-			e.revive(c) // after an error too: the store may have done it before it became unavailable
-		}
-		if err != nil {
+		switch err = e.commit(ctx, changes...); runtime.CodeOf(err) {
+		case "":
+			return out, nil
+		case runtime.CodeConflict: // others were faster: decide on what they made of it
+		default:
 			return nil, err
 		}
-		return out, nil
 	}
 	return nil, refuse(runtime.CodeConflict, "answer batch", errors.New("others were faster, many times over: try again"))
 }

@@ -38,6 +38,10 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	if err != nil {
 		return nil, err
 	}
+	metadata, err := encode(b.Metadata)
+	if err != nil {
+		return nil, refuse(runtime.CodeInvalid, "start", fmt.Errorf("its Metadata is no JSON: %w", err))
+	}
 	id, exists := b.ID, false
 	if id == "" && b.Request != "" {
 		id = requestedID(b.Request)
@@ -49,13 +53,17 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	}
 	x := &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
 		switch row, err := e.request(c, b.Request); {
-		case err != nil || row != nil: // the same request again gets what it got
+		case err != nil:
 			return err
+		case row != nil && begins(row, b.Machine, b.Name): // the same request again gets what it got
+			return nil
+		case row != nil:
+			return requestUsed("start thread " + id)
 		case c.Before > 0 || c.Thread.Turn > 0:
 			return refuse(runtime.CodeConflict, "start thread "+id, errors.New("there is a thread of that id: use another, or deliver to it"))
 		}
-		if b.Metadata != nil {
-			c.Add(runtime.Entry{Type: runtime.EntryMetadata, Value: b.Metadata})
+		if metadata != nil {
+			c.Add(runtime.Entry{Type: runtime.EntryMetadata, Value: metadata})
 		}
 		return c.Begin(b.Machine, b.Name, input, b.User, b.Request)
 	}}
@@ -65,6 +73,11 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 		}
 	}
 	return e.do(ctx, id, x)
+}
+
+// begins reports whether an entry of the log is the beginning of a turn that runs that.
+func begins(row *runtime.Entry, machine, name string) bool {
+	return row.Type == runtime.EntryEntered && row.Parent == "" && row.Machine == machine && row.Name == name
 }
 
 // requestedID is the id of the thread that a request makes: the same request finds it, whoever looks.
@@ -114,7 +127,7 @@ type Message struct {
 	Name    string
 	Input   any // of the new turn; nil means Text
 	By      string
-	Request string // id of this request: the same one again gets the same result
+	Request string // id of this request: the same message again gets the same result, another one [ErrRequestUsed]
 }
 
 // Deliver gives a message to a thread: a thread between turns begins a new one, a waiting one takes the text as its answer. It returns when
@@ -129,8 +142,10 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 		return nil, err
 	}
 	return e.do(ctx, m.Thread, &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) error {
-		if row, err := e.request(c, m.Request); err != nil || row != nil { // the same request again gets what it got
+		if row, err := e.request(c, m.Request); err != nil {
 			return err
+		} else if row != nil {
+			return e.delivered(c, row, &m, input)
 		}
 		switch status := c.Thread.Status(); status {
 		case runtime.StatusIdle:
@@ -146,6 +161,35 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 			return refuse(runtime.CodeNotWaiting, "deliver to thread "+m.Thread, fmt.Errorf("it is %s: start another", status))
 		}
 	}})
+}
+
+// delivered says what a message gets whose request id is in the log: what it got then, or CodeConflict where it was not this message.
+func (e *Engine) delivered(c *runtime.Change, row *runtime.Entry, m *Message, input json.RawMessage) error {
+	op := "deliver to thread " + m.Thread
+	a := runtime.Answer{Text: m.Text, By: m.By}
+	var given runtime.Interrupt // what the row says, as an answer that somebody gave
+	switch row.Type {
+	case runtime.EntryReasked:
+		return a.Unclear(row)
+	case runtime.EntryEntered:
+		if !begins(row, m.Machine, m.Name) {
+			return requestUsed(op)
+		}
+		a.Value = input
+	case runtime.EntryAnswered, runtime.EntryVoted:
+		i, err := e.find(c, row.Interrupt)
+		if err != nil || i == nil {
+			return err
+		}
+		given = *i
+	default: // no message led to it
+		return requestUsed(op)
+	}
+	given.State, given.Answer, given.AnsweredBy, given.RouteTo = runtime.InterruptAnswered, row.Value, row.By, row.RouteTo
+	if _, err := runtime.Closed(&given, &a); err != nil {
+		return requestUsed(op)
+	}
+	return nil
 }
 
 // plainAnswer takes the text for the one open question that reads plain text.
@@ -204,8 +248,8 @@ func (e *Engine) Escape(ctx context.Context, thread, mode, by, reason string) (a
 	return told, nil
 }
 
-// Cancel ends a thread. What runs is cancelled, and what it still does has no effect on the thread. One that is over is refused with
-// CodeNotWaiting.
+// Cancel ends a thread. What runs is cancelled and begins nothing any more once Cancel has returned; an effect that began before may end after it,
+// which the log says and which changes nothing. One that is over is refused with CodeNotWaiting.
 func (e *Engine) Cancel(ctx context.Context, thread, by, reason string) (*runtime.Thread, error) {
 	return e.do(ctx, thread, &deed{now: true, decide: func(c *runtime.Change) error { return c.Cancel(by, reason) }})
 }
@@ -226,7 +270,7 @@ func (e *Engine) on(ctx context.Context, interrupt string, decide func(c *runtim
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.do(ctx, i.Thread, &deed{now: true, decide: decide})
+	t, err := e.do(ctx, i.Thread, &deed{now: true, decide: lasting(decide)})
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +282,18 @@ func (e *Engine) on(ctx context.Context, interrupt string, decide func(c *runtim
 
 // Change commits what decide makes of a thread, together with whatever else is to be committed on it. It is for machines and their packages:
 // what everybody may do to a thread has a method of its own. decide may run several times, each time on the latest record; it does nothing
-// but change, and its refusal is returned.
+// but change, and its refusal is returned. What no store can hold, JSON that is none for one, is refused with CodeInvalid.
 func (e *Engine) Change(ctx context.Context, thread string, decide func(c *runtime.Change) error) (*runtime.Thread, error) {
-	return e.do(ctx, thread, &deed{now: e.cfg.Eager < 0, decide: decide})
+	return e.do(ctx, thread, &deed{now: e.cfg.Eager < 0, decide: lasting(decide)})
+}
+
+// lasting holds what a caller adds to a change to what can be written down, and read again.
+func lasting(decide func(c *runtime.Change) error) func(c *runtime.Change) error {
+	return func(c *runtime.Change) error {
+		before := len(c.Entries)
+		if err := decide(c); err != nil {
+			return err
+		}
+		return storable(c.Entries[before:])
+	}
 }

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -83,6 +84,10 @@ func (d *driver) flush() {
 				continue
 			}
 		}
+		if d.blame(err) {
+			d.again(nil)
+			continue
+		}
 		d.refuse(err)
 		return
 	}
@@ -96,11 +101,9 @@ func (d *driver) collect() {
 		if len(fresh) == 0 {
 			continue
 		}
-		d.take(&deed{decide: func(c *runtime.Change) error {
-			if f := c.Thread.Frame(r.frame.ID); !r.lost && (f == nil || r.sameStep(f)) {
-				for _, e := range fresh {
-					c.Add(e)
-				}
+		d.take(&deed{soFar: true, decide: func(c *runtime.Change) error {
+			if !r.lost {
+				r.record(c, fresh)
 			}
 			return nil
 		}})
@@ -216,7 +219,8 @@ func (d *driver) again(err error) {
 	d.heed()
 }
 
-// refuse tells the callers that the store did not take the change. What steps have done is kept and tried again.
+// refuse tells the callers that the store did not take the change. What steps have done is kept and tried again: [driver.blame] has dealt with
+// those that are the reason.
 func (d *driver) refuse(err error) {
 	const first, most = 50 * time.Millisecond, 5 * time.Second
 	d.again(err)
@@ -230,6 +234,58 @@ func (d *driver) refuse(err error) {
 	d.retryAt = time.Now().Add(min(first<<min(d.refused, 10), most))
 	d.refused++
 	d.engine.log.Error("commit refused, trying again", "thread", d.id, "error", err)
+}
+
+// blame finds the steps because of which no store will ever take the change: they have failed, and it is decided again without what they wanted. It
+// reports whether it found any. Where their entries do not show it, it may be a caller's deed, which is refused first, or else any of the
+// steps; and when it is not what they came to, it is what they did, which is done again then.
+func (d *driver) blame(err error) bool {
+	if code := runtime.CodeOf(err); code == runtime.CodeUnavailable || code == runtime.CodeConflict {
+		return false
+	}
+	var c *runtime.Change
+	if d.base != nil {
+		c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+	}
+	var guilty, suspects []*run
+	callers := false
+	for _, x := range d.pending {
+		if c == nil {
+			c = x.begin()
+		}
+		before := len(c.Entries)
+		_ = x.decide(c) // its refusal is its caller's
+		callers = callers || x.done != nil
+		if x.run != nil && x.run.blamed < blamedWhole {
+			suspects = append(suspects, x.run)
+			if storable(c.Entries[before:]) != nil {
+				guilty = append(guilty, x.run)
+			}
+		}
+	}
+	all := len(d.pending)
+	if len(guilty) == 0 && !callers {
+		guilty = suspects
+		d.pending = slices.DeleteFunc(d.pending, func(x *deed) bool { return x.soFar })
+	}
+	for _, r := range guilty {
+		r.fail(err)
+	}
+	return len(guilty) > 0 || len(d.pending) < all
+}
+
+// storable refuses entries, and interrupts they make, that cannot be written down.
+func storable(entries []runtime.Entry) error {
+	for n := range entries {
+		_, err := runtime.Encode(&entries[n])
+		if opened := entries[n].Opened; err == nil && opened != nil {
+			_, err = runtime.Encode(opened)
+		}
+		if err != nil {
+			return refuse(runtime.CodeInvalid, "commit an entry of type "+string(entries[n].Type), err)
+		}
+	}
+	return nil
 }
 
 // beat keeps the lease while steps run, and looks whether somebody else changed the thread.

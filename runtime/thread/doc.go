@@ -43,7 +43,8 @@
 //
 // Code between them runs again, so it has no effects of its own. What one run of a step did is committed with its end, after [Config.Eager]
 // when somebody waits for a commit, at the latest when half of the lease is over. A run that no longer counts, since its frame has ended, it
-// was given up at its time limit, or another engine took the thread, is cut: its later effects do nothing and return [ErrWaiting].
+// was given up at its time limit, or another engine took the thread, is cut: its later effects do nothing and return [ErrWaiting], and a
+// result after the limit is a failure.
 //
 // # Order and durability
 //

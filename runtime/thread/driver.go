@@ -47,6 +47,7 @@ type deed struct {
 	decide func(c *runtime.Change) error      // pure, but for reads of the store
 	done   func(t *runtime.Thread, err error) // once: after the commit, or the refusal; nil for what the engine does by itself
 	run    *run                               // whose end this is
+	soFar  bool                               // it is what a running step has done so far
 	now    bool                               // do not wait for a running step
 	fresh  bool                               // the thread was changed past this driver: read it again
 	fence  int64                              // with fresh: of the lease that the change took for this engine
@@ -144,6 +145,7 @@ func (d *driver) receive() {
 				d.fence = x.fence
 			}
 		}
+		d.collect() // what steps did before it comes before it: it may end them
 		d.take(x)
 	}
 }
@@ -300,7 +302,7 @@ func (d *driver) mine() bool {
 func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	e := d.engine
 	m := e.machines[f.Machine]
-	r := &run{driver: d, frame: *f}
+	r := &run{driver: d, frame: *f, user: t.User}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
 	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
 	a.Modify = t.Modify
@@ -409,10 +411,17 @@ func (d *driver) intend(ctx context.Context, r *run, name string) error {
 	}
 	select {
 	case err := <-result:
-		if errors.Is(err, ErrWaiting) {
-			r.mu.Lock()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case r.over: // its end is being decided
+			return ErrWaiting
+		case err == nil && r.shut: // it was cut meanwhile: the effect does not begin, and nobody need be asked about it
+			r.note(name, runtime.EffectFailed, nil)
 			r.paused = true
-			r.mu.Unlock()
+			return ErrWaiting
+		case errors.Is(err, ErrWaiting):
+			r.paused = true
 		}
 		return err
 	case <-ctx.Done():

@@ -149,7 +149,9 @@ func Show(ctx context.Context, v any) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.shows = value
+	if !r.over { // or else its end is being decided
+		r.shows = value
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,9 @@ type Config struct {
 	Clock  Clock                 // default: the system's
 	NewID  func() string         // ids of threads and interrupts; default: 26 characters, sorted by time, 80 bits of them random
 	Log    *slog.Logger          // default: none. Payloads and answers appear as digests only
-	Kinds  []runtime.Kind        // default: [runtime.DefaultKinds]
+	Kinds  []runtime.Kind        // default: those of the machines' spec, see [Specified]; else [runtime.DefaultKinds]
 	Owner  string                // name of this process in leases, the same after a restart; default: a new one every time
-	Shapes []runtime.StoredShape // what stored data relies on, generated; default: nothing is compared
+	Shapes []runtime.StoredShape // what stored data relies on; default: those of the machines' spec. Empty and not nil: nothing is compared
 
 	StepTimeout time.Duration // how long a step may run; default 5 minutes. Waiting for a person does not count
 	Lease       time.Duration // how long another process leaves a running thread alone; default 30 seconds, renewed by half
@@ -75,8 +76,8 @@ type Engine struct {
 }
 
 // Open starts an engine: it takes up the threads that this owner was driving, and those whose owner is gone, and goes on from there. The
-// machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so is a wrong Config. The store stays the caller's to
-// close, after [Engine.Close].
+// machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so are a wrong Config, and machines of
+// several specs that do not agree, unless Config says what holds. The store stays the caller's to close, after [Engine.Close].
 func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Machine) (*Engine, error) {
 	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{}, crew: newCrew()}
 	for _, m := range machines {
@@ -84,6 +85,9 @@ func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Mach
 			return nil, refuse(runtime.CodeInvalid, "open engine", fmt.Errorf("machine name %q is empty or used twice", m.Name()))
 		}
 		e.machines[m.Name()] = m
+	}
+	if err := specified(&cfg, machines); err != nil {
+		return nil, err
 	}
 	if err := e.configure(cfg); err != nil {
 		return nil, err
@@ -135,11 +139,43 @@ func (e *Engine) configure(cfg Config) error {
 	default:
 		return refuse(runtime.CodeInvalid, "open engine", fmt.Errorf("Config.PlainText is %q: use %s or %s", c.PlainText, plainAnswers, plainStrict))
 	}
+	if err := runtime.CheckKinds(c.Kinds); err != nil {
+		return refuse(runtime.CodeInvalid, "open engine", err)
+	}
 	if c.StepTimeout < 0 || c.Lease < 0 || c.Poll < 0 {
 		return refuse(runtime.CodeInvalid, "open engine", errors.New("a time in Config is negative"))
 	}
 	e.clock, e.log = c.Clock, c.Log
 	e.rules = runtime.Rules{Kinds: c.Kinds, NewID: c.NewID, Check: newAnswerSchemas().check, HoldEarly: c.HoldEarly}
+	return nil
+}
+
+// specified takes from the machines what the Config leaves out.
+func specified(cfg *Config, machines []Machine) error {
+	var kinds, shapes Machine // those that said it first
+	ownKinds, ownShapes := cfg.Kinds != nil, cfg.Shapes != nil
+	differ := func(what string, a, b Machine) error {
+		return refuse(runtime.CodeInvalid, "open engine",
+			fmt.Errorf("the machines %q and %q come from specs with different %s: set Config.%[3]s to what holds for both", a.Name(), b.Name(), what))
+	}
+	for _, m := range machines {
+		spec, ok := m.(Specified)
+		if !ok {
+			continue
+		}
+		if k := spec.Kinds(); k != nil && !ownKinds {
+			if kinds != nil && !reflect.DeepEqual(k, cfg.Kinds) {
+				return differ("Kinds", kinds, m)
+			}
+			kinds, cfg.Kinds = m, k
+		}
+		if s := spec.Shapes(); s != nil && !ownShapes {
+			if shapes != nil && !reflect.DeepEqual(s, cfg.Shapes) {
+				return differ("Shapes", shapes, m)
+			}
+			shapes, cfg.Shapes = m, s
+		}
+	}
 	return nil
 }
 

@@ -163,7 +163,7 @@ func TestStats(t *testing.T) {
 		require.NoError(r, err)
 		require.Len(r, stats, 2)
 		assert.Equal(r, thread.Stat{
-			Kind: runtime.KindAgentQuestion, Assignee: "bob", Count: 22, Answered: 20, Expired: 1, Superseded: 1, Reasked: 1,
+			Kind: runtime.KindAgentQuestion, Assignee: "bob", Count: 22, Answered: 20, Expired: 1, Superseded: 1, Clashed: 1, Reasked: 1,
 			Median: 10 * time.Second, P95: 19 * time.Second,
 		}, stats[0])
 		assert.Equal(r, thread.Stat{Kind: runtime.KindUserEscape, Count: 1}, stats[1])

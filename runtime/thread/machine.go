@@ -20,6 +20,15 @@ type Machine interface {
 	Step(ctx context.Context, a Activation) (Transition, error)
 }
 
+// Specified is a machine that comes from a spec. What [Config] leaves out, [Open] takes from the machines: so the spec holds, and nobody has to copy
+// it into a Config.
+type Specified interface {
+	// Kinds returns the interrupt kinds, the most urgent first; nil says nothing of them.
+	Kinds() []runtime.Kind
+	// Shapes returns what stored threads of the machine rely on; nil compares nothing.
+	Shapes() []runtime.StoredShape
+}
+
 // Timed is a machine whose steps have time limits of their own.
 type Timed interface {
 	// Timeout returns the limit of one run of a step; 0 means [Config.StepTimeout].

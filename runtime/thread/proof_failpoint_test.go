@@ -77,6 +77,21 @@ var proofScenarios = map[string]func(w *world) []string{
 		})
 		return []string{"a", "b"}
 	},
+	"a thread is forked": func(w *world) []string {
+		w.start("a", "asker", "hello")
+		at := w.until("a", asks("name")).Seq
+		w.answer("name", `"Bob"`)
+		w.try(func(e *thread.Engine) error {
+			_, err := e.Fork(w.ctx, "a", at, "b", "ann")
+			return err
+		})
+		b := askedBy(w.until("b", asks("name")), "name")
+		w.try(func(e *thread.Engine) error {
+			_, err := e.Answer(w.ctx, "b", runtime.Answer{Interrupt: b.ID, Value: json.RawMessage(`"Eve"`), By: "ann"})
+			return err
+		})
+		return []string{"a", "b"}
+	},
 }
 
 // proofMachines run the scenarios. Their effects happen in the outside of the process's world.

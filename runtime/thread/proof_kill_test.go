@@ -44,9 +44,14 @@ func TestProofKilledProcessLosesNothing(t *testing.T) {
 // TestProofKillSeesWhatIsLost is the control: a store that acknowledges before the disk has it must be found out.
 func TestProofKillSeesWhatIsLost(t *testing.T) {
 	t.Parallel()
-	p := newParent(t)
-	p.round(0, modeHasty)
-	faults := p.check()
+	var faults []string
+	for range 10 { // a round may be killed when all that was acknowledged is on the disk already
+		p := newParent(t)
+		p.round(0, modeHasty)
+		if faults = p.check(); len(faults) > 0 {
+			break
+		}
+	}
 	t.Logf("%d faults, such as: %s", len(faults), strings.Join(faults[:min(3, len(faults))], "; "))
 	require.NotEmpty(t, faults)
 }

@@ -120,7 +120,8 @@ func (f *Filter) selects(e *runtime.Entry) bool {
 
 // Subscribe yields the entries after a cursor, in the order they were committed, and goes on with new ones until ctx ends, which is not yielded as an
 // error. Everything comes from the store: a reader that is slow, or comes late, or comes back with the cursor of the last entry it has
-// seen, misses nothing and sees nothing twice. An entry is yielded after its commit, never before.
+// seen, misses nothing and sees nothing twice. An entry is yielded after its commit, never before. A fork begins with copies of its source's
+// entries: [Engine.Fork] says how to tell them.
 func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[runtime.Entry, error] {
 	return func(yield func(runtime.Entry, error) bool) {
 		for {
@@ -159,6 +160,14 @@ type Forked struct {
 
 // Fork makes a new thread from an earlier point of another one, which stays as it is: from its first entries up to seq, which must end a
 // commit. id is that of the new thread; "" makes one up. The fork is driven at once.
+//
+// The same fork again, with an id and by the same person, finds the thread that the first one made, however far that has come: so a caller
+// who was told CodeUnavailable asks again. Any other thread of that id is refused with CodeConflict.
+//
+// The first commit of a fork repeats its source's entries, under the fork's id and with interrupts of its own: [Engine.Subscribe] and
+// [Engine.History] yield messages, questions and answers of the source once more, at new cursors. An entry of a fork is such a copy when its
+// Seq is at most seq, which is the Seq of [runtime.Thread.ForkedFrom]; a reader of the log alone finds a [runtime.Fork] in the Value of the
+// fork's first entry, of type started, which no other thread's has.
 func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by string) (*Forked, error) {
 	if id == "" {
 		id = e.cfg.NewID()
@@ -185,15 +194,29 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
 	}
 	c.Finish()
-	err = e.store.Commit(ctx, c)
-	if err == nil {
-		e.announce(c)
+	if err = e.commit(ctx, c); runtime.CodeOf(err) == runtime.CodeConflict {
+		c.Thread, err = e.forked(ctx, c.Thread, by, err)
 	}
-	e.revive(c) // after an error too: the store may have done it before it became unavailable
 	if err != nil {
 		return nil, err
 	}
 	return &Forked{Thread: c.Thread, After: after}, nil
+}
+
+// forked returns the thread that has the id of a fork already, where just this fork made it, and the conflict where something else did.
+func (e *Engine) forked(ctx context.Context, fork *runtime.Thread, by string, conflict error) (*runtime.Thread, error) {
+	t, err := e.store.Load(ctx, fork.ID)
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.store.Log(ctx, runtime.LogQuery{Thread: t.ID, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if from := t.ForkedFrom; from == nil || *from != *fork.ForkedFrom || len(first) == 0 || first[0].Name != by {
+		return nil, conflict
+	}
+	return t, nil
 }
 
 // all reads the whole log of a thread, and its interrupts of every state.
@@ -269,13 +292,15 @@ func (b *bulletin) publish(thread string) {
 	}
 }
 
-// Stat is what became of the interrupts of one kind, node and answerer.
+// Stat is what became of the interrupts of one kind, node and answerer. Those of an open circle that nobody has answered have no assignee, so
+// they are a row apart from the answered ones: a rate of a kind or a node is made of the sums of its rows.
 type Stat struct {
 	Kind, Node, Assignee string // Assignee is who answered, or else the first who was asked
 	Count                int
 	Answered             int
 	Expired              int
-	Superseded           int           // lost a clash
+	Superseded           int           // closed by a more urgent one, or since the step that asked failed
+	Clashed              int           // lost a clash, once or more: was queued, or superseded, by a more urgent one; whatever became of it
 	Reasked              int           // plain answers that were unclear
 	Median, P95          time.Duration // from asking to the answer; 0 when none was answered
 }
@@ -334,6 +359,9 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 func (s *Stat) count(i *runtime.Interrupt) {
 	s.Count++
 	s.Reasked += i.Asks
+	if i.Clashes > 0 {
+		s.Clashed++
+	}
 	switch i.State {
 	case runtime.InterruptAnswered:
 		s.Answered++

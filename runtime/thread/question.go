@@ -18,9 +18,11 @@ import (
 // what the handler returns is discarded, and every later Do, Once and Ask of that run does nothing.
 //
 // name finds the answer again: it is unique in its step. Without a schema, an answer for a T that is a string, a bool or a number is held to
-// that type, and one for a T that is an integer to its bounds also where a schema of type integer names none. The answer counts for this very question only: when the step comes back with other content under the same name, the old answer
-// is not used, and the new question is asked. An answer that sends the work elsewhere (route_to) is refused with CodeNoRoute, permanently:
-// use [AskAll] where that is offered.
+// that type, and one for a T that is an integer to its bounds also where a schema of type integer names none. The answer counts for this very
+// question only: when the step comes back with other content under the same name, the old answer is not used, and the new question is asked.
+//
+// It refuses, permanently, what [runtime.Question.Check] does; and with CodeNoRoute an answer that sends the work elsewhere (route_to): use
+// [AskAll] where that is offered.
 func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error) {
 	var zero T
 	q.Name = name
@@ -46,7 +48,7 @@ func Ask[T any](ctx context.Context, name string, q runtime.Question) (T, error)
 }
 
 // AskAll asks several questions at once, each under its own Name, and returns their answers in that order when all are there. The step runs
-// again only then. It refuses as [Ask] does, and with CodeInvalid a kind that only the engine raises.
+// again only then. It refuses as [Ask] does.
 func AskAll(ctx context.Context, questions ...runtime.Question) ([]runtime.Reply, error) {
 	const op = "ask"
 	r, err := runOf(ctx, op)
@@ -58,15 +60,15 @@ func AskAll(ctx context.Context, questions ...runtime.Question) ([]runtime.Reply
 	replies := make([]runtime.Reply, 0, len(questions))
 	var missing []runtime.Question
 	for _, q := range questions {
-		if q.Kind == runtime.KindUserEscape || q.Kind == runtime.KindSystemError {
-			return nil, runtime.Permanent(refuse(runtime.CodeInvalid, op+" "+q.Name, errors.New("only the engine raises "+q.Kind)))
-		}
 		key := "ask/" + q.Name
 		if q.Name == "" {
 			key = ""
 		}
 		reply := r.frame.Reply(q.Name)
 		if reply == nil || reply.Digest != runtime.DigestOf(&q) {
+			if err := q.Check(&r.driver.engine.rules, r.user); err != nil {
+				return nil, err
+			}
 			missing = append(missing, q)
 		} else {
 			replies = append(replies, *reply)
@@ -85,7 +87,7 @@ func AskAll(ctx context.Context, questions ...runtime.Question) ([]runtime.Reply
 
 // asks is enter for a question: a pause that was requested does not keep a question back, since the clash of the two is recorded.
 func (r *run) asks(op, key string) error {
-	if key != "" && !r.over && !r.paused && len(r.asked) == 0 && !r.used[key] {
+	if key != "" && !r.over && !r.shut && !r.paused && len(r.asked) == 0 && !r.used[key] {
 		if r.used == nil {
 			r.used = map[string]bool{}
 		}

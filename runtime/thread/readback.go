@@ -2,6 +2,7 @@ package thread
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ func (d *driver) landed(c *runtime.Change, err error) bool {
 	if runtime.CodeOf(err) != runtime.CodeUnavailable || c.Empty() {
 		return false
 	}
-	landed, known := d.stored(c)
+	landed, known := d.engine.stored(d.engine.ctx, c)
 	if !known {
 		d.unsure, d.part = c, map[*deed]bool{}
 		for _, x := range d.pending {
@@ -25,8 +26,8 @@ func (d *driver) landed(c *runtime.Change, err error) bool {
 }
 
 // stored reports whether the log holds the entries of a change, and whether that could be found out.
-func (d *driver) stored(c *runtime.Change) (landed, known bool) {
-	rows, err := d.engine.store.Log(d.engine.ctx, runtime.LogQuery{Thread: d.id, AfterSeq: c.Entries[0].Seq - 1, Limit: len(c.Entries)})
+func (e *Engine) stored(ctx context.Context, c *runtime.Change) (landed, known bool) {
+	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: c.Thread.ID, AfterSeq: c.Entries[0].Seq - 1, Limit: len(c.Entries)})
 	if err != nil {
 		return false, false
 	}
@@ -37,9 +38,33 @@ func (d *driver) stored(c *runtime.Change) (landed, known bool) {
 	}), true
 }
 
+// commit commits changes past their drivers, all or none, and makes those look at what came of it. An unknown outcome is read back as a
+// driver does it; where the store cannot be read either, the refusal stays and whoever asked asks again.
+func (e *Engine) commit(ctx context.Context, changes ...*runtime.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	err := e.store.Commit(ctx, changes...)
+	if runtime.CodeOf(err) == runtime.CodeConflict {
+		return err
+	}
+	if runtime.CodeOf(err) == runtime.CodeUnavailable {
+		if landed, _ := e.stored(ctx, changes[0]); landed { // and the others with it
+			err = nil
+		}
+	}
+	for _, c := range changes {
+		if err == nil {
+			e.announce(c)
+		}
+		e.revive(c) // after an error too: the store may have done it before it became unavailable
+	}
+	return err
+}
+
 // readBack settles a change whose outcome was unknown: what landed is not decided again. It reports false when the store still cannot say.
 func (d *driver) readBack() bool {
-	landed, known := d.stored(d.unsure)
+	landed, known := d.engine.stored(d.engine.ctx, d.unsure)
 	if !known {
 		d.refuse(&runtime.Error{Code: runtime.CodeUnavailable, Op: "read back thread " + d.id})
 		return false

@@ -253,20 +253,53 @@ func TestRow23_NoLayerTakesAQuestionForAnError(t *testing.T) {
 	}
 }
 
-func TestRow24_ThreeLevelsDeepAndCancelledWhilePausing(t *testing.T) {
+func TestRow24_ThreeLevelsDeep(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(r.nested())
-		th, cancelled := r.start("nested", 3), r.start("nested", 3)
-		_, err := r.e.Escape(r.ctx, cancelled.ID, runtime.EscapeSafe, "ann", "")
-		require.NoError(r, err)
+		th := r.start("nested", 3)
 		r.next()
-		over, err := r.e.Cancel(r.ctx, cancelled.ID, "ann", "enough")
-		require.NoError(r, err)
-		assert.Equal(r, runtime.StatusCancelled, over.Status())
-		assert.Empty(r, over.Open)
-		assert.Empty(r, over.Frames)
 		th = r.reply(th.ID, "deep", `"x"`)
 		assert.Equal(r, runtime.StatusIdle, th.Status())
-		assert.Equal(r, 2, r.did.of("enter 0"), "once for each thread")
+		assert.Equal(r, 1, r.did.of("enter 0"))
 	})
+}
+
+// The pause waits for two steps that run below, in the middle of their work, when its thread is cancelled.
+func TestRow24_CancelledWhilePausing(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{runtime.EscapeSafe, runtime.EscapeNow} {
+		t.Run(mode, func(t *testing.T) {
+			onBoth(t, func(r *rig) {
+				running, free := make(chan struct{}, 2), make(chan struct{})
+				r.with(family2("family"), family("worker", 0, 1), thread.Func("worker", func(ctx context.Context, _ int) (string, error) {
+					if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
+						return "", err
+					}
+					running <- struct{}{}
+					<-free // it does not heed its context
+					r.nothingBegins(ctx)
+					return "ok", nil
+				}))
+				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family2"})
+				require.NoError(r, err)
+				<-running
+				<-running
+				_, err = r.e.Escape(r.ctx, th.ID, mode, "ann", "")
+				require.NoError(r, err)
+				pausing := r.load(th.ID)
+				require.NotNil(r, pausing.Control)
+				require.False(r, pausing.Control.Paused, "it waits for what runs")
+				over, err := r.e.Cancel(r.ctx, th.ID, "ann", "enough")
+				require.NoError(r, err)
+				close(free)
+				assert.Equal(r, runtime.StatusCancelled, over.Status())
+				assert.Empty(r, over.Frames)
+				r.pass(2 * time.Second)
+				assert.Zero(r, r.did.of("begun"))
+				assert.Empty(r, r.log(th.ID, runtime.EntryPaused, runtime.EntryAsked, runtime.EntryReturned), "neither the pause nor the steps came to their end")
+				rows := r.log(th.ID)
+				assert.Equal(r, runtime.EntryOver, rows[len(rows)-1].Type)
+			})
+		})
+	}
 }

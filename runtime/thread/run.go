@@ -28,6 +28,7 @@ const grace = time.Second
 type run struct {
 	driver *driver
 	frame  runtime.Frame // as stored when the run began
+	user   string        // who started the thread
 	modify *string
 	inside bool // it runs in the driver's goroutine
 	cancel context.CancelCauseFunc
@@ -35,6 +36,9 @@ type run struct {
 	// of the driver's goroutine
 	stopping bool // its context was cancelled
 	lost     bool // another engine drives the thread
+	blamed   int  // times that no store took it: what it came to does not count then, and what it did neither after [blamedWhole] times
+
+	late error // that it ran longer than it may; nil without a limit
 
 	mu     sync.Mutex
 	limit  *time.Timer
@@ -42,7 +46,8 @@ type run struct {
 	fresh  []runtime.Entry // effects and messages that no commit has yet
 	shows  json.RawMessage
 	asked  []runtime.Question
-	paused bool // it met a safe point of a requested pause
+	paused bool // it met a safe point, and was told to end there
+	shut   bool // its frame has ended, its time is over or the engine closes: it begins nothing any more
 	over   bool // it has ended, or was given up: whatever its handler still does is ignored
 
 	// how it ended; set once, with over
@@ -68,9 +73,9 @@ func (r *run) start(ctx context.Context, m Machine, a Activation, limit time.Dur
 		return false
 	}
 	ctx, r.cancel = context.WithCancelCause(ctx)
-	late := &runtime.Error{Code: runtime.CodeUnavailable, Op: "run step", Err: fmt.Errorf("it ran longer than %s", limit)}
+	r.late = &runtime.Error{Code: runtime.CodeUnavailable, Op: "run step", Err: fmt.Errorf("it ran longer than %s", limit)}
 	r.mu.Lock()
-	r.limit = time.AfterFunc(limit, func() { r.cut(late) })
+	r.limit = time.AfterFunc(limit, func() { r.cut(r.late) })
 	r.mu.Unlock()
 	e.steps.Add(1)
 	e.crew.run(func() {
@@ -90,8 +95,8 @@ func (r *run) inPlace(ctx context.Context, m Machine, a Activation) {
 func (r *run) whole(ctx context.Context, m Machine, a Activation) {
 	ctx, end := r.driver.engine.observeStep(ctx, a)
 	next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // what the handler makes of its cancelled context is not the reason
+	if cause := context.Cause(ctx); cause != nil && (err != nil || errors.Is(cause, r.late)) {
+		err = cause // what the handler makes of its cancelled context is not the reason, and a result that came too late is none
 	}
 	r.end(next, err)
 	end(r)
@@ -99,16 +104,28 @@ func (r *run) whole(ctx context.Context, m Machine, a Activation) {
 
 // stop ends the run because of what happened to its thread.
 func (r *run) stop(cause error) {
+	r.forbid(cause) // also where it was cut for a pause before
 	if !r.stopping {
 		r.stopping = true
 		r.cut(cause)
 	}
 }
 
-// cut cancels the context of the step, and gives the step up when it does not heed that.
+// cut cancels the context of the step, and gives the step up when it does not heed that. From here on it begins nothing.
 func (r *run) cut(cause error) {
+	r.forbid(cause)
 	r.cancel(cause)
 	time.AfterFunc(grace, func() { r.end(Transition{}, cause) })
+}
+
+// forbid lets the step begin nothing any more. A pause is left to its safe points: a question may still be asked there.
+func (r *run) forbid(cause error) {
+	if errors.Is(cause, errPause) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shut = true
 }
 
 // step calls the machine. A panic is a failed step.
@@ -158,8 +175,8 @@ func (r *run) enter(op, name string) error {
 		return runtime.Permanent(refuse(runtime.CodeInvalid, op, errors.New("it needs a name, by which its result is found again")))
 	case r.over || r.paused || len(r.asked) > 0:
 		return ErrWaiting
-	case r.driver.pausing.Load():
-		r.paused = true
+	case r.shut || r.driver.pausing.Load():
+		r.paused = true // its end is none, whatever it returns: it was kept from something
 		return ErrWaiting
 	case r.used[name]:
 		return runtime.Permanent(refuse(runtime.CodeInvalid, op,
@@ -212,14 +229,28 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&one, a) == nil && json.Compact(&two, b) == nil && bytes.Equal(one.Bytes(), two.Bytes())
 }
 
-// decide applies to a change what the run came to.
-func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
+// record adds what the run has done. Of a frame that is gone the log still says which effects there were, and nothing is said for it any more.
+func (r *run) record(c *runtime.Change, fresh []runtime.Entry) {
 	f := c.Thread.Frame(r.frame.ID)
-	if r.sameStep(f) || f == nil { // of a frame that is gone the log still says what was done
-		for _, e := range fresh {
-			c.Add(e)
+	if r.blamed >= blamedWhole {
+		return
+	}
+	for n := range fresh {
+		if r.sameStep(f) || f == nil && !saying(fresh, n) {
+			c.Add(fresh[n])
 		}
 	}
+}
+
+// saying reports whether an entry is a message, or the mark before it that it was said.
+func saying(fresh []runtime.Entry, n int) bool {
+	return fresh[n].Type == runtime.EntryMessage || n+1 < len(fresh) && fresh[n+1].Type == runtime.EntryMessage
+}
+
+// decide applies to a change what the run came to.
+func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
+	r.record(c, fresh)
+	f := c.Thread.Frame(r.frame.ID)
 	if !r.fits(f) || c.Doubt(f.ID) {
 		return
 	}
@@ -261,6 +292,17 @@ func (r *run) failed() bool {
 	default:
 		return true // also ErrWaiting: nothing told this run to wait
 	}
+}
+
+const blamedWhole = 2
+
+// fail makes a failure of a run that has ended, since no store takes it.
+func (r *run) fail(err error) {
+	r.mu.Lock() // a handler that was given up may still run
+	defer r.mu.Unlock()
+	r.blamed++
+	r.err = err
+	r.next, r.asked, r.shows, r.paused = Transition{}, nil, nil, false
 }
 
 // question opens what the step asked. Each question has the kind it names.

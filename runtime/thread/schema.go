@@ -29,12 +29,16 @@ const schemasKept = 256
 
 func newAnswerSchemas() *answerSchemas { return &answerSchemas{kept: map[string]*jsonschema.Schema{}} }
 
-// check is [runtime.Rules.Check]. A schema that is none is refused with CodeInvalid as well: nobody can answer it rightly.
+// check is [runtime.Rules.Check]. A schema that is none is refused with CodeInvalid as well: nobody can answer it rightly. Without a value it
+// looks at the schema alone.
 func (s *answerSchemas) check(schema, value json.RawMessage) error {
 	const op = "check answer"
 	compiled, err := s.compile(schema)
 	if err != nil {
 		return refuse(runtime.CodeInvalid, op, fmt.Errorf("the question's schema is wrong: %w", err))
+	}
+	if value == nil {
+		return nil
 	}
 	doc, err := document(value)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *shapeTable) fingerprint() string { return s.print }
 // registerShapes stores the table of this program, unless the store has it.
 func (e *Engine) registerShapes(ctx context.Context) error {
 	e.shapes = &shapeTable{verdict: map[string]error{}}
-	if e.cfg.Shapes == nil {
+	if len(e.cfg.Shapes) == 0 {
 		return nil
 	}
 	e.shapes.now, e.shapes.print = e.cfg.Shapes, runtime.Fingerprint(e.cfg.Shapes)

@@ -25,25 +25,46 @@ func (s slow) Timeout(*runtime.Frame) time.Duration { return s.limit }
 
 func TestStepTimeLimit(t *testing.T) {
 	t.Parallel()
-	for _, heeds := range []bool{true, false} {
-		t.Run(fmt.Sprintf("a handler that heeds its context: %t", heeds), func(t *testing.T) {
+	for name, step := range map[string]func(r *rig, ctx context.Context) (string, error){
+		"it heeds its context": func(_ *rig, ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", errors.New("some error of its own")
+		},
+		"it has half of a result": func(_ *rig, ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "half", nil
+		},
+		"it has a result a moment later": func(_ *rig, ctx context.Context) (string, error) {
+			<-ctx.Done()
+			<-time.After(time.Second / 2)
+			return "half", nil
+		},
+		"it goes on": func(r *rig, ctx context.Context) (string, error) {
+			<-ctx.Done()
+			r.nothingBegins(ctx)
+			return "done without it", nil
+		},
+		"it asks": func(r *rig, ctx context.Context) (string, error) {
+			<-ctx.Done()
+			_, err := thread.Ask[string](ctx, "ask behind the end", runtime.Question{})
+			assert.ErrorIs(r, err, thread.ErrWaiting)
+			return "", err
+		},
+		"it goes on after it was given up": func(r *rig, ctx context.Context) (string, error) {
+			<-time.After(20 * time.Second)
+			r.nothingBegins(ctx)
+			return "too late", nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
 				r.cfg.Kinds = runtime.DefaultKinds()
 				r.cfg.Kinds[2].Retry = nil
-				never := make(chan struct{})
-				defer close(never)
 				r.with(slow{thread.Func("slow", func(ctx context.Context, _ any) (string, error) {
 					if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
 						return "", err
 					}
-					if heeds {
-						<-ctx.Done()
-						return "", errors.New("some error of its own")
-					}
-					<-never
-					_, err := thread.Do(ctx, "after", r.did.effect("after"))
-					assert.ErrorIs(r, err, thread.ErrWaiting, "what was given up does nothing any more")
-					return "too late", nil
+					return step(r, ctx)
 				}), 10 * time.Second})
 				began := time.Now()
 				th := r.start("slow", nil)
@@ -52,9 +73,25 @@ func TestStepTimeLimit(t *testing.T) {
 				assert.Contains(r, string(i.Payload), `"code":"unavailable"`)
 				assert.LessOrEqual(r, time.Since(began), 12*time.Second)
 				require.NotNil(r, th.Frames[0].Effect("before"), "what it had done is kept")
+				r.pass(20 * time.Second)
+				assert.Zero(r, r.did.of("begun"))
+				assert.Len(r, r.log(th.ID, runtime.EntryAsked), 1, "a person is asked about the failure, and nothing else")
+				assert.Equal(r, th.Version, r.load(th.ID).Version, "what was given up does nothing any more")
 			})
 		})
 	}
+}
+
+// nothingBegins tries all that a step can begin, where it may begin nothing.
+func (r *rig) nothingBegins(ctx context.Context) {
+	r.Helper()
+	_, err := thread.Do(ctx, "do behind the end", r.did.effect("begun"))
+	assert.ErrorIs(r, err, thread.ErrWaiting)
+	_, err = thread.Once(ctx, "once behind the end", r.did.effect("begun"))
+	assert.ErrorIs(r, err, thread.ErrWaiting)
+	assert.ErrorIs(r, thread.Say(ctx, "say behind the end", 1), thread.ErrWaiting)
+	_, err = thread.Ask[string](ctx, "ask behind the end", runtime.Question{})
+	assert.ErrorIs(r, err, thread.ErrWaiting)
 }
 
 func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {

@@ -3,6 +3,7 @@ package thread
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -17,6 +18,9 @@ func (t Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error 
 	case advance:
 		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
 	case ask:
+		if err := t.askable(e, c.Thread.User); err != nil {
+			return err
+		}
 		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
 		for _, q := range t.questions {
 			kind := q.Kind
@@ -49,6 +53,19 @@ func (t Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error 
 		c.Fail(id, failureOf(t.failure))
 	default:
 		return runtime.Permanent(refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition")))
+	}
+	return nil
+}
+
+// askable refuses questions that a handler could not ask either: see [AskAll].
+func (t Transition) askable(e *Engine, user string) error {
+	for n, q := range t.questions {
+		if err := q.Check(&e.rules, user); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(t.questions[:n], func(other runtime.Question) bool { return other.Name == q.Name }) {
+			return runtime.Permanent(refuse(runtime.CodeInvalid, "ask "+q.Name, errors.New("two questions of a step have this name: give each its own")))
+		}
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ func (c *Client) Deliver(ctx context.Context, thread, text, by, key string) (*Th
 }
 
 // Inbox lists interrupts by the filters of the inbox call (state, kind, node, assignee, thread, before, after, limit), the most urgent first.
-// next goes into the filter after; "" is the end.
+// next goes into the filter after; "" is the end. A state that there is not is refused with CodeInvalid, and so is a kind that neither the engine
+// knows nor any stored interrupt has.
 func (c *Client) Inbox(ctx context.Context, filters url.Values) (found []Interrupt, next string, err error) {
 	page, err := send[list[Interrupt]](ctx, c, http.MethodGet, "/v1/interrupts?"+filters.Encode(), nil, "")
 	if err != nil {
@@ -223,6 +224,11 @@ func (c *Client) Program(ctx context.Context, machine string) (*Graph, error) {
 func (c *Client) Grant(ctx context.Context, g Grant) (*Grant, error) {
 	f := grantForm{Interrupt: g.Interrupt, Actions: g.Actions, By: g.By, Expires: g.Expires, Once: g.Once}
 	return send[Grant](ctx, c, http.MethodPost, "/v1/threads/"+url.PathEscape(g.Thread)+"/tokens", f, "")
+}
+
+// Rights tells what the client's token may do now. The operator's may do everything, so it has all the actions, and no thread.
+func (c *Client) Rights(ctx context.Context) (*Grant, error) {
+	return send[Grant](ctx, c, http.MethodGet, "/v1/token", nil, "")
 }
 
 // Revoke ends a capability token before its time.

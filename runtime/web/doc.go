@@ -13,6 +13,8 @@
 //	escape   ask it to pause
 //	cancel   end it
 //
+// GET /v1/token tells a caller which of these the token allows now. Of the streams and sockets one capability token holds a tenth at most.
+//
 // Capability tokens are kept where they count: in the log of their thread. Making one is a message entry named grant, whose request id is
 // the SHA-256 of the token; revoking is another one. So they are as durable as the thread, found with one look-up, refused by any process on
 // the store, and making, using and revoking them stands in the history. An answer with a token for one answer is committed under a request

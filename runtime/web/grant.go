@@ -30,7 +30,9 @@ const (
 	mayCancel  = "cancel"
 )
 
-// Grant is a capability token: what it is for, and once, when it is made, the token itself.
+var actions = []string{mayView, mayAnswer, mayDeliver, mayEscape, mayCancel}
+
+// Grant is a capability token: what it is for, and once, when it is made, the token itself. The operator's has no thread, as [Client.Rights] tells it.
 type Grant struct {
 	ID        string   `json:"id"` // to revoke it by
 	Token     string   `json:"token,omitempty"`
@@ -150,8 +152,8 @@ type grantForm struct {
 
 func (c *call) grant(f *grantForm) (any, error) {
 	for _, action := range f.Actions {
-		if !slices.Contains([]string{mayView, mayAnswer, mayDeliver, mayEscape, mayCancel}, action) {
-			return nil, wrong("/actions", fmt.Sprintf("%q is none of view, answer, deliver, escape, cancel", action))
+		if !slices.Contains(actions, action) {
+			return nil, wrong("/actions", fmt.Sprintf("%q is none of %s", action, strings.Join(actions, ", ")))
 		}
 		if (f.Once || f.Interrupt != "") && action != mayView && action != mayAnswer {
 			return nil, wrong("/actions", action+" is of a whole thread, and for more than one answer")
@@ -185,6 +187,26 @@ func (c *call) grant(f *grantForm) (any, error) {
 		return nil, err
 	}
 	g.Token = tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + secret
+	return g, nil
+}
+
+// rights tells a caller what the token of the call may do now, so that a page can offer that and no more. What was for one answer, and has given
+// it, answers no more.
+func (c *call) rights() (any, error) {
+	if c.who.grant == nil {
+		return Grant{Actions: actions}, nil
+	}
+	g := *c.who.grant
+	if !g.Once {
+		return g, nil
+	}
+	spent, err := c.s.engine.ByRequest(c.ctx(), g.Thread, spentRequest(g.ID))
+	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+		return nil, err
+	}
+	if spent != nil {
+		g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool { return action == mayAnswer })
+	}
 	return g, nil
 }
 

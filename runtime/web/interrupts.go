@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 func (c *call) inbox() (any, error) {
@@ -20,7 +21,10 @@ func (c *call) inbox() (any, error) {
 	if q.States == nil {
 		q.States = []runtime.InterruptState{runtime.InterruptOpen}
 	}
-	q.Kinds, q.Nodes = split(query.Get("kind")), split(query.Get("node"))
+	if q.Kinds, err = c.kinds(query.Get("kind")); err != nil {
+		return nil, err
+	}
+	q.Nodes = split(query.Get("node"))
 	before, err := c.number("before", 1<<53)
 	if err != nil {
 		return nil, err
@@ -46,6 +50,32 @@ func (c *call) inbox() (any, error) {
 		out.Next = mark{last.Priority, last.Created.UnixMilli(), last.ID}.String()
 	}
 	return out, nil
+}
+
+// kinds reads the filter of kinds: those of the engine, and those that a stored interrupt has, which may be an older program's.
+func (c *call) kinds(text string) ([]string, error) {
+	there := kindNames(c.s.engine)
+	for _, kind := range split(text) {
+		if slices.Contains(there, kind) {
+			continue
+		}
+		found, err := c.s.engine.Inbox(c.ctx(), runtime.InterruptQuery{Kinds: []string{kind}, States: interruptStates, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		there = append(there, kind)
+	}
+	return chosen("kind", text, there)
+}
+
+func kindNames(e *thread.Engine) (names []string) {
+	for _, kind := range e.Kinds() {
+		names = append(names, kind.Name)
+	}
+	return names
 }
 
 func split(text string) []string {

@@ -125,7 +125,7 @@ func TestForkAgainHasTheSameEffects(t *testing.T) {
 		again := decode[struct{ After []web.Row }](w.post(path, body, "Idempotency-Key", "f").is(201))
 		assert.Equal(t, after, again)
 		w.post(path, fmt.Sprintf(`{"seq":%d,"id":"own","by":"bob"}`, end), "Idempotency-Key", "f").is(409, runtime.CodeConflict)
-		w.post(path, body).is(409, runtime.CodeConflict)
+		w.post(path, fmt.Sprintf(`{"seq":%d,"id":"own","by":"bob"}`, end)).is(409, runtime.CodeConflict)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
@@ -66,30 +67,11 @@ func (c *call) say(f *messageForm) (any, error) {
 		m.Input = f.Input
 	}
 	t, err := c.s.engine.Deliver(c.ctx(), m)
-	if err != nil {
-		return nil, err
-	}
-	row, err := c.s.engine.ByRequest(c.ctx(), m.Thread, m.Request)
 	switch {
+	case errors.Is(err, thread.ErrRequestUsed):
+		return nil, errOtherBody
 	case err != nil:
 		return nil, err
-	case row == nil:
-	case row.Type == runtime.EntryEntered:
-		input, err := runtime.Encode(m.Text)
-		if f.Input != nil {
-			input = f.Input
-		}
-		if err != nil || !same(row.Value, input) || row.By != f.By {
-			return nil, errOtherBody
-		}
-	default:
-		i, err := c.s.engine.Interrupt(c.ctx(), row.Interrupt)
-		if err != nil {
-			return nil, err
-		}
-		if !gave(i, runtime.Answer{Text: m.Text, By: f.By}) {
-			return nil, errOtherBody
-		}
 	}
 	return threadOf(t), nil
 }

@@ -102,6 +102,7 @@ type stat struct {
 	Answered   int    `json:"answered"`
 	Expired    int    `json:"expired"`
 	Superseded int    `json:"superseded"`
+	Clashed    int    `json:"clashed"`
 	Reasked    int    `json:"reasked"`
 	Median     int64  `json:"median"`
 	P95        int64  `json:"p95"`
@@ -120,7 +121,7 @@ func (c *call) stats() (any, error) {
 	for _, s := range found {
 		out.Items = append(out.Items, stat{
 			Kind: s.Kind, Node: s.Node, Assignee: s.Assignee, Count: s.Count, Answered: s.Answered, Expired: s.Expired, Superseded: s.Superseded,
-			Reasked: s.Reasked, Median: s.Median.Milliseconds(), P95: s.P95.Milliseconds(),
+			Clashed: s.Clashed, Reasked: s.Reasked, Median: s.Median.Milliseconds(), P95: s.P95.Milliseconds(),
 		})
 	}
 	return out, nil
@@ -130,6 +131,6 @@ func (s *stat) stat() thread.Stat {
 	const ms = time.Millisecond
 	return thread.Stat{
 		Kind: s.Kind, Node: s.Node, Assignee: s.Assignee, Count: s.Count, Answered: s.Answered, Expired: s.Expired, Superseded: s.Superseded,
-		Reasked: s.Reasked, Median: time.Duration(s.Median) * ms, P95: time.Duration(s.P95) * ms,
+		Clashed: s.Clashed, Reasked: s.Reasked, Median: time.Duration(s.Median) * ms, P95: time.Duration(s.P95) * ms,
 	}
 }

@@ -27,7 +27,7 @@ type Problem struct {
 	Open       []string  `json:"open,omitempty"`       // ambiguous, conflict: the interrupts that wait
 	AnsweredBy string    `json:"answeredBy,omitempty"` // already_answered
 	AnsweredAt int64     `json:"answeredAt,omitempty"`
-	Left       *int      `json:"left,omitempty"`  // an unclear answer: how often it is asked again
+	Left       *int      `json:"left,omitempty"`  // an unclear answer: how often it is asked again; absent means until it is clear
 	Index      *int      `json:"index,omitempty"` // a batch: which answer was refused
 }
 
@@ -125,7 +125,7 @@ func (p *Problem) data(err error) {
 	if e, ok := errors.AsType[*runtime.AnsweredError](err); ok {
 		p.AnsweredBy, p.AnsweredAt = e.By, millis(e.At)
 	}
-	if e, ok := errors.AsType[*runtime.UnclearError](err); ok {
+	if e, ok := errors.AsType[*runtime.UnclearError](err); ok && e.Left >= 0 {
 		p.Left = &e.Left
 	}
 }

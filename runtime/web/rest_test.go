@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 )
 
@@ -83,6 +85,13 @@ func TestInboxFiltersAndPages(t *testing.T) {
 			}
 		}
 
+		known := "use [user_escape agent_question system_error], several with commas between"
+		for _, kind := range []string{"nonsense", "System_Error", "agent_question,", "agent_question,nonsense", "nonsense,agent_question", ",", "open"} {
+			assert.Contains(t, r.get("/v1/interrupts?kind="+kind).is(400, runtime.CodeInvalid).problem().Detail, known, kind)
+		}
+		assert.Len(t, decode[page](r.get("/v1/interrupts?kind=system_error,agent_question").is(200)).Items, 6)
+		assert.Empty(t, decode[page](r.get("/v1/interrupts?node=nonsense").is(200)).Items, "nodes are the programs' own")
+
 		assert.Len(t, decode[struct{ Items []web.Thread }](r.get("/v1/threads?status=waiting,idle").is(200)).Items, 6)
 		assert.Contains(t, r.get("/v1/threads?status=foo").is(400, runtime.CodeInvalid).problem().Detail,
 			`"foo" is no status: use [idle running waiting done failed cancelled handed_off]`)
@@ -90,6 +99,37 @@ func TestInboxFiltersAndPages(t *testing.T) {
 		threads := decode[struct{ Items []web.Thread }](r.get("/v1/threads?status=waiting").is(200)).Items
 		assert.Len(t, threads, 6)
 	})
+}
+
+// TestAKindOfAnOlderProgram has a question of a kind that the engine has no rules for any more: it can be asked for, whatever becomes of it.
+func TestAKindOfAnOlderProgram(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			law := thread.Func("law", func(ctx context.Context, _ string) ([]runtime.Reply, error) {
+				return thread.AskAll(ctx, runtime.Question{Name: "sign", Kind: "legal", Plain: runtime.PlainText})
+			})
+			r := newRig(t, store, web.Config{}, law)
+			r.get("/v1/interrupts?kind=legal").is(400, runtime.CodeInvalid)
+			older, err := thread.Open(t.Context(), r.store.Store, thread.Config{Kinds: append(kinds(), runtime.Kind{Name: "legal", Clash: "queue"}), Owner: "older"}, law)
+			require.NoError(t, err)
+			_, err = older.Start(t.Context(), thread.Begin{ID: "law", Machine: "law", Input: json.RawMessage(`""`)})
+			require.NoError(t, err)
+			_, err = older.Wait(t.Context(), "law")
+			require.NoError(t, err)
+			require.NoError(t, older.Close(t.Context()))
+
+			found := func() []web.Interrupt {
+				return decode[struct{ Items []web.Interrupt }](r.get("/v1/interrupts?kind=legal").is(200)).Items
+			}
+			assert.Equal(t, r.settled("law").Open, found())
+			assert.Equal(t, "legal", found()[0].Kind)
+			r.get("/v1/interrupts?kind=legal,nonsense").is(400, runtime.CodeInvalid)
+			r.post("/v1/threads/law/cancel", `{}`).is(200)
+			assert.Empty(t, found(), "nobody waits, and the kind is none that is misspelt")
+		})
+	}
 }
 
 func TestClaimExtendAndBatch(t *testing.T) {
@@ -191,7 +231,7 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	r.post("/v1/threads/"+plan+"/plan/apply", `{"proposal":`+string(proposal)+`}`).is(200)
 	r.post("/v1/threads/"+plan+"/plan/undo", `{}`).is(409) // see TestUndoAndRedoOverHTTP
 	r.post("/v1/threads/"+plan+"/plan/redo", `{}`).is(409)
-	for _, path := range []string{"/v1/stats", "/v1/programs", "/v1/programs/ask", "/v1/threads/" + plan + "/at/1"} {
+	for _, path := range []string{"/v1/token", "/v1/stats", "/v1/programs", "/v1/programs/ask", "/v1/threads/" + plan + "/at/1"} {
 		r.get(path).is(200)
 	}
 	th := r.start("ask", `"x"`)
@@ -229,8 +269,10 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	assert.Equal(t, "3.1.0", r.contract.doc["openapi"])
 	schemas := r.contract.doc["components"].(map[string]any)["schemas"].(map[string]any)
 	state := schemas["Interrupt"].(map[string]any)["properties"].(map[string]any)["state"].(map[string]any)
-	assert.Equal(t, state["enum"], r.contract.filter("/v1/interrupts", "state"), "what can be asked for is what can come")
-	assert.Equal(t, schemas["Status"].(map[string]any)["enum"], r.contract.filter("/v1/threads", "status"))
+	assert.Equal(t, state["enum"], r.contract.filter("/v1/interrupts", "state", "enum"), "what can be asked for is what can come")
+	assert.Equal(t, schemas["Status"].(map[string]any)["enum"], r.contract.filter("/v1/threads", "status", "enum"))
+	assert.Equal(t, []any{"user_escape", "agent_question", "system_error"}, r.contract.filter("/v1/interrupts", "kind", "examples"))
+	assert.Equal(t, "string", r.contract.filter("/v1/interrupts", "node", "type"), "several with commas between")
 	missing := r.try(operator, http.MethodGet, "/v1/nothing", "").is(404).problem()
 	assert.NotEmpty(t, missing.Request)
 	assert.Equal(t, "GET", r.try(operator, http.MethodDelete, of, "").is(405).header.Get("Allow"))
@@ -243,11 +285,11 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	assert.Greater(t, bodies, 20)
 }
 
-// filter is the enum of a parameter of a list.
-func (c *contract) filter(path, name string) any {
+// filter is what the schema of the values of a parameter has under a keyword.
+func (c *contract) filter(path, name, keyword string) any {
 	for _, param := range c.paths[path]["get"].(map[string]any)["parameters"].([]any) {
 		if p := param.(map[string]any); p["name"] == name && p["style"] == "form" && p["explode"] == false {
-			return p["schema"].(map[string]any)["items"].(map[string]any)["enum"]
+			return p["schema"].(map[string]any)["items"].(map[string]any)[keyword]
 		}
 	}
 	return nil

@@ -35,6 +35,7 @@ func (s *Server) table() []route {
 	inbox := []string{"state", "kind", "node", "assignee", "thread", "before", "after", "limit"}
 	rows := []route{
 		{method: get, path: "/v1/openapi.json", id: "openapi", summary: "This document", may: anyToken, reply: "Any", status: ok, do: (*call).openapi},
+		{method: get, path: "/v1/token", id: "rights", summary: "What the token of this call may do now", may: anyToken, reply: "Rights", status: ok, do: (*call).rights},
 		{method: post, path: "/v1/threads", id: "startThread", summary: "Start a thread", body: "Start", reply: "Thread", keyed: true, status: made, do: with((*call).start)},
 		{method: get, path: "/v1/threads", id: "listThreads", summary: "List threads", query: append([]string{"status"}, page...), reply: "Threads", status: ok, do: (*call).threads},
 		{method: get, path: one, id: "getThread", summary: "A thread with its open interrupts", may: mayView, reply: "Thread", status: ok, do: (*call).thread},
@@ -77,8 +78,13 @@ func (s *Server) table() []route {
 //go:embed schemas.json
 var schemas []byte
 
-// filters are the parameters of the query that have one of some values, or several.
-var filters = map[string]any{"state": interruptStates, "status": threadStatuses}
+// filters are the schemas of the values that a parameter of the query has one of, or several.
+func (s *Server) filters() map[string]map[string]any {
+	const enum, examples = "enum", "examples" // what is stored may be of other kinds too
+	return map[string]map[string]any{
+		"state": {enum: interruptStates}, "status": {enum: threadStatuses}, "kind": {examples: kindNames(s.engine)}, "node": {},
+	}
+}
 
 var pathName = regexp.MustCompile(`\{(\w+)\}`)
 
@@ -87,7 +93,7 @@ func (s *Server) describe() ([]byte, error) {
 	type object = map[string]any
 	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 	content := func(media, name string) object { return object{media: object{"schema": ref(name)}} }
-	paths := map[string]object{}
+	paths, filters := map[string]object{}, s.filters()
 	for i := range s.routes {
 		rt := &s.routes[i]
 		params := []object{}
@@ -100,8 +106,9 @@ func (s *Server) describe() ([]byte, error) {
 		for _, name := range rt.query {
 			param("query", name, false)
 			if values := filters[name]; values != nil {
+				values["type"] = "string"
 				last := params[len(params)-1]
-				last["schema"] = object{"type": "array", "items": object{"type": "string", "enum": values}}
+				last["schema"] = object{"type": "array", "items": values}
 				last["style"], last["explode"] = "form", false // with commas between
 			}
 		}

@@ -37,7 +37,7 @@ type Config struct {
 
 	Rate       float64       // calls a second for each token, and failed log-ins for each address; default 100
 	Burst      int           // calls at once; default 200
-	MaxStreams int           // streams and sockets at once; default 2,000
+	MaxStreams int           // streams and sockets at once, of which a capability token has a tenth at most, or one; default 2,000
 	Timeout    time.Duration // how long a call may take, a body be on its way, and a write to a stream block; default 10 seconds
 	Patience   time.Duration // how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
 	Beat       time.Duration // how often an idle stream shows that it lives; default 15 seconds
@@ -67,6 +67,7 @@ type Server struct {
 	calls    *limiter
 	failures *limiter
 	streams  atomic.Int64
+	shares   shares
 	ending   context.Context //nolint:containedctx // ends when streams are to end: they belong to no call
 	end      context.CancelFunc
 }
@@ -111,6 +112,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	s.ending, s.end = context.WithCancel(context.Background()) // [Server.HTTP] calls it; without, nothing is held but this context
 	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
 	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
+	s.shares.held = map[string]int{}
 	return s, s.register()
 }
 

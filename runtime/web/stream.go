@@ -69,14 +69,19 @@ func (s *Server) placed(ctx context.Context, thread, after string) (runtime.Entr
 
 // enter counts a stream in and returns its context, which ends with the token, with the server, or with that of the connection.
 func (c *call) enter(connected context.Context) (ctx context.Context, leave func(), err error) {
+	g := c.who.grant
+	if !c.s.shares.take(g, max(1, c.s.cfg.MaxStreams/share)) {
+		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams of this token: come back later")
+	}
 	if c.s.streams.Add(1) > int64(c.s.cfg.MaxStreams) {
 		c.s.streams.Add(-1)
+		c.s.shares.leave(g)
 		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams: come back later")
 	}
 	ctx, cancel := context.WithCancel(connected)
 	stop := context.AfterFunc(c.s.ending, cancel)
 	timer := func() bool { return true }
-	if g := c.who.grant; g != nil {
+	if g != nil {
 		timer = time.AfterFunc(time.UnixMilli(g.Expires).Sub(c.s.cfg.Now()), cancel).Stop
 	}
 	return ctx, func() {
@@ -84,6 +89,7 @@ func (c *call) enter(connected context.Context) (ctx context.Context, leave func
 		timer()
 		cancel()
 		c.s.streams.Add(-1)
+		c.s.shares.leave(g)
 	}, nil
 }
 

@@ -385,7 +385,7 @@ func TestU12_MissingHistory(t *testing.T) {
 		w.open()
 		require.NoError(w, w.e.Close(w.Context()))
 		seen.Machine = w.m
-		e, err := thread.Open(w.Context(), w.store, thread.Config{Kinds: w.program.Tables.Kinds}, seen)
+		e, err := thread.Open(w.Context(), w.store, thread.Config{}, seen)
 		require.NoError(w, err)
 		w.e = e
 		th := w.start("DiscoveryAgentRequest")

@@ -145,6 +145,9 @@ func (m *mortal) Commit(ctx context.Context, changes ...*runtime.Change) error {
 		return errDead
 	}
 	err := m.Store.Commit(ctx, changes...)
+	if m.die == nil && strings.HasPrefix(changes[0].Thread.ID, "shapes/") {
+		return err // of an engine that opens: one that is abandoned there has begun nothing
+	}
 	if err == nil && m.commits.Add(1) == m.after {
 		m.dead.Store(true)
 		if m.die != nil {

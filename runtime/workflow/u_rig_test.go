@@ -107,7 +107,7 @@ func (w *world) open() {
 	var err error
 	w.m, err = workflow.New(w.program, w.cfg)
 	require.NoError(w, err)
-	w.e, err = thread.Open(w.Context(), w.store, thread.Config{Kinds: w.program.Tables.Kinds, Owner: "u", Clock: w.clock}, w.m)
+	w.e, err = thread.Open(w.Context(), w.store, thread.Config{Owner: "u", Clock: w.clock}, w.m)
 	require.NoError(w, err)
 	e := w.e
 	w.Cleanup(func() {

@@ -69,6 +69,12 @@ func New(p runtime.Program, cfg Config) (*Machine, error) {
 // Name returns "workflow".
 func (*Machine) Name() string { return Name }
 
+// Kinds are the interrupt kinds of the package.
+func (m *Machine) Kinds() []runtime.Kind { return m.tables.Kinds }
+
+// Shapes are what stored threads of the package rely on.
+func (m *Machine) Shapes() []runtime.StoredShape { return m.program.Shapes }
+
 // Timeout is the limit of the node that runs.
 func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
 

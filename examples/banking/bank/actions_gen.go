@@ -1198,6 +1198,8 @@ var _ Validators = UnimplementedValidators{}
 func NewDialogue(actions Actions, validators Validators) runtime.Dialogue {
 	return runtime.Dialogue{
 		Tables:   &flowTables,
+		Kinds:    kindRows,
+		Shapes:   storedShapes,
 		Act:      dialogue{actions, validators}.act,
 		Validate: dialogue{actions, validators}.validate,
 	}

@@ -183,6 +183,7 @@ func New(h Handlers) runtime.Program {
 	return runtime.Program{
 		Tables:    &tables,
 		Schemas:   schemas,
+		Shapes:    storedShapes,
 		Request:   newRequest,
 		Interrupt: newInterrupt,
 		Result:    newResult,

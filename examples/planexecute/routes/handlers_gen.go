@@ -48,6 +48,7 @@ func New(h Handlers) runtime.Program {
 	return runtime.Program{
 		Tables:    &tables,
 		Schemas:   schemas,
+		Shapes:    storedShapes,
 		Request:   newRequest,
 		Interrupt: newInterrupt,
 		Result:    newResult,

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"maps"
@@ -15,7 +16,7 @@ import (
 )
 
 // stored are the fields of a sealed body, by type. A field is known by its place in the list, counted from 1. Lists are part of the stored
-// form: they only grow, at their end, and with a migration, if only an empty one, so that no older program misreads a file. What stands in
+// form: they only grow, at their end, and with a migration, if only one of the version, so that no older program misreads a file. What stands in
 // columns is not repeated.
 var stored = map[reflect.Type][]int{
 	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes Metadata"),
@@ -35,7 +36,7 @@ var stored = map[reflect.Type][]int{
 	of[runtime.Deadline](): fields[runtime.Deadline]("After Then Answer Assignee Target Reminder"),
 	of[runtime.Question](): fields[runtime.Question]("Name Text Type Payload Schema Choices Plain Language Targets Assignees NotOwn Quorum Deadline"),
 	of[runtime.Interrupt](): fields[runtime.Interrupt]("Frame Step Visit Priority State Question Digest Context Created Due RemindAt RemindBefore EscalatedTo Asks " +
-		"AskedFor ClaimedBy Votes Answer RouteTo AnsweredBy Request ClosedAt SupersededBy"),
+		"AskedFor ClaimedBy Votes Answer RouteTo AnsweredBy Request ClosedAt SupersededBy Clashes"),
 	of[runtime.Entry](): fields[runtime.Entry]("Seq At Type By Frame Parent Machine Name PC State Kind Interrupt Other RouteTo Text Request Until Value Failure End"),
 }
 
@@ -65,14 +66,19 @@ var wordAt = func() map[string]uint64 {
 
 var (
 	errDamaged = refuse(runtime.CodeInternal, "", errors.New("the record is damaged"))
+	errNoJSON  = errors.New("a value is not JSON")
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// seal encodes what v points to, with a checksum of it and of what it belongs to. v is only read.
-func seal(v any, belongs ...string) []byte {
+// seal encodes what v points to, with a checksum of it and of what it belongs to. v is only read. JSON that is none is refused with errNoJSON:
+// whoever lists what the file holds could not write it.
+func seal(v any, belongs ...string) ([]byte, error) {
 	c := codec{buf: make([]byte, 0, 512)}
 	c.value(reflect.ValueOf(v).Elem())
-	return binary.LittleEndian.AppendUint32(c.buf, checksum(c.buf, belongs))
+	if c.bad {
+		return nil, errNoJSON
+	}
+	return binary.LittleEndian.AppendUint32(c.buf, checksum(c.buf, belongs)), nil
 }
 
 // unseal decodes into v what seal returned, and uses its bytes. Other bytes, and those of another owner, are refused with errDamaged.
@@ -167,6 +173,7 @@ func (c *codec) slice(v reflect.Value) {
 		v.SetBytes(c.take(n))
 		return
 	case bytes:
+		c.bad = c.bad || n > 0 && !json.Valid(v.Bytes()) // all bytes of the words are JSON, and an empty one is none at all
 		c.buf = append(c.buf, v.Bytes()...)
 		return
 	case c.reading:

@@ -207,11 +207,9 @@ func (s *Store) transact(ctx context.Context, batch []*job) error {
 // else it could come back after a crash. Then the file says whether the jobs are in it.
 func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 	unknown := refuse(runtime.CodeUnavailable, "", fmt.Errorf("load it again, what became of it is unknown: %w", why))
-	for _, query := range [...]string{begin, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)), commit} {
-		if err := s.run(ctx, query); err != nil {
-			s.undo(ctx)
-			return unknown
-		}
+	if s.overwrite(ctx) != nil {
+		s.undo(ctx)
+		return unknown
 	}
 	for _, j := range batch {
 		for n := range j.rows {
@@ -230,6 +228,23 @@ func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 			case j.err == nil:
 				return nil
 			}
+		}
+	}
+	return nil
+}
+
+// overwrite writes a page anew as it is: the one with the version of the file, which a newer program may have raised meanwhile.
+func (s *Store) overwrite(ctx context.Context) error {
+	if err := s.run(ctx, begin); err != nil {
+		return err
+	}
+	at, err := s.writer.one(ctx, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	for _, query := range [...]string{fmt.Sprintf("PRAGMA user_version = %d", at), commit} {
+		if err := s.run(ctx, query); err != nil {
+			return err
 		}
 	}
 	return nil

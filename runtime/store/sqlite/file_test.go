@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,6 +110,14 @@ func everything(t *testing.T, s *Store) string {
 	return string(data) + "\n"
 }
 
+// paused is a pause that supersedes what the thread asks.
+func paused(t *runtime.Thread) *runtime.Change {
+	c := runtime.NewChange(t, &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { return "p-" + t.ID }}, noon)
+	_, _ = c.Escape(runtime.EscapeNow, "ann", "look")
+	c.Pause()
+	return c
+}
+
 // TestEveryVersionOpens opens a copy of the file of each version and finds in it what that version wrote. ROUTEGEN_FIXTURE=1 writes those of
 // the latest one anew.
 func TestEveryVersionOpens(t *testing.T) {
@@ -122,6 +131,9 @@ func TestEveryVersionOpens(t *testing.T) {
 		require.NoError(t, s.Commit(t.Context(), c))
 		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
 		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
+		c = waiting("thread-3", nil)
+		require.NoError(t, s.Commit(t.Context(), c))
+		require.NoError(t, s.Commit(t.Context(), paused(c.Thread)))
 		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)), 0o644))
 		require.NoError(t, s.Close())
 		data, err := os.ReadFile(path)
@@ -141,6 +153,20 @@ func TestEveryVersionOpens(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Commit(t.Context(), answered(second)))
 	}
+}
+
+// A newer program may bring the file to its version while this one has it open. To find out what became of a commit does not take that back:
+// the newer one would do its steps a second time.
+func TestAnUnknownOutcomeLeavesTheVersionAlone(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := opened(t, path)
+	require.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
+	raw(t, path, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1))
+	require.NoError(t, s.settle(t.Context(), nil, errors.New("the disk said nothing")))
+	at, err := s.writer.one(t.Context(), "PRAGMA user_version")
+	require.NoError(t, err)
+	assert.Equal(t, int64(len(migrations)+1), at)
 }
 
 func TestAnUncleanStopIsChecked(t *testing.T) {

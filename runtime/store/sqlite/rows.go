@@ -66,7 +66,10 @@ func (r *threadRow) fill(c *runtime.Change) error {
 	*r = threadRow{
 		id: t.ID, before: c.Before, fence: c.Fence, version: t.Version, next: t.Lease.Fence, fingerprint: t.Fingerprint,
 		status: int64(slices.Index(statuses, t.Status())),
-		body:   seal(t, t.ID, t.Fingerprint),
+	}
+	var err error
+	if r.body, err = seal(t, t.ID, t.Fingerprint); err != nil {
+		return r.refuse(runtime.CodeInvalid, err)
 	}
 	if t.Lease.Owner != "" {
 		r.owner = t.Lease.Owner
@@ -81,7 +84,9 @@ func (r *threadRow) fill(c *runtime.Change) error {
 		}
 		row := interruptRow{
 			id: i.ID, state: int64(state), priority: int64(i.Priority), created: i.Created.UnixMilli(), kind: i.Kind, node: i.Node,
-			body: seal(i, i.ID, i.Thread, i.Kind, i.Node),
+		}
+		if row.body, err = seal(i, i.ID, i.Thread, i.Kind, i.Node); err != nil {
+			return r.refuse(runtime.CodeInvalid, fmt.Errorf("interrupt %.60q: %w", i.ID, err))
 		}
 		if who := i.Answerers(); len(who) > 0 {
 			row.who = names(who)
@@ -114,7 +119,10 @@ func (r *threadRow) entries(c *runtime.Change) error {
 	if n := len(c.Entries); n > 0 {
 		r.seq = c.Entries[n-1].Seq
 	}
-	r.log = seal(&c.Entries, r.id)
+	var err error
+	if r.log, err = seal(&c.Entries, r.id); err != nil {
+		return r.refuse(runtime.CodeInvalid, err)
+	}
 	return nil
 }
 

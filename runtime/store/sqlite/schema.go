@@ -39,6 +39,7 @@ var migrations = []string{
 	CREATE TABLE log(n INTEGER PRIMARY KEY, thread INTEGER NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL);
 	CREATE INDEX log_thread ON log(thread, seq) WHERE n > thread;
 	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
+	`PRAGMA user_version = 2`, // nothing but the version: bodies of interrupts have Clashes
 }
 
 // statuses and states by the number that the file has for them. Both only grow.

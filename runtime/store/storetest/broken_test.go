@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -306,6 +307,22 @@ func late() *broken {
 	}}
 }
 
+// standing shows the entry at a cursor again to who goes on after it: the last page has no end.
+func standing() *broken { return reads(func(q *runtime.LogQuery) { q.After = max(0, q.After-1) }) }
+
+// renumbering gives entries other cursors each time they are read, and does not know the old ones again.
+func renumbering() *broken {
+	var last atomic.Int64
+	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+		q.After = 0
+		found, err := s.Log(bg, q)
+		for n := range found {
+			found[n].Cursor = last.Add(1)
+		}
+		return found, err
+	}}
+}
+
 // upsideDown turns what Log or Threads return around.
 func upsideDown() *broken {
 	return &broken{
@@ -370,6 +387,23 @@ func deaf() *broken {
 	return b
 }
 
+// forgetful says of every third commit that it is done, and has not done it; with half it has done its first change, and says that it has not.
+func forgetful(half bool) *broken {
+	var calls atomic.Int64
+	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+		switch {
+		case calls.Add(1)%3 > 0:
+			return s.Commit(bg, changes...)
+		case !half:
+			return nil
+		}
+		if err := s.Commit(bg, changes[0]); err != nil {
+			return err
+		}
+		return &runtime.Error{Code: runtime.CodeUnavailable, Err: context.Canceled}
+	}}
+}
+
 // rich is mem with every capability, each played by a wrapper.
 func rich() Opened {
 	base := mem.Open()
@@ -416,15 +450,22 @@ func rich() Opened {
 type cautious struct{ runtime.Store }
 
 func (c *cautious) Commit(ctx context.Context, changes ...*runtime.Change) error {
-	if err := ctx.Err(); err != nil {
+	if err := over(ctx); err != nil {
 		return err
 	}
 	return c.Store.Commit(ctx, changes...)
 }
 
 func (c *cautious) Load(ctx context.Context, id string) (*runtime.Thread, error) {
-	if err := ctx.Err(); err != nil {
+	if err := over(ctx); err != nil {
 		return nil, err
 	}
 	return c.Store.Load(ctx, id)
+}
+
+func over(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return &runtime.Error{Code: runtime.CodeUnavailable, Err: err}
+	}
+	return nil
 }

@@ -58,7 +58,8 @@ var clauses = []clause{
 	{"loads and commits of a thread are linearizable", "Load, Commit; row 3 of the test plan", always, linearizable},
 	{"random lives of threads match the model", "laws 3 to 7; row 2 of the test plan", always, modelled},
 
-	{"a cancelled context does nothing", "Store: has changed nothing", always, cancelled},
+	{"a cancelled context does nothing", "Store: a context that is over refuses with unavailable", always, cancelled},
+	{"a context that ends in a commit leaves all or nothing", "Store: taken back, or done and said so", always, cutShort},
 	{"a closed store is unavailable", "Store: a closed store refuses with unavailable", closes, closed},
 	{"everything survives closing and opening", "Commit: durable; laws 1, 6 and 8", durable, reopened},
 	{"damage is reported and harms one thread only", "Store: damaged data is refused with internal", damage, damaged},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,11 +30,69 @@ func cancelled(tr *trial) {
 	cancel()
 	tr.unchanged(func() {
 		for method, err := range tr.attempts(ctx, tr.Store, c) {
-			assert.Error(tr, err, method)
+			assert.Equal(tr, runtime.CodeUnavailable, runtime.CodeOf(err), "%s: %v", method, err)
 		}
 	})
 	tr.commit(c)
 	tr.holdsAsCommitted("a")
+}
+
+// cutShort ends a context while commits of two threads each run under it, several at a time, so that some of them wait for others. Each is
+// there as a whole or not at all, and is there when its call said so. Only that is asked of one that was refused: where it is found, the
+// store could not know.
+func cutShort(tr *trial) {
+	for round := range rounds {
+		pairs := make([][]*runtime.Change, writers)
+		for w := range pairs {
+			pairs[w] = []*runtime.Change{tr.says(fmt.Sprintf("a%d", w), "one"), tr.says(fmt.Sprintf("b%d", w), "other")}
+		}
+		errs := tr.commitAndLeave(round%writers, pairs)
+		for w, pair := range pairs {
+			one, other := tr.stored(pair[0]), tr.stored(pair[1])
+			require.Equal(tr, one, other, "both threads, or none of them")
+			if errs[w] != nil {
+				tr.refused(runtime.CodeUnavailable, errs[w])
+			} else {
+				require.True(tr, one, "it is there when the commit returned")
+			}
+			if one {
+				tr.records[pair[0].Thread.ID], tr.records[pair[1].Thread.ID] = pair[0].Thread, pair[1].Thread
+			}
+		}
+	}
+}
+
+// commitAndLeave commits at the same time what belongs together, and ends their context when so many have begun.
+func (tr *trial) commitAndLeave(begun int, together [][]*runtime.Change) []error {
+	ctx, cancel := context.WithCancel(tr.ctx)
+	defer cancel()
+	errs := make([]error, len(together))
+	var all sync.WaitGroup
+	for n, changes := range together {
+		all.Go(func() { errs[n] = tr.Store.Commit(ctx, changes...) })
+		if n == begun {
+			all.Go(cancel)
+		}
+	}
+	all.Wait()
+	return errs
+}
+
+// stored reports whether the store has the thread as a change makes it, and wants it as it was before otherwise.
+func (tr *trial) stored(c *runtime.Change) bool {
+	tr.Helper()
+	t, err := tr.Store.Load(tr.ctx, c.Thread.ID)
+	if c.Before == 0 && err != nil {
+		tr.refused(runtime.CodeNotFound, err)
+		return false
+	}
+	require.NoError(tr, err)
+	if t.Version == c.Before {
+		tr.same(record(tr.records[c.Thread.ID]), record(t))
+		return false
+	}
+	tr.same(record(c.Thread), record(t))
+	return true
 }
 
 func closed(tr *trial) {

@@ -207,7 +207,7 @@ var controls = map[string][]func() *broken{
 		},
 	},
 	"the log has a default limit":                     {func() *broken { return reads(func(q *runtime.LogQuery) { q.Limit = max(q.Limit, 1000) }) }},
-	"a reader that follows its cursor misses nothing": {late},
+	"a reader that follows its cursor misses nothing": {late, standing, renumbering},
 	"threads are found by status":                     {func() *broken { return lists(func(q *runtime.ThreadQuery) { q.Statuses = nil }) }},
 	"rows say what the record says after each commit": {
 		func() *broken { return rows(func(row *runtime.ThreadRow) { row.Wake = time.Time{} }) },
@@ -268,9 +268,12 @@ var controls = map[string][]func() *broken{
 	"commits of the same two threads do not block or tear": {firstOnly},
 	"loads and commits of a thread are linearizable":       {func() *broken { return lagging(false) }},
 	"random lives of threads match the model": {
-		noInterrupts, noVersions, oneByOne, deleting, firstOnly, func() *broken { return lagging(false) },
+		noInterrupts, noVersions, oneByOne, deleting, firstOnly, standing, renumbering, func() *broken { return lagging(false) },
 	},
 	"a cancelled context does nothing": {deaf},
+	"a context that ends in a commit leaves all or nothing": {
+		func() *broken { return forgetful(false) }, func() *broken { return forgetful(true) },
+	},
 }
 
 // editAll changes the interrupts of a change, in copies.

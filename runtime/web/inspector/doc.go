@@ -9,8 +9,8 @@
 //
 // A person types it in, or follows an address with a fragment, like http://127.0.0.1:8080/#token=...&by=ann. A fragment is part of no
 // request. The page takes it out of the address at once and keeps it in the session storage of its tab; it goes out in the Authorization
-// header only. Besides the operator's, a capability token for one thread will do, and for one interrupt with &interrupt=ID: then
-// the page shows that alone.
+// header only. Besides the operator's, a capability token for one thread will do, or for one interrupt: then the page shows that alone. It asks
+// the server what a capability token may do, and offers nothing else. &interrupt=ID shows one interrupt alone with a token for its thread.
 //
 // # Mounting
 //

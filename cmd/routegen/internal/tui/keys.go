@@ -64,7 +64,7 @@ func (s *state) watchKey(key string) []job {
 	case "tab", "shift+tab":
 		s.pick(key == "tab")
 	case "enter":
-		if i := s.choice(); i != nil {
+		if i := s.choice(); i != nil && !s.barred(mayAnswer) {
 			s.open(i)
 		}
 	case "up":
@@ -87,12 +87,16 @@ func (s *state) watchKey(key string) []job {
 // escape asks for a pause, takes that back before it has come, or shows the one that is there.
 func (s *state) escape() []job {
 	if i := s.pausedBy(); i != nil {
-		s.pause = pauseNone
-		s.open(i)
+		if s.pause = pauseNone; !s.barred(mayAnswer) {
+			s.open(i)
+		}
 		return nil
 	}
 	switch s.pause {
 	case pauseAsked:
+		if s.barred(mayAnswer) { // taking it back is an answer
+			return nil
+		}
 		if s.pauseAck != "" && !s.own {
 			s.notice = "This pause was asked for elsewhere, so it is not taken back."
 			return nil
@@ -103,6 +107,9 @@ func (s *state) escape() []job {
 		s.pause = pauseAsked
 		return nil
 	case pauseNone:
+	}
+	if s.barred(mayEscape) {
+		return nil
 	}
 	s.pause, s.pauseAck, s.own, s.notice = pauseAsked, "", false, ""
 	return []job{escape{runtime.EscapeSafe}}

@@ -102,7 +102,7 @@ func TestTokenEnds(t *testing.T) {
 	s := r.watchWith(web.Client{Base: r.client.Base, Token: g.Token}, id, 80, 24, true)
 	s.sees("[>] 1 a")
 	s.keys(escKey)
-	s.sees("The pause is refused: this token may not do that (forbidden)")
+	s.sees("Your token does not let you pause it.")
 	require.NoError(t, r.client.Revoke(t.Context(), id, g.ID))
 	t.Log("\n" + s.sees("The server refuses to go on", "(forbidden)", "[>] 1 a"))
 	s.keys("q")

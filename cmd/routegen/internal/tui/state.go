@@ -69,6 +69,8 @@ const (
 type state struct {
 	thread        string
 	newRequest    func() string // ids of answers
+	rights        []string      // what the token may do; nil when the server does not say
+	once          bool          // it is for one answer
 	width, height int
 
 	snap     *web.Thread // as last loaded
@@ -222,6 +224,10 @@ func (s *state) settle() []job {
 	}
 	was := s.pause
 	s.pause = pauseNone
+	if was != pauseNone && !s.may(mayAnswer) {
+		s.notice = "The work is paused. Somebody else says how it goes on."
+		return nil
+	}
 	switch was {
 	case pauseAsked:
 		s.open(i)
@@ -232,6 +238,24 @@ func (s *state) settle() []job {
 	case pauseNone:
 	}
 	return nil
+}
+
+// The rights that a key here can take.
+const (
+	mayAnswer = "answer"
+	mayEscape = "escape"
+)
+
+// may reports whether the token has a right, as far as that is known.
+func (s *state) may(action string) bool { return s.rights == nil || slices.Contains(s.rights, action) }
+
+// barred reports whether the token lacks a right, and says so.
+func (s *state) barred(action string) bool {
+	if s.may(action) {
+		return false
+	}
+	s.notice = "Your token does not let you " + map[string]string{mayAnswer: "answer.", mayEscape: "pause it."}[action]
+	return true
 }
 
 // pausedBy returns the open interrupt of a pause.
@@ -299,6 +323,9 @@ func (s *state) send(a runtime.Answer) []job {
 
 func (s *state) answered(e *answered) []job {
 	f := s.form
+	if e.err == nil && s.once {
+		s.rights = slices.DeleteFunc(slices.Clone(s.rights), func(action string) bool { return action == mayAnswer })
+	}
 	if f == nil {
 		return s.reload()
 	}

@@ -72,6 +72,10 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 		return false, err
 	}
 	m := &model{ctx: ctx, port: &calls, by: cfg.By, state: newState(cfg.Thread, rand.Text)}
+	if rights, err := calls.Rights(ctx); err == nil { // a server that does not say refuses what must not be
+		m.state.rights = rights.Actions
+		m.state.once = rights.Once
+	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithEnvironment(cfg.environ()))
 	rows := cfg.Client
 	rows.HTTP = linked(func(e lineCame) { program.Send(e) })

@@ -248,26 +248,34 @@ func (s *state) drawHelp(c *screen) {
 	case f != nil:
 		keys = []string{"Enter answer", "Up/Down or a number choose", "Esc back"}
 	default:
-		switch {
-		case s.over(): // nothing runs
-		case s.pausedBy() != nil:
-			keys = []string{"Esc change the plan"}
-		case s.pause == pauseAsked:
-			keys = []string{"Esc take the pause back", "n pause now"}
-		case s.pause == pauseTaken:
-			keys = []string{"Esc pause after all"}
-		default:
-			keys = []string{"Esc pause"}
-		}
-		if open := s.answerable(); len(open) > 0 {
-			keys = append(keys, "Enter answer")
-			if len(open) > 1 {
-				keys = append(keys, "Tab next question")
-			}
-		}
-		keys = append(keys, "Up/Down log", "q leave")
+		keys = s.watchKeys()
 	}
 	c.hints(keys)
+}
+
+// watchKeys are the keys while no form is open: those that do something, and that the token allows.
+func (s *state) watchKeys() (keys []string) {
+	switch answers := s.may(mayAnswer); {
+	case s.over(): // nothing runs
+	case s.pausedBy() != nil && answers:
+		keys = []string{"Esc change the plan"}
+	case s.pausedBy() != nil: // others say how it goes on
+	case s.pause == pauseAsked && answers:
+		keys = []string{"Esc take the pause back", "n pause now"}
+	case s.pause == pauseAsked:
+		keys = []string{"n pause now"}
+	case s.pause == pauseTaken:
+		keys = []string{"Esc pause after all"}
+	case s.may(mayEscape):
+		keys = []string{"Esc pause"}
+	}
+	if open := s.answerable(); len(open) > 0 && s.may(mayAnswer) {
+		keys = append(keys, "Enter answer")
+		if len(open) > 1 {
+			keys = append(keys, "Tab next question")
+		}
+	}
+	return append(keys, "Up/Down log", "q leave")
 }
 
 // hints adds the keys, none of them broken over two lines. In a low terminal there is room for the first ones only.

@@ -3,19 +3,45 @@
 const base = new URL(document.querySelector("meta[name=api]").content, document.baseURI);
 const keys = {token: "routegen.token", by: "routegen.by", interrupt: "routegen.interrupt"};
 
+let rights = null; // of a capability token, as the server tells them
+
 export const session = {
   get token() { return sessionStorage.getItem(keys.token) ?? ""; },
   get by() { return sessionStorage.getItem(keys.by) ?? ""; },
   // what a capability token is for; "" for the operator's
   get thread() { return threadOf(this.token); },
-  get interrupt() { return sessionStorage.getItem(keys.interrupt) ?? ""; },
+  get interrupt() { return sessionStorage.getItem(keys.interrupt) || rights?.interrupt || ""; },
+  get once() { return Boolean(rights?.once); },
+  // known says whether the rights are; may, whether the token has one. Until they are known all is offered, and the server refuses what must not be.
+  get known() { return !this.thread || rights !== null; },
+  may(action) { return !this.thread || !rights || rights.actions.includes(action); },
   enter({token, by, interrupt}) {
+    rights = null;
     sessionStorage.setItem(keys.token, token);
     sessionStorage.setItem(keys.by, by ?? "");
     sessionStorage.setItem(keys.interrupt, interrupt ?? "");
   },
-  leave() { for (const key of Object.values(keys)) sessionStorage.removeItem(key); },
+  leave() {
+    rights = null;
+    for (const key of Object.values(keys)) sessionStorage.removeItem(key);
+  },
 };
+
+// learn asks what the token may do. The operator's may do everything.
+export async function learn() {
+  const token = session.token;
+  if (!session.thread) return;
+  try {
+    const told = await get("token");
+    if (token === session.token) rights = told;
+  } catch (err) {
+    if (!(err instanceof Refused)) throw err;
+  }
+}
+
+// forbids says why something is not offered; "" when it is.
+const deeds = {answer: "answer", escape: "pause it", cancel: "end it", deliver: "say something to it"};
+export const forbids = (action) => (session.may(action) ? "" : `Your token does not let you ${deeds[action]}.`);
 
 // A capability token begins with its thread.
 function threadOf(token) {

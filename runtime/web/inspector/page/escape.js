@@ -1,6 +1,6 @@
 // The dialog of a pause: ask for it, hear that it is asked for and then that it is there, and say how the work goes on.
 
-import {by, post, poster, Refused} from "./api.js";
+import {by, forbids, post, poster, Refused, session} from "./api.js";
 import {add, h, modal, say, swap, tell, uid} from "./dom.js";
 
 // askPause asks whether to pause. Closing the dialog does nothing.
@@ -23,7 +23,7 @@ export function askPause(context) {
         alarm.hidden = false;
         send.disabled = false;
       }
-    }}}, h("h2", null, "Pause this thread"), h("p", {class: "soft"}, "What is open stays open. You decide then how it goes on."),
+    }}}, h("h2", null, "Pause this thread"), h("p", {class: "soft"}, "Open questions make way for it, and are asked again when the work goes on. How it goes on is decided then."),
     h("div", {class: "choices"}, mode("safe", "At the next safe point", "The step that runs may end first.", true), mode("now", "Now", "What runs is cancelled.", false)),
     h("label", {for: reason.id}, "Why ", h("span", {class: "optional"}, "optional")), reason, alarm,
     h("div", {class: "row end"}, h("button", {type: "button", class: "quiet", on: {click: () => dialog.close()}}, "Leave it running"), send));
@@ -63,7 +63,12 @@ function suggested(plan) {
 }
 
 function fill(dialog, context) {
-  const i = context.interrupt(), plan = context.plan();
+  const i = context.interrupt(), plan = context.plan(), often = !session.once; // a plan is changed with no token for one answer
+  if (forbids("answer")) {
+    swap(dialog, h("div", {class: "escape"}, h("h2", null, "Paused"), h("p", null, `${forbids("answer")} Somebody else says how it goes on.`),
+      h("div", {class: "row end"}, h("button", {type: "button", class: "primary", on: {click: () => dialog.close()}}, "Close"))));
+    return;
+  }
   const text = h("textarea", {id: uid("m"), rows: 3, maxlength: 4000, placeholder: plan ? "For example: add a boat trip" : "In your words"});
   const alarm = h("div", {class: "refusal", role: "alert", hidden: true});
   const shown = h("div", {class: "preview", "aria-live": "polite"});
@@ -115,10 +120,10 @@ function fill(dialog, context) {
     shown, alarm,
     h("div", {class: "row spread wrap"}, h("div", {class: "start"},
       allowed.has("cancel") && button("End the thread", "quiet danger", () => run(() => answer("cancel"), "Ended"), "cancel"),
-      plan?.undo > 0 && button("Undo the last change", "quiet", () => run(() => post(`threads/${context.id}/plan/undo`, by({})), "Undone: it goes on as before"), "undo"),
-      plan?.redo > 0 && button("Redo", "quiet", () => run(() => post(`threads/${context.id}/plan/redo`, by({})), "Done again"), "redo")),
+      often && plan?.undo > 0 && button("Undo the last change", "quiet", () => run(() => post(`threads/${context.id}/plan/undo`, by({})), "Undone: it goes on as before"), "undo"),
+      often && plan?.redo > 0 && button("Redo", "quiet", () => run(() => post(`threads/${context.id}/plan/redo`, by({})), "Done again"), "redo")),
       allowed.has("continue") && button("Continue as is", "", () => run(() => answer("continue"), "It goes on"), "continue"),
-      plan && allowed.has("modify") && preview, allowed.has("modify") && change));
+      often && plan && allowed.has("modify") && preview, allowed.has("modify") && change));
   swap(dialog, form);
   text.focus();
 }

@@ -110,7 +110,10 @@ export class History {
       case "resumed": return `${by}let it go on${r.text ? `, changed: ${brief(r.text, 80)}` : ""}`;
       case "modified": return "took the change";
       case "reroute": return r.routeTo ? `${by}wants it to go on at ${words(r.routeTo)} (${r.state})` : `reroute ${r.state}`;
-      case "message": if (Array.isArray(r.value?.plan_steps) && !r.value.task_description) return [h("b", null, words(r.name)), ` ${r.value.completed_count} of ${r.value.total_steps} done${r.value.modification_type ? `, ${r.value.modification_type}` : ""}`];
+      case "message": if (r.name === "request" && r.value?.digest) return "notes a call, so that it counts once";
+        if (r.name === "grant" && r.value?.actions) return [h("b", null, "a token"), ` was made${r.value.by ? ` for ${r.value.by}` : ""}: ${r.value.actions.join(", ")}`];
+        if (r.name === "grant_revoked") return [h("b", null, "a token"), " was revoked"];
+        if (Array.isArray(r.value?.plan_steps) && !r.value.task_description) return [h("b", null, words(r.name)), ` ${r.value.completed_count} of ${r.value.total_steps} done${r.value.modification_type ? `, ${r.value.modification_type}` : ""}`];
         return [h("b", null, words(r.name)), " ", brief(r.value?.text ?? r.value?.task_description ?? r.text ?? r.value ?? "", 90)];
       case "over": return `is over: ${words(r.state).toLowerCase()}`;
       default: return [words(r.type), " ", brief(r.name ?? r.text ?? "", 80)];

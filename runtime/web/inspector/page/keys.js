@@ -1,17 +1,21 @@
 // The keyboard. Keys work where nobody types.
 
+import {session} from "./api.js";
 import {h, modal} from "./dom.js";
 
+// help has the keys, what each does, and the right that it takes; lists are the operator's.
 const help = [
-  ["j, k", "next and previous in the list"], ["Enter", "open it"], ["g i, g t, g s", "inbox, threads, stats"], ["a", "to the answer"],
-  ["Ctrl Enter", "send the answer"], ["p, Esc", "pause the thread, or decide how it goes on"], ["[, ]", "a step back and forward in its history"],
+  ["j, k", "next and previous in the list", "list"], ["Enter", "open it", "list"], ["g i, g t, g s", "inbox, threads, stats", "list"], ["a", "to the answer", "answer"],
+  ["Ctrl Enter", "send the answer", "answer"], ["p, Esc", "pause the thread, or decide how it goes on", "escape"], ["[, ]", "a step back and forward in its history"],
   ["arrows", "from node to node on the map"], ["t", "light, dark, or as the system"], ["Esc", "close; from a thread with nothing to pause, back to the list"], ["?", "this"],
 ];
+
+const offered = ([, , right]) => !right || (right === "list" ? !session.thread : session.may(right));
 
 export function showHelp() {
   modal("Keyboard", (dialog) => dialog.append(
     h("h2", null, "Keyboard"),
-    h("dl", {class: "keys"}, help.map(([key, what]) => [h("dt", null, key.split(", ").map((k, n) => [n ? " " : "", h("kbd", null, k)])), h("dd", null, what)])),
+    h("dl", {class: "keys"}, help.filter(offered).map(([key, what]) => [h("dt", null, key.split(", ").map((k, n) => [n ? " " : "", h("kbd", null, k)])), h("dd", null, what)])),
     h("form", {method: "dialog", class: "row end"}, h("button", {class: "primary"}, "Close"))));
 }
 

@@ -1,6 +1,6 @@
 // The page: who is here, where they are, and what is shown for that.
 
-import {session, whenLeft} from "./api.js";
+import {learn, session, whenLeft} from "./api.js";
 import {clean, h, once, say, swap, tick} from "./dom.js";
 import {connect, disconnect, live} from "./live.js";
 import {showLogin} from "./login.js";
@@ -95,13 +95,15 @@ function leave(problem) {
   showLogin(detail, problem, enter);
 }
 
-function enter() {
+async function enter() {
+  const token = session.token;
+  await learn(); // before anything is offered
+  if (token !== session.token) return;
   const who = document.querySelector("[data-do=leave]");
   who.hidden = false;
   swap(who, session.by || (session.thread ? "Guest" : "Operator"));
   who.title = "Sign out of this tab";
   route();
-  const token = session.token;
   document.body.classList.toggle("guest", Boolean(session.thread));
   document.body.classList.toggle("once", Boolean(session.interrupt));
   if (session.interrupt) return; // a token for one question has no stream
@@ -118,6 +120,7 @@ const refresh = once(async () => {
 });
 
 live.addEventListener("fresh", refresh);
+live.addEventListener("fresh", () => { if (!session.known) learn().then(() => thread?.load()); });
 live.addEventListener("row", (e) => { inbox.heard(e.detail); refresh(); });
 live.addEventListener("state", ({detail: {name, detail: problem}}) => {
   const said = clean({live: "Live: changes appear as they happen", lost: "Connection lost: trying again", refused: `Not connected: ${problem?.message ?? ""}`}[name]);

@@ -1,6 +1,6 @@
 // A question: what is asked, by whom, until when, and the form of its answer.
 
-import {by, post, poster, Refused, session} from "./api.js";
+import {by, forbids, learn, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
 import {add, brief, changed, clock, h, pretty, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
@@ -49,25 +49,41 @@ export class QuestionCard {
     if (fresh) this.drawBody();
     if (i.state !== "open" && (fresh || was !== i.state)) this.close();
     if (i.state === "open" && this.dirty === false && was && was !== "open") this.drawBody();
+    if (i.state === "open") this.permit();
+  }
+
+  // permit offers an answer only where the token allows one, and says so elsewhere.
+  permit() {
+    const why = forbids("answer");
+    if (why === this.why) return; // what waits for its reply stays as it is
+    this.why = why;
+    for (const field of this.form?.elements ?? [this.decides]) field.disabled = why !== "";
+    (this.form ? this.send : this.decides).title = why;
+    this.barred.hidden = why === "";
+    this.barred.textContent = why;
   }
 
   drawHead() {
     const i = this.i, kind = kindOf(i.kind);
     const taken = i.claimedBy && i.claimedBy !== session.by;
-    if (!changed(this.head, i.state, i.claimedBy, i.due, i.votes)) return;
+    const why = forbids("answer");
+    if (!changed(this.head, i.state, i.claimedBy, i.due, i.votes, why)) return;
     swap(this.head,
       h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
       h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, words(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
         i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
-        type: "button", class: "quiet small claim", disabled: Boolean(taken), title: taken ? "" : "So that nobody else answers it meanwhile",
+        type: "button", class: "quiet small claim", disabled: Boolean(taken || why), title: why || (taken ? "" : "So that nobody else answers it meanwhile"),
         on: {click: () => this.claim()},
       }, taken ? `${i.claimedBy} has it` : i.claimedBy ? "Lay down" : "Take on"));
   }
 
   drawBody() {
     const i = this.i, asked = i.payload?.request ?? i.payload ?? {};
+    this.why = "";
+    this.barred = h("p", {class: "soft barred", hidden: true});
+    this.decides = h("button", {type: "button", class: "primary", on: {click: () => this.hooks.decide?.()}}, "Decide how it goes on");
     this.form = i.kind === "user_escape" ? null : this.drawForm();
     swap(this.body, h("h2", null, i.text || words(i.name)),
       asked.contextForDecision && h("p", {class: "context"}, asked.contextForDecision),
@@ -75,7 +91,7 @@ export class QuestionCard {
       i.payload?.reasoning && h("p", {class: "context"}, i.payload.reasoning),
       i.payload?.args && h("pre", {class: "about"}, pretty(i.payload.args)),
       this.rest(asked),
-      this.form ?? h("div", {class: "row"}, h("button", {type: "button", class: "primary", on: {click: () => this.hooks.decide?.()}}, "Decide how it goes on")));
+      this.barred, this.form ?? h("div", {class: "row"}, this.decides));
   }
 
   // rest shows what else the asker gave, for those who want it.
@@ -109,7 +125,7 @@ export class QuestionCard {
 
   // choose sends the work elsewhere instead of answering; "" takes that back.
   choose(target) {
-    if (!this.targets?.includes(target) && target !== "") return;
+    if (!this.targets?.includes(target) && target !== "" || forbids("answer")) return;
     this.target = target;
     if (this.pick) this.pick.value = target;
     this.fields.hidden = target !== "";
@@ -133,6 +149,7 @@ export class QuestionCard {
     try {
       const out = await this.post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}));
       this.dirty = false;
+      if (session.once) await learn(); // it may have been for this one
       say(this.target ? `Sent to ${words(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
       this.hooks.answered?.(out.interrupt);
       if (out.interrupt) this.update(out.interrupt);
@@ -140,7 +157,7 @@ export class QuestionCard {
       if (!(err instanceof Refused)) throw err;
       this.refused(err);
     } finally {
-      this.send.disabled = false;
+      this.send.disabled = forbids("answer") !== "";
     }
   }
 

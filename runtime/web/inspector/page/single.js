@@ -1,6 +1,6 @@
 // One question alone, for a token that is for that only.
 
-import {Refused} from "./api.js";
+import {learn, Refused, session} from "./api.js";
 import {h, once, swap} from "./dom.js";
 import {failure, interrupt} from "./inbox.js";
 import {QuestionCard} from "./question.js";
@@ -9,6 +9,7 @@ export function showQuestion(into, id) {
   let card = null;
   const load = once(async () => {
     try {
+      if (!session.known) await learn();
       const i = await interrupt(id);
       if (card) card.update(i);
       else {

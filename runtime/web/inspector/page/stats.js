@@ -36,7 +36,7 @@ function drawn(items) {
   const bar = (i) => h("td", {class: "bar"}, i.answered > 0 && [h("meter", {min: 0, max: 100, value: length(i.median), "aria-label": "median"}), h("span", {class: "num"}, `${span(i.median)} / ${span(i.p95)}`)]);
   return [
     h("div", {class: "tiles"}, tile(asked, "asked"), tile(answered, "answered", asked ? `${Math.round((100 * answered) / asked)} %` : ""), tile(sum("expired"), "expired"),
-      tile(sum("superseded"), "superseded"), tile(slow ? span(slow.p95) : "–", "slowest, 95 of 100", slow && words(slow.node || slow.kind))),
+      tile(sum("clashed"), "lost a clash"), tile(slow ? span(slow.p95) : "–", "slowest, 95 of 100", slow && words(slow.node || slow.kind))),
     h("div", {class: "card scrolls"}, h("table", {class: "table"}, h("thead", null, h("tr", null, ["Kind", "Node", "For", "Asked", "Answered", "Expired", "Unclear", "Median / 95 of 100"].map((t) => h("th", {scope: "col"}, t)))),
       h("tbody", null, items.map((i) => h("tr", null, h("td", null, h("span", {class: "sign", "aria-hidden": "true"}, kindOf(i.kind).sign), " ", kindOf(i.kind).title), h("td", null, words(i.node ?? "") || "–"),
         h("td", null, i.assignee || "anybody"), ["count", "answered", "expired", "reasked"].map((k) => h("td", {class: "num"}, i[k] ?? 0)), bar(i)))))),

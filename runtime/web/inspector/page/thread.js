@@ -1,6 +1,6 @@
 // One thread: what it asks, where it is, and what happened to it.
 
-import {by, get, pages, post, poster, Refused, session} from "./api.js";
+import {by, forbids, get, pages, post, poster, Refused, session} from "./api.js";
 import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
 import {live} from "./live.js";
 import {failure, interrupt} from "./inbox.js";
@@ -116,6 +116,10 @@ export class ThreadView {
     this.pauses.className = t.paused ? "primary" : "";
     this.pauses.textContent = t.paused ? "Decide…" : "Pause…";
     this.ends.hidden = over;
+    for (const [button, action] of [[this.pauses, t.paused ? "answer" : "escape"], [this.ends, "cancel"]]) {
+      button.title = forbids(action);
+      button.disabled = button.title !== "";
+    }
     if (!changed(this.names, this.status, this.machine(), this.program?.title, t.user)) return;
     swap(this.names, h("h1", null, t.id, " ", pill(t.status, t.paused)),
       h("p", {class: "meta"}, h("span", null, this.program?.title ?? words(this.machine())), t.user && h("span", null, `for ${t.user}`), when(t.created, {prefix: "started "}),
@@ -161,7 +165,8 @@ export class ThreadView {
   drawTalk() {
     this.talk.hidden = this.t.status !== "idle";
     if (this.talk.hidden || this.box) return;
-    const text = h("textarea", {rows: 2, "aria-label": "Message", placeholder: "Say something to start the next turn"});
+    const why = forbids("deliver");
+    const text = h("textarea", {rows: 2, "aria-label": "Message", placeholder: why || "Say something to start the next turn", disabled: why !== ""});
     const send = poster();
     this.box = h("form", {class: "card say", on: {submit: async (e) => {
       e.preventDefault();
@@ -172,7 +177,7 @@ export class ThreadView {
         if (text.value === said) text.value = "";
         this.load();
       } catch (err) { say(err.message, {bad: true}); }
-    }}}, text, h("div", {class: "row end"}, h("button", {class: "primary", type: "submit"}, "Send")));
+    }}}, text, h("div", {class: "row end"}, h("button", {class: "primary", type: "submit", title: why, disabled: why !== ""}, "Send")));
     swap(this.talk, this.box);
   }
 
@@ -192,7 +197,7 @@ export class ThreadView {
 
   drawJourney(moment = this.moment, past = false) {
     const open = past ? [] : this.t.open.filter((i) => i.state === "open");
-    const targets = [...new Set(open.flatMap((i) => i.targets ?? []))];
+    const targets = forbids("answer") ? [] : [...new Set(open.flatMap((i) => i.targets ?? []))];
     const asks = (past ? moment.thread?.open ?? [] : open).map((i) => i.node).filter(Boolean);
     this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, chosen: this.lit, asking: new Set(asks)});
   }
@@ -233,12 +238,14 @@ export class ThreadView {
 
   step(by) { this.history.step(by); }
 
-  // pause opens the dialog of a pause, and reports whether there is anything to pause.
+  // pause opens the dialog of a pause, or says why it may not, and reports whether there is anything to pause.
   pause() {
     const t = this.t;
     if (!t || ["done", "failed", "cancelled", "handed_off", "idle"].includes(t.status)) return false;
     const open = () => this.t.open.find((i) => i.kind === "user_escape" && i.state === "open");
     const context = {id: this.id, thread: () => this.t, plan: () => this.moment?.plan, interrupt: open, load: () => this.load(), heard: (f) => { this.hint = f; }};
+    const why = forbids(t.paused && open() ? "answer" : "escape");
+    if (why) { say(why); return true; }
     (t.paused && open() ? decide(context) : askPause(context)).then(() => { this.hint = null; });
     return true;
   }

@@ -61,7 +61,7 @@ export class Threads {
       : h("ul", {role: "list", class: "group"}, found.map((t) => {
         const a = h("a", {class: "item flat", href: `#/t/${t.id}`, data: {thread: t.id}},
           h("span", {class: "text"}, h("span", {class: "name"}, t.id), pill(t.status)),
-          h("span", {class: "meta"}, t.machine && h("span", null, t.machine), t.user && h("span", null, t.user), t.created && when(t.created), t.wake && h("span", null, when(t.wake, {until: true, prefix: "due "}))));
+          h("span", {class: "meta"}, t.machine && h("span", null, t.machine), t.user && h("span", null, t.user), t.created && when(t.created), t.wake && h("span", null, when(t.wake, {until: true, prefix: "wakes "}))));
         mark(a, t.id === this.chosen);
         return h("li", null, a);
       })));
