@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"net/http"
-	"strconv"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -156,67 +154,16 @@ func (c *call) fork(f *forkForm) (any, error) {
 	if id == "" && request != "" {
 		id = threadID(request)
 	}
-	source := c.r.PathValue("thread")
-	if request != "" {
-		if t, err := c.s.engine.Thread(c.ctx(), id); runtime.CodeOf(err) != runtime.CodeNotFound {
-			return c.forkedBefore(t, err, source, f)
+	made, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, id, f.By)
+	switch code := runtime.CodeOf(err); {
+	case err == nil:
+	case f.ID == "" && request != "" && (code == runtime.CodeConflict || code == runtime.CodeInvalid): // the id is the key's: is the fork another body's?
+		if _, absent := c.s.engine.Thread(c.ctx(), id); absent == nil {
+			return nil, errOtherBody
 		}
-	}
-	made, err := c.s.engine.Fork(c.ctx(), source, f.Seq, id, f.By)
-	if runtime.CodeOf(err) == runtime.CodeConflict && request != "" { // the same call was faster
-		t, err := c.s.engine.Thread(c.ctx(), id)
-		return c.forkedBefore(t, err, source, f)
-	}
-	if err != nil {
+		fallthrough
+	default:
 		return nil, err
 	}
 	return forkedOf(made.Thread, made.After), nil
-}
-
-// forkedBefore returns the fork that the same call made, and refuses one that another made.
-func (c *call) forkedBefore(t *runtime.Thread, err error, source string, f *forkForm) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	first, err := c.s.engine.History(c.ctx(), t.ID, 0, 1)
-	if err != nil {
-		return nil, err
-	}
-	if from := t.ForkedFrom; from == nil || from.Thread != source || from.Seq != f.Seq || len(first) == 0 || first[0].Name != f.By {
-		if f.ID == "" {
-			return nil, errOtherBody
-		}
-		return nil, refusal(http.StatusConflict, runtime.CodeConflict, "there is a thread of that id: use another")
-	}
-	old, err := c.s.engine.Thread(c.ctx(), source)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := c.s.entries(c.ctx(), source, old.Seq)
-	if err != nil {
-		return nil, err
-	}
-	made := 0
-	rules := &runtime.Rules{NewID: func() string { made++; return strconv.Itoa(made) }} // of a copy that is thrown away
-	find, refused := c.finder()
-	_, after, err := runtime.ForkAt(t.ID, old, entries, find, f.Seq, rules, f.By, c.s.cfg.Now())
-	if *refused != nil {
-		err = *refused
-	}
-	if err != nil {
-		return nil, err
-	}
-	return forkedOf(t, after), nil
-}
-
-// finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
-func (c *call) finder() (find func(id string) *runtime.Interrupt, refused *error) {
-	refused = new(error)
-	return func(id string) *runtime.Interrupt {
-		i, err := c.s.engine.Interrupt(c.ctx(), id)
-		if err != nil {
-			*refused = err
-		}
-		return i
-	}, refused
 }

@@ -172,3 +172,15 @@ func planOf(t *runtime.Thread) *planState {
 	}
 	return out
 }
+
+// finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
+func (c *call) finder() (find func(id string) *runtime.Interrupt, refused *error) {
+	refused = new(error)
+	return func(id string) *runtime.Interrupt {
+		i, err := c.s.engine.Interrupt(c.ctx(), id)
+		if err != nil {
+			*refused = err
+		}
+		return i
+	}, refused
+}
