@@ -121,10 +121,15 @@ func (d *demo) open(address, look string, wide, high int64) *tab {
 		if os.Geteuid() == 0 {
 			options = append(options, chromedp.NoSandbox)
 		}
-		allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
-		ctx, leave := chromedp.NewContext(allocated)
-		browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // set once
-		browser.err = chromedp.Do(ctx)
+		for range 3 { // Chromium itself crashes at its start now and then
+			allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+			ctx, leave := chromedp.NewContext(allocated)
+			browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // the last one is used
+			if browser.err = chromedp.Do(ctx); browser.err == nil {
+				return
+			}
+			browser.close()
+		}
 	})
 	require.NoError(d, browser.err)
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
