@@ -44,15 +44,17 @@ func TestAWrongQuestionFailsItsStep(t *testing.T) {
 		"second of two": {[]runtime.Question{{Name: "first"}, {Payload: value(`{`)}}, "its Payload is no JSON"},
 		"name":          {[]runtime.Question{{}, {}}, "name"},
 	}
+	for _, c := range wrong {
+		for n := range c.questions {
+			if c.questions[n].Name == "" {
+				c.questions[n].Name = "which"
+			}
+		}
+	}
 	for way, machine := range ways {
 		for name, c := range wrong {
 			t.Run(way+": "+name, func(t *testing.T) {
 				onBoth(t, func(r *rig) {
-					for n := range c.questions {
-						if c.questions[n].Name == "" {
-							c.questions[n].Name = "which"
-						}
-					}
 					r.with(machine(c.questions...))
 					th := r.start("wrong", nil)
 					i := r.asked(th, runtime.KindSystemError)
