@@ -156,11 +156,27 @@ func (c *Change) addressed(a *Answer) (*Interrupt, error) {
 	case !c.rules.HoldEarly || c.Thread.Over != "" || a.Value == nil || a.forms() > 1 || ofEngine(a.Question):
 		return nil, refuse(CodeNotFound, op, fmt.Errorf("it does not ask %q", a.Question))
 	}
+	return nil, c.hold(op, a)
+}
+
+// hold keeps an early answer. All of them travel with every commit of the thread, so they have a bound.
+func (c *Change) hold(op string, a *Answer) error {
+	const most, mostBytes = 64, 64 << 10
 	if err := checkJSON(op, a.Value); err != nil {
-		return nil, err
+		return err
+	}
+	count, size := 1, len(a.Question)+len(a.Value)+len(a.By)+len(a.Request)
+	for _, l := range c.Thread.Mailbox {
+		if l.Name != a.Question || l.By != a.By { // or else it gives way
+			count, size = count+1, size+len(l.Name)+len(l.Value)+len(l.By)+len(l.Request)
+		}
+	}
+	if count > most || size > mostBytes {
+		return refuse(CodeConflict, op, fmt.Errorf("a thread keeps %d early answers at most, and %d bytes of them: answer %q when it is asked",
+			most, mostBytes, shortened(a.Question)))
 	}
 	c.Add(Entry{Type: EntryHeld, Name: a.Question, Value: a.Value, By: a.By, Request: a.Request})
-	return nil, nil
+	return nil
 }
 
 // open returns an open interrupt that by may act on.
@@ -314,7 +330,7 @@ func (c *Change) vote(op string, i *Interrupt, a *Answer) (*Interrupt, error) {
 	for _, v := range i.Votes {
 		switch {
 		case v.By != a.By:
-		case sameJSON(v.Value, a.Value):
+		case SameJSON(v.Value, a.Value):
 			return i, nil
 		default:
 			return nil, refuse(CodeAlreadyAnswered, op, &AnsweredError{Interrupt: i.ID, By: v.By, At: v.At})
@@ -326,7 +342,7 @@ func (c *Change) vote(op string, i *Interrupt, a *Answer) (*Interrupt, error) {
 	for _, v := range i.Votes {
 		same := 0
 		for _, other := range i.Votes {
-			if sameJSON(v.Value, other.Value) {
+			if SameJSON(v.Value, other.Value) {
 				same++
 			}
 		}
@@ -390,14 +406,15 @@ func (i *Interrupt) gave(a *Answer) bool {
 	if a.RouteTo != "" || i.RouteTo != "" {
 		return a.By == i.AnsweredBy && a.RouteTo == i.RouteTo
 	}
-	voted := slices.ContainsFunc(i.Votes, func(v Vote) bool { return v.By == a.By && sameJSON(v.Value, value) })
-	return sameJSON(value, i.Answer) && (voted || a.By == i.AnsweredBy)
+	voted := slices.ContainsFunc(i.Votes, func(v Vote) bool { return v.By == a.By && SameJSON(v.Value, value) })
+	return SameJSON(value, i.Answer) && (voted || a.By == i.AnsweredBy)
 }
 
-// sameJSON compares two documents without regard to spaces and the order of keys. Absent equals nothing, null included.
-func sameJSON(a, b json.RawMessage) bool {
+// SameJSON reports whether two documents say the same, without regard to spaces and the order of keys. Numbers are the same as they are
+// written. One that is absent, nil, is the same as another that is absent, and as nothing else.
+func SameJSON(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
-		return false
+		return a == nil && b == nil
 	}
 	if bytes.Equal(a, b) {
 		return true

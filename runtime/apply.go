@@ -99,7 +99,7 @@ func (t *Thread) leave(e *Entry) {
 	up := t.Frame(parent)
 	if up == nil {
 		t.Result, t.Failure, t.Modify = e.Value, e.Failure, nil
-		t.Control = nil // an order to pause holds this turn, not the next one
+		t.Control, t.Mailbox = nil, nil // an order to pause, and an early answer, are for this turn and not for the next one
 		return
 	}
 	all := true

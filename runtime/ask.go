@@ -12,8 +12,9 @@ import (
 //   - a less urgent one loses. By the clash rule of the new one's kind it is queued, or superseded;
 //   - interrupts of one kind stand beside each other: siblings ask at the same time.
 //
-// A question that a policy answers, or whose answer came early, is answered in the same change and displaces nothing. A policy's answer
-// that is not legal for the question is none; and an early answer is one to a question of the work, never to one of the engine.
+// A question that a policy answers, or whose answer came early, is answered in the change in which it opens, and displaces nothing: here, or
+// when its turn in the queue comes. A policy's answer that is not legal for the question is none; and an early answer is one to a question of
+// the work, never to one of the engine.
 func (c *Change) Ask(frame, kind string, questions ...Question) {
 	for n := range questions {
 		c.ask(frame, kind, questions[n])
@@ -21,7 +22,7 @@ func (c *Change) Ask(frame, kind string, questions ...Question) {
 }
 
 func (c *Change) ask(frame, kind string, q Question) *Interrupt {
-	row, priority := c.rules.Kind(kind)
+	_, priority := c.rules.Kind(kind)
 	q.compact()
 	i := &Interrupt{
 		ID: c.rules.NewID(), Thread: c.Thread.ID, Frame: frame, Kind: kind, Priority: priority, State: InterruptOpen,
@@ -56,12 +57,17 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 		Until: i.Due, Opened: i,
 	})
 	if i.State == InterruptOpen {
-		c.answerAtOnce(i, &row)
-		if now := c.Thread.Interrupt(i.ID); now != nil && now.State == InterruptOpen {
-			c.displace(now)
-		}
+		c.opened(i)
 	}
 	return i
+}
+
+// opened gives an interrupt that has just opened the answer that is there already; without one it makes others give way.
+func (c *Change) opened(i *Interrupt) {
+	c.answerAtOnce(i)
+	if now := c.Thread.Interrupt(i.ID); now != nil && now.State == InterruptOpen {
+		c.displace(now)
+	}
 }
 
 // urgency is the place of a kind in the table as it is now: the number an interrupt stores is of the program that asked, and orders the inbox.
@@ -114,12 +120,13 @@ func (c *Change) promote() {
 			return
 		}
 		c.Add(Entry{Type: EntryOpened, Interrupt: next.ID, Until: c.due(next)})
-		c.displace(c.Thread.Interrupt(next.ID)) // only kinds that changed places since can stand below it
+		c.opened(c.Thread.Interrupt(next.ID)) // only kinds that changed places since can give way to it
 	}
 }
 
 // answerAtOnce gives the answer of a policy, or one that came early.
-func (c *Change) answerAtOnce(i *Interrupt, row *Kind) {
+func (c *Change) answerAtOnce(i *Interrupt) {
+	row, _ := c.rules.Kind(i.Kind)
 	if auto := json.RawMessage(row.AutoAnswer); len(auto) > 0 && (len(row.AutoWhen) == 0 || slices.Contains(row.AutoWhen, i.Type)) && c.legal(i, auto) {
 		c.settle(i, auto, "", "policy", "")
 		return
@@ -135,14 +142,17 @@ func (c *Change) answerAtOnce(i *Interrupt, row *Kind) {
 }
 
 // due returns the deadline of an interrupt that begins to wait now: what its policy gives, so that the time in the queue does not count, or
-// what it has already, where that is later: a person extended it, or set it by hand.
+// what it has already, where that is later: a person extended it, or set it by hand. One that came while nobody could answer is none: no
+// question expires unseen.
 func (c *Change) due(i *Interrupt) time.Time {
-	if policy := i.policy(c.rules); policy != nil && policy.After > 0 {
-		if due := c.Now.Add(policy.After); due.After(i.Due) {
-			return due
-		}
+	due := i.Due
+	if policy := i.policy(c.rules); policy != nil && policy.After > 0 && c.Now.Add(policy.After).After(due) {
+		due = c.Now.Add(policy.After)
 	}
-	return i.Due
+	if came(due, c.Now) {
+		return time.Time{}
+	}
+	return due
 }
 
 // policy returns what happens at the deadline: the question's own, or the kind's; nil means that there is none.
@@ -154,9 +164,9 @@ func (i *Interrupt) policy(rules *Rules) *Deadline {
 	return row.Deadline
 }
 
-// Extend moves the deadline of an open interrupt, or gives it one. It refuses with CodeNotFound, with CodeInvalid for a time that is over,
-// with CodeForbidden for one who may not answer, with CodeConflict for one that is queued or that somebody else has claimed, and with
-// CodeExpired once the deadline has come.
+// Extend moves the deadline of an open interrupt, or gives it one; where that comes while the interrupt is queued, it is gone. It refuses with
+// CodeNotFound, with CodeInvalid for a time that is over, with CodeForbidden for one who may not answer, with CodeConflict for one that is
+// queued or that somebody else has claimed, and with CodeExpired once the deadline has come.
 func (c *Change) Extend(interrupt string, until time.Time, by string) error {
 	i, err := c.open("extend", interrupt, by)
 	if err != nil {

@@ -17,7 +17,7 @@ type Rules struct {
 	// that is nil checks nothing.
 	Check func(schema, value json.RawMessage) error
 
-	HoldEarly bool // keep an answer that comes before its question, where false refuses it
+	HoldEarly bool // keep an answer that comes before its question, until the turn ends, where false refuses it
 }
 
 // DefaultKinds are the kinds of a program that declares none: a user escape supersedes what is open, the others queue.

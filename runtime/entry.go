@@ -20,7 +20,7 @@ const (
 	EntryFailed     EntryType = "failed"     // a run of a step failed. Frame, Failure, Until: time of the next try, zero when there is none
 	EntryAgain      EntryType = "again"      // a step may run again. Frame, Name: what was ordered, "" when its time came, RouteTo, Value: new input
 	EntryAsked      EntryType = "asked"      // an interrupt was made. Frame, Interrupt, Kind, Name, State
-	EntryOpened     EntryType = "opened"     // a queued interrupt had its turn. Interrupt
+	EntryOpened     EntryType = "opened"     // a queued interrupt had its turn. Interrupt, Until: its deadline
 	EntryQueued     EntryType = "queued"     // an open interrupt made way for a more urgent one. Interrupt, Other
 	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place; without Other the step that asked failed. Interrupt, Other
 	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo, Request

@@ -61,7 +61,7 @@ func (c *Change) StepFailed(frame string, err error, targets []string) {
 		return
 	}
 	c.dropQuestions(frame)
-	failure := &Failure{Code: failureCode(err), Text: failureText(err)}
+	failure := FailureOf(err)
 	row, _ := c.rules.Kind(KindSystemError)
 	tries := len(f.Attempts) - f.Forgiven + 1
 	recoverable := Recoverable(err)
@@ -82,14 +82,15 @@ func failureCode(err error) Code {
 	return code
 }
 
-// failureText is what a person reads. A stored text has a bound, and is UTF-8.
-func failureText(err error) string {
+// FailureOf returns what is stored of an error that ends a frame, or a run of its step: the code, also that of a failure which travels as an
+// error, and the text, which a person reads. It has a bound, and is UTF-8.
+func FailureOf(err error) *Failure {
 	const most = 2000
 	text := err.Error()
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return &Failure{Code: failureCode(err), Text: strings.ToValidUTF8(text, "\uFFFD")}
 }
 
 // dropQuestions supersedes what a frame asked. What waited in the queue behind it has its turn before anything else is asked.

@@ -14,7 +14,7 @@ type Call struct {
 	Node    string          // key of the node
 	Visit   int             // counts from 1
 	Allowed []string        // branches that may be set, JSON names; nil means all
-	Answer  json.RawMessage // what a person answered, when this call continues after an interrupt; nil means there was none
+	Answer  json.RawMessage // what a person answered, when this call continues after an interrupt: text is a JSON string; nil means there was none
 	Results json.RawMessage // of a dispatch node: what its children returned, a record of the type Dispatch.Results
 }
 

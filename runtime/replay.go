@@ -95,9 +95,6 @@ func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string
 func (c *Change) renew(by string) {
 	for _, i := range slices.Clone(c.Thread.Open) {
 		due := c.due(i)
-		if came(due, c.Now) {
-			due = time.Time{}
-		}
 		if i.State == InterruptOpen && !due.Equal(i.Due) { // a queued one gets its own when its turn comes
 			c.Add(Entry{Type: EntryExtended, Interrupt: i.ID, Until: due, By: by})
 		}

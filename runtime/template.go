@@ -12,8 +12,9 @@ type Piece struct{ Text, Name string }
 
 // ParseTemplate reads a prompt template: text and {{.name}}, nothing else. What it uses is exactly vars: it is refused when it uses a name
 // that is not among them, or leaves one out, and so are logic and functions. With alone, a name stands on a line of its own, since what
-// comes there is a fenced block. The error says what is wrong; name is that of the template in it.
+// comes there is a fenced block. Line ends of Windows are read as others. The error says what is wrong; name is that of the template in it.
 func ParseTemplate(name, text string, vars []string, alone bool) ([]Piece, error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n") // as an editor, or a checkout, on Windows writes it
 	tree := parse.New(name)
 	tree.Mode = parse.SkipFuncCheck // functions are refused below, in better words
 	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {

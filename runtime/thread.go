@@ -35,7 +35,7 @@ type Thread struct {
 	Frames      []Frame         `json:"frames,omitempty"`   // in the order they were made; parents come before children
 	Control     *Control        `json:"control,omitempty"`  // an order to pause that waits for a safe point, or has paused the thread
 	Modify      *string         `json:"modify,omitempty"`   // a person's change of the work, until the next step of the root frame took it
-	Mailbox     []Letter        `json:"mailbox,omitempty"`  // answers that came before their question
+	Mailbox     []Letter        `json:"mailbox,omitempty"`  // answers that came before their question, until the turn ends
 	Metadata    json.RawMessage `json:"metadata,omitempty"` // what the last message brought beside its text
 	Reroutes    []Reroute       `json:"reroutes,omitempty"` // pending and queued, in the order they came
 	Lease       Lease           `json:"lease,omitzero"`     // who drives it

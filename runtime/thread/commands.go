@@ -25,14 +25,14 @@ type Begin struct {
 	Name    string // what the machine shall run
 	Input   any    // encoded as JSON
 	User    string // who starts it
-	Request string // id of this request: the same one again gets the same thread. Without an ID the thread's follows from it
+	Request string // id of this request: the same one again gets the same thread, another one [ErrRequestUsed]. Without an ID the thread's follows from it
 
 	Metadata json.RawMessage // for the machine, see [Activation.Metadata]
 }
 
 // Start makes a thread and begins its first turn. It returns when that is durable, with the record as committed: a first step that is quick is
 // in the same commit. A machine that the engine does not have is refused with CodeInvalid; an id that exists with CodeConflict, unless
-// it was started by the same request.
+// it was started by the same request: by that user, with that machine, name and input. Metadata may differ, the first counts.
 func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	input, err := e.opening(b.Machine, b.Input)
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 		switch row, err := e.request(c, b.Request); {
 		case err != nil:
 			return err
-		case row != nil && begins(row, b.Machine, b.Name): // the same request again gets what it got
+		case row != nil && begins(row, b.Machine, b.Name, input, b.User): // the same request again gets what it got
 			return nil
 		case row != nil:
 			return requestUsed("start thread " + id)
@@ -75,9 +75,10 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	return e.do(ctx, id, x)
 }
 
-// begins reports whether an entry of the log is the beginning of a turn that runs that.
-func begins(row *runtime.Entry, machine, name string) bool {
-	return row.Type == runtime.EntryEntered && row.Parent == "" && row.Machine == machine && row.Name == name
+// begins reports whether an entry of the log is the beginning of a turn that runs that, on that input and by that person.
+func begins(row *runtime.Entry, machine, name string, input json.RawMessage, by string) bool {
+	return row.Type == runtime.EntryEntered && row.Parent == "" && row.Machine == machine && row.Name == name && row.By == by &&
+		runtime.SameJSON(row.Value, input)
 }
 
 // requestedID is the id of the thread that a request makes: the same request finds it, whoever looks.
@@ -112,8 +113,12 @@ func checkID(id string) error {
 	return nil
 }
 
+// opening is the input of a turn, which some machine must run.
 func (e *Engine) opening(machine string, input any) (json.RawMessage, error) {
-	if e.machines[machine] == nil {
+	switch {
+	case machine == "":
+		return nil, refuse(runtime.CodeInvalid, "start", errors.New("no machine is named: say which one runs the turn"))
+	case e.machines[machine] == nil:
 		return nil, refuse(runtime.CodeInvalid, "start", fmt.Errorf("there is no machine %q: give it to Open", machine))
 	}
 	return encode(input)
@@ -123,9 +128,9 @@ func (e *Engine) opening(machine string, input any) (json.RawMessage, error) {
 type Message struct {
 	Thread  string
 	Text    string // on a thread that waits: the answer to the one open question that takes plain text
-	Machine string // on a thread that does not wait: what the new turn runs; "" means the machine of the first turn is not known and refuses
-	Name    string
-	Input   any // of the new turn; nil means Text
+	Machine string // on a thread that does not wait: the machine of the new turn, which must be named
+	Name    string // and what that shall run
+	Input   any    // of the new turn; nil means Text
 	By      string
 	Request string // id of this request: the same message again gets the same result, another one [ErrRequestUsed]
 }
@@ -147,16 +152,16 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 		} else if row != nil {
 			return e.delivered(c, row, &m, input)
 		}
-		switch status := c.Thread.Status(); status {
-		case runtime.StatusIdle:
+		switch status := c.Thread.Status(); {
+		case status == runtime.StatusIdle:
 			if _, err := e.opening(m.Machine, nil); err != nil {
 				return err
 			}
 			return c.Begin(m.Machine, m.Name, input, m.By, m.Request)
-		case runtime.StatusWaiting:
-			return e.plainAnswer(c, &m)
-		case runtime.StatusRunning:
+		case !c.Thread.Rests(): // it runs, or waits for the next try of a step
 			return refuse(runtime.CodeConflict, "deliver to thread "+m.Thread, errors.New("it is working on the last message: wait"))
+		case status == runtime.StatusWaiting:
+			return e.plainAnswer(c, &m)
 		default:
 			return refuse(runtime.CodeNotWaiting, "deliver to thread "+m.Thread, fmt.Errorf("it is %s: start another", status))
 		}
@@ -167,29 +172,26 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 func (e *Engine) delivered(c *runtime.Change, row *runtime.Entry, m *Message, input json.RawMessage) error {
 	op := "deliver to thread " + m.Thread
 	a := runtime.Answer{Text: m.Text, By: m.By}
-	var given runtime.Interrupt // what the row says, as an answer that somebody gave
 	switch row.Type {
 	case runtime.EntryReasked:
 		return a.Unclear(row)
 	case runtime.EntryEntered:
-		if !begins(row, m.Machine, m.Name) {
-			return requestUsed(op)
+		if begins(row, m.Machine, m.Name, input, m.By) {
+			return nil
 		}
-		a.Value = input
 	case runtime.EntryAnswered, runtime.EntryVoted:
 		i, err := e.find(c, row.Interrupt)
 		if err != nil || i == nil {
 			return err
 		}
-		given = *i
+		given := *i // what the row says, as an answer that somebody gave
+		given.State, given.Answer, given.AnsweredBy, given.RouteTo = runtime.InterruptAnswered, row.Value, row.By, row.RouteTo
+		if _, err := runtime.Closed(&given, &a); err == nil {
+			return nil
+		}
 	default: // no message led to it
-		return requestUsed(op)
 	}
-	given.State, given.Answer, given.AnsweredBy, given.RouteTo = runtime.InterruptAnswered, row.Value, row.By, row.RouteTo
-	if _, err := runtime.Closed(&given, &a); err != nil {
-		return requestUsed(op)
-	}
-	return nil
+	return requestUsed(op)
 }
 
 // plainAnswer takes the text for the one open question that reads plain text.
@@ -248,8 +250,9 @@ func (e *Engine) Escape(ctx context.Context, thread, mode, by, reason string) (a
 	return told, nil
 }
 
-// Cancel ends a thread. What runs is cancelled and begins nothing any more once Cancel has returned; an effect that began before may end after it,
-// which the log says and which changes nothing. One that is over is refused with CodeNotWaiting.
+// Cancel ends a thread. What runs is cancelled and begins nothing any more once Cancel has returned, or in another process within [Config.Poll]
+// after that; an effect that began before may end after it, which the log says and which changes nothing. One that is over is refused with
+// CodeNotWaiting.
 func (e *Engine) Cancel(ctx context.Context, thread, by, reason string) (*runtime.Thread, error) {
 	return e.do(ctx, thread, &deed{now: true, decide: func(c *runtime.Change) error { return c.Cancel(by, reason) }})
 }

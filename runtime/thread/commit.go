@@ -27,7 +27,7 @@ func (d *driver) late() bool {
 
 // wait sleeps until something is to be done.
 func (d *driver) wait() {
-	next := d.engine.cfg.Poll
+	next := time.Until(d.beatAt)
 	switch {
 	case !d.retryAt.IsZero(): // it alone counts while the store refuses
 		next = min(next, time.Until(d.retryAt))
@@ -44,7 +44,6 @@ func (d *driver) wait() {
 	case <-d.signal:
 	case <-left:
 	case <-timer.C:
-		d.beat()
 	}
 }
 
@@ -288,8 +287,13 @@ func storable(entries []runtime.Entry) error {
 	return nil
 }
 
-// beat keeps the lease while steps run, and looks whether somebody else changed the thread.
+// beat keeps the lease while steps run, and looks whether somebody else changed the thread: every Config.Poll, however much else there is to do.
 func (d *driver) beat() {
+	now := time.Now()
+	if now.Before(d.beatAt) {
+		return
+	}
+	d.beatAt = now.Add(d.engine.cfg.Poll)
 	if len(d.runs) == 0 || len(d.pending) > 0 || d.base == nil || d.stuck {
 		return
 	}

@@ -3,6 +3,9 @@ package thread_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,4 +152,75 @@ func TestNothingBeginsWhenTheEngineCloses(t *testing.T) {
 		r.open()
 		r.done(r.rest(th.ID), `"done"`)
 	})
+}
+
+// slowly is a store that takes its time with the first commit that says an effect begins.
+type slowly struct {
+	runtime.Store
+	takes   time.Duration
+	writing chan struct{} // closed when it is at it
+	did     atomic.Bool
+}
+
+func (s *slowly) Commit(ctx context.Context, changes ...*runtime.Change) error {
+	begins := func(e runtime.Entry) bool { return e.State == runtime.EffectIntended }
+	if slices.ContainsFunc(changes[0].Entries, begins) && !s.did.Swap(true) {
+		close(s.writing)
+		<-time.After(s.takes)
+	}
+	return s.Store.Commit(ctx, changes...)
+}
+
+// A step comes to its end while the store writes down that an effect of Once begins. The effect does not begin then. Soon after the step was cut
+// it says so itself, and nobody need be asked; a step that was given up, or has returned, says nothing any more, and a person is asked.
+func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
+	t.Parallel()
+	const limit = time.Minute
+	for name, c := range map[string]struct {
+		takes           time.Duration
+		leaves, doubted bool
+	}{
+		"it goes on":      {takes: limit - time.Second/2},
+		"it was cut":      {takes: limit + time.Second/2},
+		"it was given up": {takes: limit + 2*time.Second, doubted: true},
+		"it has returned": {takes: time.Second, leaves: true, doubted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(r *rig) {
+				r.cfg.StepTimeout = limit
+				store := &slowly{Store: r.store, takes: c.takes, writing: make(chan struct{})}
+				once := func(ctx context.Context) (string, error) {
+					return thread.Once(context.WithoutCancel(ctx), "pay", r.did.effect("pay")) // it is not told of the end of its time
+				}
+				r.machines = []thread.Machine{thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
+					if r.did.add("run", ""); r.did.of("run") > 1 || name == "it goes on" {
+						return once(ctx)
+					}
+					ended := make(chan struct{})
+					go func() {
+						defer close(ended)
+						_, err := once(ctx)
+						assert.ErrorIs(r, err, thread.ErrWaiting)
+						assert.Zero(r, r.did.of("pay"))
+					}()
+					if c.leaves {
+						<-store.writing
+						return "paid, they said", nil
+					}
+					<-ended
+					return "", thread.ErrWaiting
+				})}
+				r.e = r.engine(store, r.cfg, r.machines...)
+				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
+				require.NoError(r, err)
+				r.pass(2 * limit)
+				if th = r.rest(th.ID); c.doubted {
+					require.Zero(r, r.did.of("pay"), "what nobody knows of is not begun")
+					th = r.say(r.asked(th, "in_doubt/pay"), `"run"`)
+				}
+				require.Equal(r, 1, r.did.of("pay"))
+				r.done(th, fmt.Sprintf("%q", r.did.keys["pay"][0]))
+			})
+		})
+	}
 }

@@ -34,6 +34,7 @@ type driver struct {
 	fence   int64           // of the lease this driver took; 0 until it had to take one
 	flushAt time.Time       // when pending deeds are committed at the latest
 	retryAt time.Time       // after the store refused
+	beatAt  time.Time       // when it next looks after its lease, and at what others did
 	unsure  *runtime.Change // a commit of which nobody knows whether it landed
 	part    map[*deed]bool  // the deeds of unsure
 	refused int             // times in a row
@@ -58,6 +59,7 @@ type deed struct {
 func (d *driver) loop() {
 	e := d.engine
 	for {
+		d.beat()
 		d.receive()
 		d.pause()
 		if e.cfg.Eager >= 0 || d.work == nil {

@@ -43,7 +43,7 @@ func effect[T any](ctx context.Context, op, name string, once bool, fn func(cont
 			return zero, err
 		}
 	}
-	inner, cancel := context.WithCancel(context.WithValue(ctx, contextKey{}, (*run)(nil)))
+	inner, cancel := context.WithCancel(context.WithValue(ctx, contextKey{}, r.driver.engine))
 	v, err := fn(inner, key)
 	cut := ctx.Err() != nil
 	cancel()
@@ -165,9 +165,12 @@ func Modification(ctx context.Context) (string, bool) {
 	return *r.modify, true
 }
 
-// EngineOf returns the engine that runs the step of a context, for machines that start other threads. It refuses a context that is not that
-// of a step.
+// EngineOf returns the engine that runs the step, or the effect, of a context: for machines and effects that start other threads, under a
+// Request made of the effect's key. It refuses a context that is neither.
 func EngineOf(ctx context.Context) (*Engine, error) {
+	if e, inEffect := ctx.Value(contextKey{}).(*Engine); inEffect {
+		return e, nil
+	}
 	r, err := runOf(ctx, "engine")
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +44,10 @@ type Config struct {
 	// [Once] begins no effect before the answer is stored, whatever Eager says.
 	Eager time.Duration
 
-	HoldEarly bool   // keep an answer that comes before its question; default: it is refused with CodeNotFound
+	// HoldEarly keeps an answer that names a question which is not asked yet: until the end of the turn, or between turns of the next one. A thread
+	// keeps 64 of them, and 64 KiB; one more is refused with CodeConflict. Default: all are refused with CodeNotFound.
+	HoldEarly bool
+
 	PlainText string // what a delivered text does on a waiting thread: "answer" (default) or "strict"
 
 	Observers []Observer // told of steps and commits
@@ -126,9 +130,10 @@ func (e *Engine) configure(cfg Config) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Kinds == nil {
+	if c.Kinds = slices.Clone(c.Kinds); c.Kinds == nil {
 		c.Kinds = runtime.DefaultKinds()
 	}
+	c.Observers = slices.Clone(c.Observers)
 	if c.Owner == "" {
 		c.Owner = rand.Text()
 	}
@@ -258,6 +263,7 @@ func (e *Engine) submit(id string, x *deed, h *host) (*driver, error) {
 		return nil, refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
 	}
 	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}, host: h}
+	d.beatAt = time.Now().Add(e.cfg.Poll)
 	e.drivers[id] = d
 	e.loops.Add(1)
 	if h == nil {

@@ -68,6 +68,37 @@ func TestLeaseIsKeptAsLongAsAStepRuns(t *testing.T) {
 	})
 }
 
+// Callers who are refused again and again keep the driver awake; it must not forget its lease for that, nor what other engines did.
+func TestLeaseIsKeptThoughTheDriverHasNoRest(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		free := make(chan struct{})
+		r.with(family("worker", 0, 1), thread.Turns("worker", func(ctx context.Context, n int) (string, error) {
+			if n == 0 {
+				return thread.Ask[string](ctx, "which", runtime.Question{})
+			}
+			r.did.add("run", "")
+			<-free
+			return "done", nil
+		}))
+		other := r.another(r.machines...)
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
+		require.NoError(r, err)
+		r.pass(time.Second)
+		_, err = other.Answer(r.ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"from afar"`)})
+		require.NoError(r, err)
+		for range 4 * 60 * 2 {
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "family", Text: "well?"})
+			require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err), "%v", err)
+			r.pass(time.Second / 2)
+		}
+		assert.Len(r, r.load(th.ID).Frames, 2, "the answered child has gone on meanwhile")
+		close(free)
+		r.done(r.rest(th.ID), `["child 0: \"from afar\"","child 1: \"done\""]`)
+		assert.Equal(r, 1, r.did.of("run"))
+		assert.Equal(r, int64(1), r.load(th.ID).Lease.Fence, "it never changed hands")
+	})
+}
+
 func TestLeaseMovesAndTheFenceGoesUp(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}, 2), make(chan struct{})

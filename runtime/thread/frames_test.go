@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -212,4 +213,30 @@ func TestWaysToEndAThread(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A child's failure that its parent gives back keeps its code, and its text is fit to be stored.
+func TestAFailureIsHandedUp(t *testing.T) {
+	scene(t, func(r *rig) {
+		long := strings.Repeat("é", 2000) + "\xff"
+		r.with(&staged{name: "parent", steps: map[string]stepFunc{
+			"": func(context.Context, thread.Activation) (thread.Transition, error) {
+				return thread.Call("judge", nil, thread.Spawned{Machine: "child"}), nil
+			},
+			"judge": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+				return thread.Fail(a.Frame.Children[0].Failure), nil
+			},
+		}}, &staged{name: "child", steps: map[string]stepFunc{
+			"": func(context.Context, thread.Activation) (thread.Transition, error) {
+				return thread.Fail(&runtime.Error{Code: runtime.CodeLoop, Op: "look", Err: errors.New(long)}), nil
+			},
+		}})
+		th := r.start("parent", nil)
+		r.next()
+		th = r.load(th.ID)
+		require.Equal(r, runtime.StatusFailed, th.Status())
+		assert.Equal(r, runtime.CodeLoop, th.Failure.Code)
+		assert.Less(r, len(th.Failure.Text), 2100)
+		assert.True(r, utf8.ValidString(th.Failure.Text))
+	})
 }

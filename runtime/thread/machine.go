@@ -1,8 +1,10 @@
 package thread
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -68,11 +70,11 @@ type Transition struct {
 	pc        string
 	value     json.RawMessage // locals, result or input
 	failure   error
-	children  []Spawned
+	children  []runtime.Frame
 	questions []runtime.Question
 	first     []func(*runtime.Change)
 	also      []func(*runtime.Change)
-	err       error // a value that cannot be encoded
+	err       error // of a value that cannot be encoded
 }
 
 // First adds what happens in the same commit, before the transition itself: what is said of it, say, when it ends the thread. The rules of
@@ -131,13 +133,25 @@ func Asks(pc string, locals any, questions ...runtime.Question) Transition {
 func Call(pc string, locals any, children ...Spawned) Transition {
 	t := Advance(pc, locals)
 	if len(children) > 0 {
-		t.verb, t.children = call, children
+		t.verb = call
+		t = t.spawns(children...)
 	}
 	return t
 }
 
 // Jump ends the frame and puts another one in its place, with the same parent.
-func Jump(to Spawned) Transition { return Transition{verb: jump, children: []Spawned{to}} }
+func Jump(to Spawned) Transition { return Transition{verb: jump}.spawns(to) }
+
+func (t Transition) spawns(children ...Spawned) Transition {
+	for _, s := range children {
+		input, err := encode(s.Input)
+		if err != nil {
+			t.err = err
+		}
+		t.children = append(t.children, runtime.Frame{Machine: s.Machine, Name: s.Name, PC: s.PC, Input: input})
+	}
+	return t
+}
 
 // Return ends the frame with a result. When it was the root the turn is over, and the thread is idle until the next message.
 func Return(result any) Transition {
@@ -162,10 +176,12 @@ func HandOff(note any) Transition {
 
 // Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], and a thread without one has failed. An error that a step
 // returns is another thing: that step is tried again.
-func Fail(err error) Transition { return Transition{verb: fail, failure: err} }
+func Fail(err error) Transition { return Transition{verb: fail, failure: cmp.Or(err, errNoReason)} }
 
 // Cancel ends the thread without a result; why says for what reason.
-func Cancel(why error) Transition { return Transition{verb: cancel, failure: why} }
+func Cancel(why error) Transition { return Transition{verb: cancel, failure: cmp.Or(why, errNoReason)} }
+
+var errNoReason = errors.New("no reason was given")
 
 // encode returns v as JSON; nil stays nil.
 func encode(v any) (json.RawMessage, error) {

@@ -60,33 +60,13 @@ func (r *run) outcome(cause error) StepEnd {
 	case r.err != nil:
 		return StepEnd{Cut: true}
 	}
-	if err := r.driver.engine.rejects(&r.next); err != nil {
+	if err := r.next.check(r.driver.engine, r.user); err != nil {
 		return StepEnd{Err: err}
 	}
+	if r.next.verb == fail {
+		return StepEnd{Err: r.next.failure}
+	}
 	return StepEnd{Waiting: r.next.verb == ask}
-}
-
-// rejects says why a transition will make its step, or its frame, a failed one; nil when it will not.
-func (e *Engine) rejects(t *Transition) error {
-	switch {
-	case t.err != nil:
-		return t.err
-	case t.verb == none:
-		return refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition"))
-	case t.verb == fail && t.failure == nil:
-		return failureOf(nil)
-	case t.verb == fail:
-		return t.failure
-	}
-	for n := range t.children {
-		if err := e.knows(&t.children[n]); err != nil {
-			return err
-		}
-		if _, err := encode(t.children[n].Input); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // announce tells everybody about a commit: timers, log, observers, and those who wait. Nobody hears of a state that is not on disk.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -211,35 +212,43 @@ func TestObserverIsToldHowStepsEnd(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, outer := &observed{}, &observed{}
-			var seen any
-			m := stepping(func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
-				seen = ctx.Value(observedKey{})
-				return tt.step(ctx, a)
+			synctest.Test(t, func(t *testing.T) { // its time is up when nothing else can move, and not when this machine is busy
+				end, o := observedStep(t, tt.step)
+				assert.Equal(t, tt.code, runtime.CodeOf(end.Err))
+				if tt.want.Err != nil {
+					tt.want.Err = end.Err
+				}
+				assert.Equal(t, tt.want, end)
+				assert.Equal(t, []runtime.EntryType{runtime.EntryStarted, runtime.EntryEntered}, o.committed[:2])
+				assert.Equal(t, tt.want.Err != nil && name != "failure", slices.Contains(o.committed, runtime.EntryFailed), "the log says the same")
 			})
-			kinds := runtime.DefaultKinds()
-			kinds[2].Retry = nil // a person is asked at once
-			e, err := thread.Open(t.Context(), mem.Open(), thread.Config{
-				Observers: []thread.Observer{outer, o}, Kinds: kinds, StepTimeout: 50 * time.Millisecond,
-			}, m)
-			require.NoError(t, err)
-			_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "stepping"})
-			require.NoError(t, err)
-			observedWait(t, e)
-			require.NoError(t, e.Close(t.Context()))
-			assert.Equal(t, "f1", seen, "the step has the observer's context")
-			require.Len(t, o.ends, 1)
-			require.Len(t, outer.ends, 1)
-			end := o.ends[0]
-			assert.Equal(t, tt.code, runtime.CodeOf(end.Err))
-			if tt.want.Err != nil {
-				tt.want.Err = end.Err
-			}
-			assert.Equal(t, tt.want, end)
-			assert.Equal(t, []runtime.EntryType{runtime.EntryStarted, runtime.EntryEntered}, o.committed[:2])
-			assert.Equal(t, tt.want.Err != nil && name != "failure", slices.Contains(o.committed, runtime.EntryFailed), "the log says the same")
 		})
 	}
+}
+
+// observedStep runs one step under two observers, and returns how it ended.
+func observedStep(t *testing.T, step stepping) (thread.StepEnd, *observed) {
+	t.Helper()
+	o, outer := &observed{}, &observed{}
+	var seen any
+	m := stepping(func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+		seen = ctx.Value(observedKey{})
+		return step(ctx, a)
+	})
+	kinds := runtime.DefaultKinds()
+	kinds[2].Retry = nil // a person is asked at once
+	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{
+		Observers: []thread.Observer{outer, o}, Kinds: kinds, StepTimeout: 50 * time.Millisecond,
+	}, m)
+	require.NoError(t, err)
+	_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "stepping"})
+	require.NoError(t, err)
+	observedWait(t, e)
+	require.NoError(t, e.Close(t.Context()))
+	assert.Equal(t, "f1", seen, "the step has the observer's context")
+	require.Len(t, o.ends, 1)
+	require.Len(t, outer.ends, 1)
+	return o.ends[0], o
 }
 
 // What stops a step from outside is neither its end nor its failure.

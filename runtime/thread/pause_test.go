@@ -242,3 +242,46 @@ func TestPauseHoldsAStepThatIgnoresIt(t *testing.T) {
 		r.done(r.say(r.asked(th, runtime.KindUserEscape), `"continue"`), `"done"`)
 	})
 }
+
+// A step that returns what cannot be done has failed: it has taken no modification, and said nothing.
+func TestAnIllegalTransitionTakesNothing(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]func() thread.Transition{
+		"none":                      func() thread.Transition { return thread.Transition{} },
+		"a machine that is unknown": func() thread.Transition { return thread.Call("", nil, thread.Spawned{Machine: "nobody"}) },
+		"a jump to one":             func() thread.Transition { return thread.Jump(thread.Spawned{Machine: "nobody"}) },
+		"a kind that is unknown":    func() thread.Transition { return thread.Asks("", nil, runtime.Question{Name: "q", Kind: "nobody's"}) },
+		"locals that are no JSON":   func() thread.Transition { return thread.Advance("", func() {}) },
+		"an input that is no JSON": func() thread.Transition {
+			return thread.Call("", nil, thread.Spawned{Machine: "line", Input: func() {}})
+		},
+		"a jump with one": func() thread.Transition { return thread.Jump(thread.Spawned{Machine: "line", Input: func() {}}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(r *rig) {
+				r.cfg.Kinds = runtime.DefaultKinds()
+				r.cfg.Kinds[2].Retry = nil
+				r.with(&staged{name: "line", steps: map[string]stepFunc{"": func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+					if _, err := thread.Ask[bool](ctx, "go", runtime.Question{}); err != nil {
+						return thread.Transition{}, err
+					}
+					said := func(c *runtime.Change) { c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "said"}) }
+					if string(a.Frame.Input) != "1" {
+						return bad().First(said).Also(said), nil
+					}
+					return thread.Done(a.Modify).First(said), nil
+				}}})
+				th := r.start("line", nil)
+				_, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+				require.NoError(r, err)
+				r.say(r.asked(r.rest(th.ID), runtime.KindUserEscape), `{"choice":"modify","text":"faster"}`)
+				failed := r.reply(th.ID, "go", "true")
+				i := r.asked(failed, runtime.KindSystemError)
+				assert.Empty(r, r.log(th.ID, runtime.EntryMessage, runtime.EntryModified), "%s", i.Text)
+				th = r.say(i, `{"choice":"edit","input":1}`)
+				r.done(r.reply(th.ID, "go", "true"), `"faster"`)
+				assert.Len(r, r.log(th.ID, runtime.EntryMessage), 1)
+			})
+		})
+	}
+}

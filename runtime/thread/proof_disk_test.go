@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,10 +27,18 @@ func smallDisk(t *testing.T) string {
 		t.Skipf("SKIPPED: a full disk needs a small one to fill, and tmpfs cannot be mounted here (root on Linux can): %v %s", err, said)
 	}
 	t.Cleanup(func() {
+		nobodyBegins()
 		said, err := exec.Command("umount", dir).CombinedOutput() // the test's context is over by now
 		assert.NoError(t, err, string(said))
 	})
 	return dir
+}
+
+// nobodyBegins returns when no process of another test is on its way between fork and exec: until then it holds the files that were open, closed
+// here or not, and the disk is busy.
+func nobodyBegins() {
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
 }
 
 // fill takes all the space there is, and returns what gives it back.
@@ -131,6 +140,7 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 func readOnlyDisk(t *testing.T, dir string) {
 	t.Helper()
 	remount := func(mode string) {
+		nobodyBegins()
 		said, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,"+mode, dir).CombinedOutput()
 		require.NoError(t, err, string(said))
 	}

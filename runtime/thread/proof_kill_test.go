@@ -59,13 +59,15 @@ func TestProofKillSeesWhatIsLost(t *testing.T) {
 // TestProofKillSeesWhatHappensTwice is the control: an effect that is not written down before it begins must be found out.
 func TestProofKillSeesWhatHappensTwice(t *testing.T) {
 	t.Parallel()
-	const kills = 4
 	p := newParent(t)
-	for round := range kills {
+	var faults []string
+	for round := range 50 { // a kill may come when no charge is under way, and finds several when one comes in time
 		p.round(round, modeDoubled)
+		if faults = p.check(); len(faults) > 0 {
+			break
+		}
 	}
-	p.finish(modeFinish)
-	faults := p.check()
+	t.Logf("%d faults, such as: %s", len(faults), strings.Join(faults[:min(3, len(faults))], "; "))
 	require.NotEmpty(t, faults)
 	assert.Contains(t, strings.Join(faults, "\n"), "/charge happened ")
 }

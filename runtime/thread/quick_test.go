@@ -5,6 +5,7 @@ import (
 	"errors"
 	goruntime "runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,11 +109,17 @@ func TestQuickStepsWithoutEndCanBePaused(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, store, goesOn)
-			r.with(computes{"round", func(context.Context, thread.Activation) (thread.Transition, error) {
+			var once sync.Once
+			many := make(chan struct{})
+			r.with(computes{"round", func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+				if a.Frame.Visit > 2 {
+					once.Do(func() { close(many) })
+				}
 				return thread.Advance("round", nil), nil
 			}})
 			th, err := r.e.Start(r.ctx, thread.Begin{Machine: "round"})
 			require.NoError(r, err, "the call returns when the first commit is there")
+			<-many
 			_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
 			require.NoError(r, err)
 			th = r.rest(th.ID)

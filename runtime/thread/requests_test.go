@@ -2,7 +2,11 @@ package thread_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -95,6 +99,79 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 	})
 }
 
+// The same request starts the same thread, however far that has come. Another input, or another person, is another request.
+func TestStartAgain(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(thread.Turns("talk", func(_ context.Context, in any) (any, error) { return in, nil }))
+		start := func(b thread.Begin, want string) {
+			r.Helper()
+			th, err := r.e.Start(r.ctx, b)
+			if want == "" {
+				require.ErrorIs(r, err, thread.ErrRequestUsed)
+				require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err))
+				require.ErrorContains(r, err, "take a new one")
+				return
+			}
+			require.NoError(r, err)
+			assert.Equal(r, want, th.ID)
+			r.rest(th.ID)
+		}
+		first := thread.Begin{Machine: "talk", Name: "n", Input: value(`{"a":1,"b":[null]}`), User: "ann", Request: "r"}
+		th, err := r.e.Start(r.ctx, first)
+		require.NoError(r, err)
+		r.rest(th.ID)
+		none := thread.Begin{ID: "none", Machine: "talk", User: "ann", Request: "r"}
+		start(none, "none")
+
+		again := func() {
+			r.Helper()
+			start(first, th.ID)
+			start(none, "none")
+			for _, change := range []func(b *thread.Begin){
+				func(b *thread.Begin) { b.Input = value(` {"b" : [ null ], "a":1} `) },
+				func(b *thread.Begin) { b.Input = map[string]any{"a": 1, "b": []any{nil}} },
+				func(b *thread.Begin) { b.Metadata = value(`{"trace":2}`) },
+				func(b *thread.Begin) { b.ID = th.ID },
+			} {
+				same := first
+				change(&same)
+				start(same, th.ID)
+			}
+			for _, change := range []func(b *thread.Begin){
+				func(b *thread.Begin) { b.Input = value(`{"a":1,"b":[]}`) },
+				func(b *thread.Begin) { b.Input = nil },
+				func(b *thread.Begin) { b.User = "bob" },
+				func(b *thread.Begin) { b.Name = "m" },
+				func(b *thread.Begin) { *b = none; b.Input = value("null") },
+			} {
+				other := first
+				change(&other)
+				start(other, "")
+			}
+		}
+		again()
+		r.next()
+		for n := range 120 { // more than a page of the log
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk", Input: n, By: "bob"})
+			require.NoError(r, err)
+			r.rest(th.ID)
+		}
+		again()
+		fork, err := r.e.Fork(r.ctx, th.ID, th.Seq, "fork", "eve")
+		require.NoError(r, err)
+		again()
+		_, err = r.e.Cancel(r.ctx, th.ID, "ann", "")
+		require.NoError(r, err)
+		r.next()
+		again()
+		of := first
+		of.ID = fork.Thread.ID
+		_, err = r.e.Start(r.ctx, of)
+		require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err), "the requests of a source are not those of its fork")
+		require.NotErrorIs(r, err, thread.ErrRequestUsed)
+	})
+}
+
 // One of several needed answers, given as plain text, is the same vote when it comes again.
 func TestADeliveredVoteComesAgain(t *testing.T) {
 	scene(t, func(r *rig) {
@@ -116,5 +193,78 @@ func TestADeliveredVoteComesAgain(t *testing.T) {
 		r.done(r.rest(th.ID), `"a"`)
 		vote("eve", "a", "2", "")
 		vote("bob", "a", "1", "")
+	})
+}
+
+// A message to a thread that cannot take it is told why, and what to do.
+func TestAMessageThatIsNotTaken(t *testing.T) {
+	scene(t, func(r *rig) {
+		var up atomic.Bool
+		r.with(thread.Turns("talk", func(context.Context, string) (string, error) {
+			if !up.Load() {
+				return "", errCut
+			}
+			return "ok", nil
+		}))
+		refused := func(id, machine string, code runtime.Code, why string) {
+			r.Helper()
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: id, Machine: machine, Text: "hi", By: "ann"})
+			require.Equal(r, code, runtime.CodeOf(err))
+			require.ErrorContains(r, err, why)
+		}
+		th := r.start("talk", "hi")
+		require.Equal(r, runtime.StatusWaiting, th.Status())
+		require.Empty(r, th.Open)
+		refused(th.ID, "talk", runtime.CodeConflict, "it is working on the last message: wait")
+		up.Store(true)
+		r.next()
+		r.pass(5 * time.Second)
+		require.Equal(r, runtime.StatusIdle, r.load(th.ID).Status())
+		refused(th.ID, "", runtime.CodeInvalid, "no machine is named: say which one runs the turn")
+		refused(th.ID, "nobody", runtime.CodeInvalid, `there is no machine "nobody": give it to Open`)
+		refused("nowhere", "talk", runtime.CodeNotFound, "nowhere")
+		_, err := r.e.Cancel(r.ctx, th.ID, "ann", "")
+		require.NoError(r, err)
+		r.next()
+		refused(th.ID, "talk", runtime.CodeNotWaiting, "it is cancelled: start another")
+	})
+}
+
+// An effect that starts another thread, under a request made of its key, starts it once, whatever happens to the process.
+func TestAnEffectStartsAnotherThread(t *testing.T) {
+	scene(t, func(r *rig) {
+		r.with(r.asker(runtime.Question{}), thread.Func("parent", func(ctx context.Context, _ any) (string, error) {
+			made, err := thread.Do(ctx, "other", func(ctx context.Context, key string) (string, error) {
+				if _, err := thread.Do(ctx, "inner", func(context.Context, string) (int, error) { return 1, nil }); runtime.CodeOf(err) != runtime.CodeInvalid {
+					return "", errors.New("an effect may not hold another one")
+				}
+				e, err := thread.EngineOf(ctx)
+				if err != nil {
+					return "", err
+				}
+				other, err := e.Start(ctx, thread.Begin{Machine: "asker", Request: key, User: "ann"})
+				if err != nil {
+					return "", err
+				}
+				return other.ID, nil
+			})
+			if err != nil {
+				return "", err
+			}
+			_, err = thread.Ask[bool](ctx, "go on", runtime.Question{Plain: runtime.PlainYesNo})
+			return made, err
+		}))
+		parent := r.start("parent", nil)
+		r.asked(parent, "go on")
+		parent = r.reply(parent.ID, "go on", `true`)
+		var other string
+		require.NoError(r, json.Unmarshal(parent.Result, &other))
+		r.done(parent, string(parent.Result))
+		r.asked(r.rest(other), "which")
+		rows, err := r.e.Threads(r.ctx, runtime.ThreadQuery{})
+		require.NoError(r, err)
+		assert.Len(r, rows, 2)
+		_, err = thread.EngineOf(r.ctx)
+		require.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err), "%v", err)
 	})
 }

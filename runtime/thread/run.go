@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,6 +54,7 @@ type run struct {
 	err  error
 }
 
+// contextKey finds the run of a step in its context, and in that of an effect the engine.
 type contextKey struct{}
 
 var (
@@ -157,11 +157,10 @@ func (r *run) end(next Transition, err error) {
 
 // runOf returns the run that a context belongs to.
 func runOf(ctx context.Context, op string) (*run, error) {
-	r, inside := ctx.Value(contextKey{}).(*run)
-	switch {
-	case r != nil:
-		return r, nil
-	case inside:
+	switch at := ctx.Value(contextKey{}).(type) {
+	case *run:
+		return at, nil
+	case *Engine:
 		return nil, refuse(runtime.CodeInvalid, op, errors.New("an effect may not hold another effect or a question: use the context of the step, after it"))
 	default:
 		return nil, refuse(runtime.CodeInvalid, op, errors.New("this context is not that of a step: pass on the one the handler got"))
@@ -212,21 +211,12 @@ func (r *run) sameStep(f *runtime.Frame) bool {
 // meanwhile.
 func (r *run) fits(f *runtime.Frame) bool {
 	return r.sameStep(f) && f.State == runtime.FrameReady && f.RouteTo == r.frame.RouteTo && len(f.Attempts) == len(r.frame.Attempts) &&
-		sameJSON(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
+		runtime.SameJSON(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
 }
 
 // sameReply compares what a step was told: one that began on an answer which was not stored in the end must not count.
 func sameReply(a, b runtime.Reply) bool {
-	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && sameJSON(a.Value, b.Value)
-}
-
-// sameJSON compares two values without regard to spaces, which a store takes out.
-func sameJSON(a, b json.RawMessage) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	var one, two bytes.Buffer
-	return json.Compact(&one, a) == nil && json.Compact(&two, b) == nil && bytes.Equal(one.Bytes(), two.Bytes())
+	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && runtime.SameJSON(a.Value, b.Value)
 }
 
 // record adds what the run has done. Of a frame that is gone the log still says which effects there were, and nothing is said for it any more.
@@ -257,24 +247,26 @@ func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 	if r.shows != nil && string(r.shows) != string(f.Shows) {
 		c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: f.ID, Value: r.shows})
 	}
+	e := r.driver.engine
 	switch {
 	case r.failed():
-		r.question(c)
-		c.StepFailed(f.ID, r.err, r.driver.engine.targets(f))
+		open(c, f.ID, r.asked)
+		c.StepFailed(f.ID, r.err, e.targets(f))
 	case len(r.asked) > 0:
-		r.question(c)
+		open(c, f.ID, r.asked)
 	case r.paused || r.err != nil: // it stopped for a pause, or for the engine's sake: it runs again
 	default:
+		if err := r.next.check(e, r.user); err != nil {
+			c.StepFailed(f.ID, err, e.targets(f))
+			return
+		}
 		if r.modify != nil {
 			c.Add(runtime.Entry{Type: runtime.EntryModified, Frame: f.ID})
 		}
 		for _, decide := range r.next.first {
 			decide(c)
 		}
-		if err := r.next.apply(r.driver.engine, c, f); err != nil {
-			c.StepFailed(f.ID, err, r.driver.engine.targets(f))
-			return
-		}
+		r.next.apply(c, f)
 		for _, decide := range r.next.also {
 			decide(c)
 		}
@@ -303,17 +295,6 @@ func (r *run) fail(err error) {
 	r.blamed++
 	r.err = err
 	r.next, r.asked, r.shows, r.paused = Transition{}, nil, nil, false
-}
-
-// question opens what the step asked. Each question has the kind it names.
-func (r *run) question(c *runtime.Change) {
-	for _, q := range r.asked {
-		kind := q.Kind
-		if kind == "" {
-			kind = runtime.KindAgentQuestion
-		}
-		c.Ask(r.frame.ID, kind, q)
-	}
 }
 
 // targets are the places where a failed step of the frame can be sent to.

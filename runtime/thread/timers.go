@@ -9,7 +9,8 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// timers wakes the engine when stored times come. The times themselves are in the store; what is kept here is only when to look next.
+// timers wakes the engine when stored times come. The times themselves are in the store; what is kept here is only when to look next, and every
+// look finds out what follows.
 type timers struct {
 	mu     sync.Mutex
 	next   time.Time // by the engine's clock; zero: nothing known
@@ -41,7 +42,8 @@ func (t *timers) at(when time.Time) {
 	}
 }
 
-// watch looks for what is due: at the next time this engine knows of, and every Config.Poll for what other processes stored.
+// watch looks for what is due: at the next time this engine knows of, and every Config.Poll, for what others have stored and what was too far
+// ahead.
 func (e *Engine) watch() {
 	t := e.timer
 	for {
@@ -76,12 +78,17 @@ func (e *Engine) RunDue(ctx context.Context) error {
 	const page = 100
 	tried := map[string]bool{}
 	for {
+		now := e.clock.Now().UTC()
 		// One that cannot be moved, of another program for one, stays in the list: look past it.
-		rows, err := e.store.Threads(ctx, runtime.ThreadQuery{WakeBefore: e.clock.Now().UTC(), Limit: page + len(tried)})
+		rows, err := e.store.Threads(ctx, runtime.ThreadQuery{WakeBefore: now.Add(e.cfg.Poll), Limit: page + len(tried)})
 		if err != nil {
 			return err
 		}
 		rows = slices.DeleteFunc(rows, func(r runtime.ThreadRow) bool { return tried[r.ID] })
+		if n := slices.IndexFunc(rows, func(r runtime.ThreadRow) bool { return r.Wake.After(now) }); n >= 0 {
+			e.timer.at(rows[n].Wake) // it comes before the next look
+			rows = rows[:n]
+		}
 		if len(rows) == 0 {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,58 +9,21 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// apply adds to a change what the transition says of its frame. An error means that nothing was added: the step has failed.
-func (t Transition) apply(e *Engine, c *runtime.Change, f *runtime.Frame) error {
-	if t.err != nil {
+// check refuses a transition that cannot be applied: the step that returned it has failed. user is who started the thread.
+func (t Transition) check(e *Engine, user string) error {
+	switch {
+	case t.err != nil:
 		return t.err
-	}
-	id, parent := f.ID, f.Parent
-	switch t.verb {
-	case advance:
-		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
-	case ask:
-		if err := t.askable(e, c.Thread.User); err != nil {
-			return err
-		}
-		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
-		for _, q := range t.questions {
-			kind := q.Kind
-			if kind == "" {
-				kind = runtime.KindAgentQuestion
-			}
-			c.Ask(id, kind, q)
-		}
-	case call:
-		return t.spawn(e, c, id)
-	case jump:
-		to := t.children[0]
-		if err := e.knows(&to); err != nil {
-			return err
-		}
-		input, err := encode(to.Input)
-		if err != nil {
-			return err
-		}
-		c.Replace(id, runtime.Frame{Parent: parent, Machine: to.Machine, Name: to.Name, PC: to.PC, Input: input})
-	case giveBack:
-		c.Return(id, t.value)
-	case done:
-		c.Over(runtime.StatusDone, t.value, nil, "")
-	case handOff:
-		c.Over(runtime.StatusHandedOff, t.value, nil, "")
-	case cancel:
-		c.Over(runtime.StatusCancelled, nil, failureOf(t.failure), "")
-	case fail:
-		c.Fail(id, failureOf(t.failure))
-	default:
+	case t.verb == none:
 		return runtime.Permanent(refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition")))
 	}
-	return nil
-}
-
-// askable refuses questions that a handler could not ask either: see [AskAll].
-func (t Transition) askable(e *Engine, user string) error {
-	for n, q := range t.questions {
+	for n := range t.children { // nobody here could run such a frame
+		if f := &t.children[n]; e.machines[f.Machine] == nil {
+			return refuse(runtime.CodeInvalid, "run step", fmt.Errorf("there is no machine %q for %q: give it to Open", f.Machine, f.Name))
+		}
+	}
+	for n := range t.questions {
+		q := &t.questions[n]
 		if err := q.Check(&e.rules, user); err != nil {
 			return err
 		}
@@ -70,36 +34,40 @@ func (t Transition) askable(e *Engine, user string) error {
 	return nil
 }
 
-func (t Transition) spawn(e *Engine, c *runtime.Change, id string) error {
-	frames := make([]runtime.Frame, len(t.children))
-	for i, child := range t.children {
-		if err := e.knows(&child); err != nil {
-			return err
+// apply adds to a change what a transition that was checked says of its frame.
+func (t Transition) apply(c *runtime.Change, f *runtime.Frame) {
+	id, parent := f.ID, f.Parent
+	switch t.verb {
+	case advance, ask:
+		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
+		open(c, id, t.questions)
+	case call:
+		c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: id, PC: t.pc, Value: t.value})
+		for _, child := range t.children {
+			child.Parent = id
+			c.Enter(child, "", "")
 		}
-		input, err := encode(child.Input)
-		if err != nil {
-			return err
-		}
-		frames[i] = runtime.Frame{Parent: id, Machine: child.Machine, Name: child.Name, PC: child.PC, Input: input}
+	case jump:
+		to := t.children[0]
+		to.Parent = parent
+		c.Replace(id, to)
+	case giveBack:
+		c.Return(id, t.value)
+	case done:
+		c.Over(runtime.StatusDone, t.value, nil, "")
+	case handOff:
+		c.Over(runtime.StatusHandedOff, t.value, nil, "")
+	case cancel:
+		c.Over(runtime.StatusCancelled, nil, runtime.FailureOf(t.failure), "")
+	case fail:
+		c.Fail(id, runtime.FailureOf(t.failure))
+	case none: // check has refused it
 	}
-	c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: id, PC: t.pc, Value: t.value})
-	for _, f := range frames {
-		c.Enter(f, "", "")
-	}
-	return nil
 }
 
-func failureOf(err error) *runtime.Failure {
-	if err == nil {
-		err = errors.New("no reason was given")
+// open asks the questions of a frame. Each has the kind it names.
+func open(c *runtime.Change, frame string, questions []runtime.Question) {
+	for n := range questions {
+		c.Ask(frame, cmp.Or(questions[n].Kind, runtime.KindAgentQuestion), questions[n])
 	}
-	return &runtime.Failure{Code: runtime.CodeOf(err), Text: err.Error()}
-}
-
-// knows refuses a frame that nobody here could run.
-func (e *Engine) knows(s *Spawned) error {
-	if e.machines[s.Machine] == nil {
-		return refuse(runtime.CodeInvalid, "run step", fmt.Errorf("there is no machine %q for %q: give it to Open", s.Machine, s.Name))
-	}
-	return nil
 }

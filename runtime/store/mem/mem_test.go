@@ -32,7 +32,7 @@ func asks(id, interrupt string, now time.Time) *runtime.Change {
 	return c
 }
 
-// TestTheInboxIsFast holds the first page of a large inbox to a time that a look at every row could not keep.
+// TestTheInboxIsFast holds the first page of a large inbox to a part of the time that a look at every row takes.
 func TestTheInboxIsFast(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -49,15 +49,19 @@ func TestTheInboxIsFast(t *testing.T) {
 		require.NoError(t, s.Commit(ctx, c))
 	}
 	require.Equal(t, 100_000, n)
-	best := time.Hour
-	for range 20 {
+	took := func(limit int) time.Duration {
 		began := time.Now()
-		page, err := s.Interrupts(ctx, runtime.InterruptQuery{Limit: 50})
-		best = min(best, time.Since(began))
+		page, err := s.Interrupts(ctx, runtime.InterruptQuery{Limit: limit})
+		spent := time.Since(began)
 		require.NoError(t, err)
-		require.Len(t, page, 50)
+		require.Len(t, page, limit)
+		return spent
 	}
-	assert.Less(t, best, 5*time.Millisecond)
+	all, best := took(n), time.Hour
+	for range 20 { // the best of many is what the work costs, however busy this machine is
+		best = min(best, took(50))
+	}
+	assert.Less(t, best, all/100, "all of them take %s", all)
 }
 
 // TestWhatCannotBeSealedIsRefused has a value that is no JSON.

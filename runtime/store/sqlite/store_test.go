@@ -222,7 +222,7 @@ func inOneGroup(t *testing.T, s *Store, changes ...*runtime.Change) []error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return len(s.queue) == n+1
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	}
 	s.pass()
 	all.Wait()
@@ -296,7 +296,7 @@ func TestAContextThatEndsTakesBackWhatWaits(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.queue) == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	cancel()
 	err := <-done
 	require.ErrorIs(t, err, context.Canceled)
@@ -368,7 +368,7 @@ func TestAClosedStoreRefuses(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.queue) == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	go func() { closed <- s.Close() }()
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(<-refused))
 	s.pass()
