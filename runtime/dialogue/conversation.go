@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -131,8 +132,10 @@ func (c *Conversation) accept(ctx context.Context, m *Message) (*thread.Follower
 		f.Thread, err = c.Engine.Start(ctx, thread.Begin{
 			ID: m.Thread, Machine: Name, Input: m.Text, User: m.User, Request: m.ID, Metadata: with,
 		})
-		if err == nil && f.Thread.User != m.User { // another user's message of the same id came first
-			err = notYours(m)
+		if errors.Is(err, thread.ErrRequestUsed) { // another message of the same id came first: whose?
+			if t, known := c.Engine.Thread(ctx, m.Thread); known == nil && t.User != m.User {
+				err = notYours(m)
+			}
 		}
 	}
 	return f, err

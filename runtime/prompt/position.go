@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -154,7 +155,7 @@ func (p *Prompts) history(v View) string {
 	counts := make([]int, len(p.tables.Nodes)+1)
 	for i, h := range v.History {
 		n := at(p.tables.Nodes, h.Node)
-		action, input := n.Action, at(p.tables.Requests, h.Request).DisplayName
+		action, input := cmp.Or(n.Action, n.Key), at(p.tables.Requests, h.Request).DisplayName
 		if h.Interrupt > 0 {
 			action, input = p.tables.Handler.Name, at(p.tables.Interrupts, h.Interrupt).DisplayName
 		} else if h.Node > 0 && h.Node < len(counts) {

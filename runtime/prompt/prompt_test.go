@@ -244,6 +244,23 @@ func TestLongHistoryShowsItsEnd(t *testing.T) {
 	assert.Contains(t, text, "was here 100 times")
 }
 
+// TestHistoryNamesEveryAction: a node whose spec names no action goes by its key.
+func TestHistoryNamesEveryAction(t *testing.T) {
+	t.Parallel()
+	p := *program()
+	tables := *p.Tables
+	tables.Nodes = slices.Clone(tables.Nodes)
+	tables.Nodes[routes.NodeMerger-1].Action = ""
+	p.Tables = &tables
+	prompts, err := prompt.New(&p, templates.Prompts(nil))
+	require.NoError(t, err)
+	text, err := prompts.Node(prompt.View{
+		Node: int(routes.NodeOrchestrator), Request: json.RawMessage(`{"goal":"g","phase":"DISCOVERY"}`), History: []prompt.Visit{visit(routes.NodeMerger)},
+	})
+	require.NoError(t, err)
+	assert.Contains(t, text, "| 1 | merger | Merger Agent |")
+}
+
 func TestOptionsAreThoseOfTheNarrowedSchema(t *testing.T) {
 	t.Parallel()
 	tables := program().Tables

@@ -75,8 +75,19 @@ func (d *delivery) start(ctx context.Context, id string) error {
 	}
 	begin.ID, begin.User, begin.Request, begin.Metadata = id, d.m.User, d.m.ID, metadata
 	d.after = 0
-	d.thread, err = d.Engine.Start(ctx, begin)
+	if d.thread, err = d.Engine.Start(ctx, begin); errors.Is(err, thread.ErrRequestUsed) {
+		d.thread, err = d.begun(ctx, id)
+	}
 	return err
+}
+
+// begun is the thread that the message began when it came before: Begin may have made another request of it this time, and the first counts.
+func (d *delivery) begun(ctx context.Context, id string) (*runtime.Thread, error) {
+	t, err := d.Engine.Thread(ctx, id)
+	if err == nil && t.User != d.m.User {
+		err = refuse(runtime.CodeForbidden, "deliver to thread "+id, "it is another user's")
+	}
+	return t, err
 }
 
 // turnOf follows the turn that the message is in.

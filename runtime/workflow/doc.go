@@ -6,6 +6,7 @@
 // A [Machine] follows routings. A node's handler gets its request and returns a routing with exactly one branch set, by itself or by [Choose],
 // which lets a model choose. The branch says what comes next: another node, the fan-out of a dispatch, the decision table of a collector, the
 // end of the lane, or an interrupt.
+// In tests a handler that only computes is called; one that uses [Choose] or effects runs on an engine, as the example of Choose shows.
 //
 //	        request                    routing
 //	Begin ----------> Prepare -> node ---------> Finish -> planner -+-> next node
@@ -23,7 +24,13 @@
 // says: HUMAN_REVIEW and PAUSE wait for a person, AGENT_REVIEW asks a reviewing model, STOP ends the lane and tells the parent ([Lost]), PRUNE
 // ends it silently, BRANCH makes a thread of each option. The work goes on where the answer sends it, or else where a pending reroute event
 // does, or else where it came from. A model writes the request that goes on, held to the schema of that one route; a node with resolve: reuse
-// goes on with its stored request, and no model is asked. No model ever sees, sets or clears a hidden field.
+// goes on with its stored request, and no model is asked. No model ever sees, sets or clears a hidden field: a request that goes on keeps those of
+// the node's last one. A node that never ran has none, so give them to it in Config.Prepare; and in a routing that [Choose] returns, the
+// handler sets them before it returns the routing.
+//
+// The handler that goes on finds the answer in call.Answer: plain text as a JSON string, a chosen place as {"route_to": "AGENT_TYPE"}, a record
+// as it was sent, which only the handler holds to a type: runtime.Unmarshal(call.Answer, &review). A question that is a form, and refuses what
+// does not fit, is asked inside a handler with [thread.Ask].
 //
 // A reply that breaks the rules goes back to the model once. A second one, a node that fails again and again, and a loop at its limit end
 // with a system_error interrupt: a person edits the input of the step, skips it, sends the work to a node that ran before, or aborts.

@@ -132,9 +132,13 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 	if err != nil {
 		return nil, "", err
 	}
+	targets, err := s.offered(ctx)
+	if err != nil {
+		return nil, "", err
+	}
 	replies, err := thread.AskAll(ctx, runtime.Question{
 		Asker: s.j.Node, Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
-		Targets: s.routes(func(n *runtime.Node) bool { _, had := s.j.Last[n.Key]; return had || s.cfg.Model != nil }),
+		Targets: targets,
 	})
 	if err != nil {
 		return nil, "", err
@@ -144,6 +148,17 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 	}
 	answer, err = runtime.Encode(map[string]string{"route_to": routeTo})
 	return answer, routeTo, err
+}
+
+// offered are the places that the person may send the work to: none where the kind of the question has no route_to, since an answer that names
+// one would be refused.
+func (s *step) offered(ctx context.Context) ([]string, error) {
+	asks := func(k runtime.Kind) bool { return k.Name == runtime.KindAgentQuestion && k.RouteTo }
+	engine, err := thread.EngineOf(ctx)
+	if err != nil || !slices.ContainsFunc(engine.Kinds(), asks) {
+		return nil, err
+	}
+	return s.routes(func(n *runtime.Node) bool { _, had := s.j.Last[n.Key]; return had || s.cfg.Model != nil }), nil
 }
 
 // visible returns a request without its hidden fields: no person and no model is shown them.
@@ -213,14 +228,15 @@ func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
 			if s.a.Reroute != nil {
 				up.RouteTo = s.a.Reroute.Target
 			}
-			t, err := engine.Start(ctx, thread.Begin{
-				ID: fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2), Machine: Name, Name: lane.Type,
+			id := fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2)
+			_, err := engine.Start(ctx, thread.Begin{
+				ID: id, Machine: Name, Name: lane.Type,
 				Input: opening{Journal: &lane}, User: s.a.User, Request: name, Metadata: s.a.Metadata,
 			})
-			if err != nil {
-				return "", err
+			if errors.Is(err, thread.ErrRequestUsed) { // begun before a crash, and a reroute event has come since
+				return id, nil
 			}
-			return t.ID, nil
+			return id, err
 		})
 		if err != nil {
 			return nil, err

@@ -131,7 +131,7 @@ func (m *Machine) readJournal(f *runtime.Frame) (*journal, error) {
 		}
 		return &j, m.edit(&j, f)
 	case json.Unmarshal(f.Input, &begin) != nil || begin.Request == nil && begin.Journal == nil:
-		return nil, invalid("begin workflow", "the input is not that of a workflow")
+		return nil, invalid("begin workflow", `the input is not that of a workflow: it is {"request": {"TYPE": {...}}}, with a request type of a node, as Begin makes it`)
 	case begin.Journal != nil:
 		begin.Journal.Begun = begun
 		return begin.Journal, nil

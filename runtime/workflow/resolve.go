@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,10 +101,13 @@ func (s *step) share(dispatch *runtime.Node, request json.RawMessage) json.RawMe
 }
 
 // keepHidden fills the hidden fields that a request lacks from a stored one: a model never sets or clears them, and what a decorator has set
-// stays. child makes the context id that goes on out of the stored one; nil keeps it. The result is checked, and in the order of its type, of
-// which v is a fresh value.
+// stays. A required one that nobody has set is there all the same, with the zero value of its Go field. child makes the context id that goes on
+// out of the stored one; nil keeps it. The result is checked, and in the order of its type, of which v is a fresh value.
 func keepHidden(v runtime.Record, request, from json.RawMessage, child func(json.RawMessage) json.RawMessage) (json.RawMessage, error) {
-	var now, old map[string]json.RawMessage
+	var now, old, unset map[string]json.RawMessage
+	if fresh, err := runtime.Encode(v); err != nil || json.Unmarshal(fresh, &unset) != nil {
+		return nil, invalid("read request", "it has no JSON form: %v", err)
+	}
 	if err := json.Unmarshal(request, &now); err != nil {
 		return nil, invalid("read request", "it is no object: %v", err)
 	}
@@ -116,7 +120,7 @@ func keepHidden(v runtime.Record, request, from json.RawMessage, child func(json
 	for i := range shape.Fields {
 		f := &shape.Fields[i]
 		value, had := old[f.Name]
-		if _, has := now[f.Name]; !f.Hidden || has || !had {
+		if given, has := now[f.Name]; !f.Hidden || !had || has && !bytes.Equal(given, unset[f.Name]) {
 			continue
 		}
 		if f.Name == "contextId" && child != nil {

@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -146,6 +147,13 @@ func TestS7_Digression(t *testing.T) {
 		c.c.Digress = func(_ context.Context, m workflow.Message, open *runtime.Interrupt) (bool, error) {
 			assert.Equal(s, asText, open.Text)
 			return m.Text == "wat is de regel voor vis?", nil
+		}
+		times := 0
+		c.c.Begin = func(m workflow.Message, _ json.RawMessage) (runtime.Record, error) { // another request each time, as one with a clock makes
+			times++
+			n := noteNamed("general")
+			n.Text = fmt.Sprint(m.Text, times)
+			return n, nil
 		}
 		c.run()
 		i := c.question(c.say("m1", "maak rapport"))

@@ -73,7 +73,7 @@ func child(t *testing.T, name, folder string, kill int) bool {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestU15_Child$", "-test.timeout=60s")
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestU15_Child$", "-test.timeout=10m")
 	cmd.Env = append(os.Environ(), envScenario+"="+name, envFolder+"="+folder, envKill+"="+strconv.Itoa(kill))
 	out, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

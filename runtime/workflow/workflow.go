@@ -120,6 +120,25 @@ func Begin(request runtime.Record) (thread.Begin, error) {
 	return thread.Begin{Machine: Name, Name: request.Shape().Name, Input: opening{Request: tagged}}, nil
 }
 
+// Result reads what a thread of the workflow has ended with: settled, err := workflow.Result[routes.Settlement](t). A thread that has no result
+// is refused with CodeNotFound, a result of another type with CodeInvalid.
+func Result[T any, R interface {
+	*T
+	runtime.Record
+}](t *runtime.Thread) (R, error) {
+	if t.Result == nil {
+		return nil, refuse(runtime.CodeNotFound, "read result", fmt.Sprintf("thread %s has none: it is %s", t.ID, t.Status()))
+	}
+	record, err := runtime.DecodeTagged(t.Result, func(name string) runtime.Record {
+		if out := R(new(T)); name == out.Shape().Name {
+			return out
+		}
+		return nil
+	})
+	out, _ := record.(R)
+	return out, err
+}
+
 // Step runs one step of a lane: a node, the collection of a fan-out, or the unified interrupt handler.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	j, err := m.readJournal(a.Frame)
