@@ -28,7 +28,7 @@ func (p *program) watchThreadCommand() *cobra.Command {
 			"the plan is shown and can be changed, or goes on unchanged. Questions are answered in place. A connection that drops is opened\n" +
 			"again by itself, and no row is lost or shown twice.\n\n" +
 			"Where standard output or input is no terminal, one line is printed for each row (number, time, type and text, with tabs between),\n" +
-			"until the thread is over.\n\n" +
+			"until the thread is over. The text is for people, and may change; number, time and type are for programs.\n\n" +
 			"The token is the operator's, or one for this thread. It stands in a file that only its owner can read, or in " + tokenVariable + ".\n" +
 			"Leaving answers nothing. The exit code says whether the thread could be watched, not how it ended.",
 		Example: "  routegen watch-thread http://127.0.0.1:8080/v1/threads/order-7 --token-file token --by ann\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -98,11 +99,10 @@ func TestWatchThread(t *testing.T) {
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	require.NoError(t, err)
 	defer func() { _ = terminal.Close() }()
-	screen := vt10x.New(vt10x.WithSize(80, 24))
-	require.NoError(t, terminal.SetReadDeadline(time.Now().Add(30*time.Second)))
+	screen, in := vt10x.New(vt10x.WithSize(80, 24)), bufio.NewReader(terminal) // of a letter a terminal may give a part only, and the rest later
+	require.NoError(t, terminal.SetReadDeadline(time.Now().Add(3*time.Minute)))
 	sees := func(words ...string) {
 		t.Helper()
-		buffer := make([]byte, 4096)
 		for {
 			missing := ""
 			for _, word := range words {
@@ -113,9 +113,7 @@ func TestWatchThread(t *testing.T) {
 			if missing == "" {
 				return
 			}
-			n, err := terminal.Read(buffer)
-			require.NoError(t, err, "not seen: %s\n%s", missing, screen.String())
-			_, _ = screen.Write(buffer[:n])
+			require.NoError(t, screen.Parse(in), "not seen: %s\n%s", missing, screen.String())
 		}
 	}
 	keys := func(text string) {
@@ -125,11 +123,11 @@ func TestWatchThread(t *testing.T) {
 	}
 	sees("Plan: 0 of 2 done", "[>] 1 a", "Esc pause")
 	keys("\x1b")
-	sees("Pause: requested", "bob asks for a pause (safe)")
+	sees("The pause is requested.", "bob asked for a pause")
 	close(w.release)
 	sees("The work is paused", "The plan: 1 of 2 done", "How should it change?")
 	keys("c,d\r")
-	sees("the plan is changed (replace): c,d", "the thread is done: all done", "done · thread "+w.thread)
+	sees("the plan is changed: c,d", "the thread is done: all done", "done · thread "+w.thread)
 	keys("q")
 	_, _ = io.Copy(io.Discard, terminal)
 	require.NoError(t, cmd.Wait())

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
@@ -26,8 +27,9 @@ import (
 	"github.com/routegen/routegen/runtime/web"
 )
 
-// patience is how long a test waits for what has to come. It is no measure of anything.
-const patience = 40 * time.Second
+// patience is how long a test waits for what has to come. It is no measure of anything: on a machine that has little time for the browser only
+// a test that fails takes so long.
+const patience = 3 * time.Minute
 
 // chromium finds a browser. Where there is none the test is skipped, but fails where ROUTEGEN_BROWSER says that there has to be one, as .ci/run does.
 func chromium(t *testing.T) string {
@@ -47,10 +49,35 @@ func chromium(t *testing.T) string {
 
 // browser is one Chromium for all tests of this package, started when the first asks for it.
 var browser struct {
-	sync.Once
-	ctx   context.Context //nolint:containedctx // chromedp's handle of a browser
+	sync.Mutex
+	ctx   context.Context //nolint:containedctx // chromedp's handle of a browser; it ends when that is gone
 	close func()
-	err   error
+}
+
+// started returns the browser. Chromium crashes now and then, at its start above all: then it is started again.
+func started(t *testing.T) context.Context {
+	t.Helper()
+	path := chromium(t)
+	browser.Lock()
+	defer browser.Unlock()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	var err error
+	for tries := 0; browser.ctx == nil || browser.ctx.Err() != nil; tries++ {
+		require.Less(t, tries, 5, "Chromium does not start: %v", err)
+		if browser.close != nil {
+			browser.close()
+		}
+		allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, leave := chromedp.NewContext(allocated)
+		browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // the last one is used
+		if err = chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+			leave()
+		}
+	}
+	return browser.ctx
 }
 
 func TestMain(m *testing.M) {
@@ -82,8 +109,9 @@ func startAt(t *testing.T, pace string) *demo {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	pages, ended := make(chan string, 1), make(chan error, 1)
+	folder := t.TempDir() // before the cleanup below: it is removed when the program has ended
 	go func() {
-		ended <- run(ctx, []string{"-open=false", "-pace", pace, "-folder", t.TempDir()}, io.Discard, func(page string) { pages <- page })
+		ended <- run(ctx, []string{"-open=false", "-pace", pace, "-folder", folder}, io.Discard, func(page string) { pages <- page })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -115,24 +143,7 @@ type tab struct {
 // open opens an address in a new tab of some size, light or dark.
 func (d *demo) open(address, look string, wide, high int64) *tab {
 	d.Helper()
-	path := chromium(d.T)
-	browser.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
-		if os.Geteuid() == 0 {
-			options = append(options, chromedp.NoSandbox)
-		}
-		for range 3 { // Chromium itself crashes at its start now and then
-			allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
-			ctx, leave := chromedp.NewContext(allocated)
-			browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // the last one is used
-			if browser.err = chromedp.Do(ctx); browser.err == nil {
-				return
-			}
-			browser.close()
-		}
-	})
-	require.NoError(d, browser.err)
-	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(started(d.T), chromedp.WithNewBrowserContext())
 	d.Cleanup(cancel)
 	b := &tab{T: d.T, ctx: ctx}
 	require.NoError(d, chromedp.Listen(ctx, b.hear))
@@ -140,7 +151,8 @@ func (d *demo) open(address, look string, wide, high int64) *tab {
 	_, err2 := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
 	scheme := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: look}
 	_, err3 := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{scheme}})
-	require.NoError(d, errors.Join(err1, err2, err3))
+	_, err4 := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: toasts})
+	require.NoError(d, errors.Join(err1, err2, err3, err4))
 	var options []chromedp.EmulateViewportOption
 	if wide < 600 {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
@@ -152,6 +164,24 @@ func (d *demo) open(address, look string, wide, high int64) *tab {
 		assert.Empty(d.T, b.faults, "the page must not fail, nor break its own policy")
 	})
 	return b
+}
+
+// toasts keeps what the page said for a moment: who looks later than that finds it there.
+const toasts = `window.toasts = [];
+	new MutationObserver((all) => all.forEach((change) => change.addedNodes.forEach((e) => { if (e.matches?.(".toast")) window.toasts.push(e.className + ": " + e.textContent) })))
+		.observe(document, {subtree: true, childList: true});`
+
+// told waits until the page has said a text for a moment, and forgets it then. bad is for what went wrong.
+func (b *tab) told(bad bool, text string) {
+	b.Helper()
+	class := "toast: "
+	if bad {
+		class = "toast bad: "
+	}
+	quoted, err := json.Marshal(class + text)
+	require.NoError(b, err)
+	b.wait(`window.toasts.some((said) => said.startsWith(` + string(quoted) + `))`)
+	eval[bool](b, `document.querySelectorAll(".toast").forEach((t) => t.remove()) || window.toasts.splice(0).length > 0`)
 }
 
 // hear notes what goes wrong in the page, and how much it loads.
@@ -191,7 +221,7 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// wait returns when an expression is true. It looks whenever the page changes, and asks nothing of the clock.
+// wait returns when an expression is true. It looks whenever the page changes, and now and then, since not everything that changes tells.
 func (b *tab) wait(expression string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -200,9 +230,9 @@ func (b *tab) wait(expression string) {
 		const look = () => { try { return Boolean(`+expression+`) } catch { return false } };
 		if (look()) { done(true); return }
 		const all = {subtree: true, childList: true, attributes: true, characterData: true};
-		const eyes = new MutationObserver(() => { if (look()) { eyes.disconnect(); done(true) } });
+		const again = () => { if (look()) { eyes.disconnect(); clearInterval(clock); done(true) } };
+		const eyes = new MutationObserver(again), clock = setInterval(again, 250);
 		eyes.observe(document, all);
-		for (const type of ["hashchange", "input", "change", "close"]) addEventListener(type, () => look() && done(true), true);
 	})`, chromedp.EvalAwaitPromise))
 	if err != nil {
 		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href.replace(/token=[^&]*/, "") + "\n" + document.querySelector("dialog, main").innerText`))
@@ -220,11 +250,14 @@ func (b *tab) sees(selector, text string) {
 	b.wait(`[...document.querySelectorAll(` + "`" + selector + "`" + `)].some((e) => e.textContent.includes(` + string(quoted) + `))`)
 }
 
-// click clicks an element as a person does, when it is there.
+// click clicks an element as a person does, when it is there and moves no more.
 func (b *tab) click(selector string) {
 	b.Helper()
 	b.wait("document.querySelector(`" + selector + "`)")
-	b.do(chromedp.ScrollIntoView(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(selector)))
+	eval[bool](b, "new Promise((done) => { const look = (was) => { const r = document.querySelector(`"+selector+"`)?.getBoundingClientRect(), "+
+		`now = JSON.stringify(r ?? ""); if (now === was) done(true); else setTimeout(look, 30, now) }; look() })`)
+	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
 func (b *tab) write(selector, text string) {

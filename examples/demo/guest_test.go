@@ -52,9 +52,8 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	b.sees(".question .barred", "does not let you answer")
 	for _, key := range []string{"\x1b", "p"} {
 		b.do(chromedp.KeyEvent(key))
-		b.sees(".toast", "Your token does not let you pause it.")
+		b.told(false, "Your token does not let you pause it.")
 		assert.False(t, eval[bool](b, `Boolean(document.querySelector("dialog"))`))
-		eval[bool](b, `document.querySelectorAll(".toast").forEach((t) => t.remove()) ?? true`)
 	}
 	b.click(".node[data-key=discoveryOrchestrator]")
 	assert.True(t, eval[bool](b, `document.querySelector(".routed").hidden`))
@@ -89,11 +88,11 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	b.click("dialog button")
 	b.sees(".question h2", "The work is paused")
 	b.sees(".log", "a token was made for guest: view, escape")
-	b.sees(".log li[data-type=message]", "notes a call, so that it counts once")
+	b.sees(".log li[data-type=message]", "a call is noted, so that it counts once")
 	assert.NotContains(t, eval[string](b, `document.querySelector(".log").textContent`), "digest", "it is for programs")
 	assert.Empty(t, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
-	b.sees(".toast", "Your token does not let you answer.")
+	b.told(false, "Your token does not let you answer.")
 	proposal, err := d.client.PreviewPlan(t.Context(), "offsite-june", "add a boat trip", you)
 	require.NoError(t, err)
 	_, err = d.client.ApplyPlan(t.Context(), proposal, you)
@@ -138,7 +137,13 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 	b.wait(`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Zero(t, eval[int](b, `document.querySelectorAll(".say :enabled").length`))
 	b.shot("guest-idle")
+	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: "ann"}) // the conversation is another's, and takes nothing from ann
+	b.sees(".pill", "Idle")
+	b.wait(`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
+	assert.Empty(t, b.offers())
 	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you}) // the control
+	b.wait(`document.querySelector(".say button:enabled")`)
+	assert.Equal(t, []string{"Send"}, b.offers())
 	b.write(".say textarea", "what is the rule for fish?")
 	b.click(".say button")
 	b.sees(".log", "Chilled fish is kept at 4 degrees or less")

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,11 +120,25 @@ func TestWhatOthersDoAppears(t *testing.T) {
 	b.shot("overtaken")
 }
 
-// A thread that runs moves over the map by itself, can be paused on its way, and says what it heard and when.
+// A thread that runs moves over the map by itself, can be paused on its way, and says what it heard and when. The work waits for no browser: where
+// that was too slow to see it move, the work is done once more by models that take longer.
 func TestJourneyMovesAndPauses(t *testing.T) {
 	t.Parallel()
-	d := startAt(t, "900ms")
-	b := d.open(d.page, "light", 1440, 1000) // before the work begins, which waits for no browser
+	var seen []string
+	for _, pace := range []string{"900ms", "4s", "15s"} {
+		if seen = journey(t, pace); len(seen) >= 3 {
+			break
+		}
+	}
+	assert.GreaterOrEqual(t, len(seen), 3, "%v", seen)
+	assert.Contains(t, seen, "discoveryCollector")
+}
+
+// journey pauses a thread on its way, lets it go on, and returns where the page saw it.
+func journey(t *testing.T, pace string) (seen []string) {
+	t.Helper()
+	d := startAt(t, pace)
+	b := d.open(d.page, "light", 1440, 1000)
 	b.wait(`document.querySelector(".link").dataset.state === "live"`)
 	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API", Phase: "DISCOVERY"})
 	require.NoError(t, err)
@@ -135,15 +150,15 @@ func TestJourneyMovesAndPauses(t *testing.T) {
 		window.seen = [];
 		const note = () => document.querySelectorAll(".node.here").forEach((n) => { if (!seen.includes(n.dataset.key)) seen.push(n.dataset.key) });
 		note();
-		window.told = "";
-		new MutationObserver(() => { told += document.querySelector("dialog .progress")?.textContent ?? "" }).observe(document.body, {subtree: true, childList: true});
+		window.heard = "";
+		new MutationObserver(() => { heard += document.querySelector("dialog .progress")?.textContent ?? "" }).observe(document.body, {subtree: true, childList: true});
 		new MutationObserver(note).observe(document.querySelector(".map-card"), {subtree: true, attributes: true, childList: true});
 		return true;
 	})()`)
-	b.wait(`window.seen.length >= 2`)
+	b.wait(`window.seen.length >= 2 || document.querySelector(".question h2")`)
 	b.click("[data-act=pause]")
 	b.click("dialog button[type=submit]")
-	b.wait(`window.told.includes("Requested")`)
+	b.wait(`window.heard.includes("Requested")`)
 	b.shot("requested")
 	b.sees("dialog h2", "Paused. How shall it go on?")
 	b.sees(".pill", "Paused")
@@ -151,29 +166,79 @@ func TestJourneyMovesAndPauses(t *testing.T) {
 	b.shot("paused-workflow")
 	b.click("[data-act=continue]")
 	b.sees(".question h2", "How shall the limit work")
-	seen := eval[[]string](b, "window.seen")
-	assert.Contains(t, seen, "discoveryCollector")
-	assert.GreaterOrEqual(t, len(seen), 3, "%v", seen)
 	for _, row := range d.rows(made.ID) {
 		assert.NotContains(t, string(row.Value)+row.Text, "keep it small", "continue sends no change")
 	}
+	return eval[[]string](b, "window.seen")
+}
+
+// door is an address that stays: a server behind it may go away and another one come. While there is none, who knocks is turned away.
+type door struct {
+	net.Listener
+	mu sync.Mutex
+	to string // where the server is; "" is nowhere
+}
+
+func newDoor(t *testing.T) *door {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	d := &door{Listener: l}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go d.pass(t.Context(), in)
+		}
+	}()
+	return d
+}
+
+func (d *door) lead(to string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.to = to
+}
+
+// pass carries a connection to the server and back, until one of the two ends it.
+func (d *door) pass(ctx context.Context, in net.Conn) {
+	defer func() { _ = in.Close() }()
+	d.mu.Lock()
+	to := d.to
+	d.mu.Unlock()
+	out, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
+	if err != nil {
+		return
+	}
+	defer func() { _ = out.Close() }()
+	ended := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
+		go func() {
+			_, _ = io.Copy(way[0], way[1]) // either end may go away at any time
+			ended <- struct{}{}
+		}()
+	}
+	<-ended
 }
 
 // The server goes away and comes back: the page says so, goes on by itself, and has what happened meanwhile.
 func TestServerGoesAndComesBack(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := free.Addr().String()
-	require.NoError(t, free.Close())
+	folder, front := t.TempDir(), newDoor(t)
 	serve := func() (stop func(), page string) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended, pages := make(chan error, 1), make(chan string, 1)
 		go func() {
-			ended <- run(ctx, []string{"-open=false", "-pace=0s", "-folder", folder, "-addr", addr}, &bytes.Buffer{}, func(page string) { pages <- page })
+			ended <- run(ctx, []string{"-open=false", "-pace=0s", "-folder", folder}, io.Discard, func(page string) { pages <- page })
 		}()
-		return func() { cancel(); require.NoError(t, <-ended) }, <-pages
+		page = <-pages
+		at, err := url.Parse(page)
+		require.NoError(t, err)
+		front.lead(at.Host)
+		return func() { front.lead(""); cancel(); require.NoError(t, <-ended) }, strings.Replace(page, at.Host, front.Addr().String(), 1)
 	}
 	stop, address := serve()
 	base, rest, _ := strings.Cut(address, "#token=")
@@ -191,7 +256,7 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	b.shot("lost")
 	stop, _ = serve()
 	defer stop()
-	_, err = d.client.Start(t.Context(), "supplier", "", "Green Grocer", "ann", "")
+	_, err := d.client.Start(t.Context(), "supplier", "", "Green Grocer", "ann", "")
 	require.NoError(t, err)
 	eval[bool](b, `dispatchEvent(new Event("online"))`) // the browser hears it from the network; otherwise the page tries in a while
 	b.wait(`document.querySelector(".link").dataset.state === "live"`)
@@ -372,6 +437,7 @@ func TestKeyboard(t *testing.T) {
 	b.shot("keys")
 	press("\x1b")
 	b.wait(`!document.querySelector("dialog")`)
+	eval[bool](b, `(() => { const now = Date.now(); Date.now = () => now; return true })()`) // g has to be followed soon, however slow this machine is
 	press("gs")
 	b.sees(".stats", "answered")
 	press("gt")

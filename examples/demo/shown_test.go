@@ -70,7 +70,7 @@ func TestHidingSignsAreShown(t *testing.T) {
 	eval[bool](b, `(() => { const e = document.querySelector("form.answer textarea"); e.value = `+string(quoted)+`; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`)
 	assert.Equal(t, typed, eval[string](b, `document.querySelector("form.answer textarea").value`))
 	b.click("form.answer button[type=submit]")
-	b.sees(".log", `answered `+plain+" a\\u202eb\n\tc\\u001b[m")
+	b.sees(".log", `“How many people come?”: `+plain+" a\\u202eb  c\\u001b[m")
 	assert.Empty(t, b.raw())
 	var sent string
 	require.NoError(t, json.Unmarshal(d.answered("offsite").Value, &sent))

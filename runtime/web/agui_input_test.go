@@ -174,7 +174,7 @@ func TestAGUIRevokedTokenAndOtherRequests(t *testing.T) {
 	select {
 	case frames := <-done:
 		assert.Error(t, (&checker{}).check("room", "r3", frames), "the stream was cut")
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		assert.Fail(t, "the stream goes on with a token that was revoked")
 	}
 	release()

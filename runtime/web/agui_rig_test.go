@@ -53,7 +53,25 @@ type desk struct {
 	before  func(ctx context.Context) error // what an agent does first
 	did     map[string]int
 	seen    []map[string]string // what came with the messages that the reporting agent ran on
-	logs    bytes.Buffer
+	logs    audited
+}
+
+// audited is what was written, by calls that go on while it is read.
+type audited struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *audited) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(text)
+}
+
+func (s *audited) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // newDesk makes a desk that is not open yet.

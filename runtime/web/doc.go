@@ -9,7 +9,7 @@
 //
 //	view     read the thread, its interrupts, history and outbox, and follow its stream
 //	answer   settle and claim its interrupts, in the name the token was made for
-//	deliver  say something to it
+//	deliver  say something to it; a conversation takes that in the name of its user only
 //	escape   ask it to pause
 //	cancel   end it
 //

@@ -292,6 +292,6 @@ func (w *flows) reaches(id string, is func(th web.Thread) bool) (th web.Thread) 
 	require.Eventually(w, func() bool {
 		th = decode[web.Thread](w.get("/v1/threads/" + id))
 		return is(th)
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	return th
 }

@@ -191,22 +191,34 @@ func (c *call) grant(f *grantForm) (any, error) {
 }
 
 // rights tells a caller what the token of the call may do now, so that a page can offer that and no more. What was for one answer, and has given
-// it, answers no more.
+// it, answers no more; what speaks for another person than its conversation is with says nothing to it.
 func (c *call) rights() (any, error) {
 	if c.who.grant == nil {
 		return Grant{Actions: actions}, nil
 	}
 	g := *c.who.grant
-	if !g.Once {
-		return g, nil
+	lost := []string{}
+	if g.Once {
+		spent, err := c.s.engine.ByRequest(c.ctx(), g.Thread, spentRequest(g.ID))
+		if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+			return nil, err
+		}
+		if spent != nil {
+			lost = append(lost, mayAnswer)
+		}
 	}
-	spent, err := c.s.engine.ByRequest(c.ctx(), g.Thread, spentRequest(g.ID))
-	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
-		return nil, err
+	if slices.Contains(g.Actions, mayDeliver) {
+		machine, _, err := c.first(g.Thread)
+		if err != nil {
+			return nil, err
+		}
+		if others, err := c.anothers(&g, machine); err != nil {
+			return nil, err
+		} else if others {
+			lost = append(lost, mayDeliver)
+		}
 	}
-	if spent != nil {
-		g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool { return action == mayAnswer })
-	}
+	g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool { return slices.Contains(lost, action) })
 	return g, nil
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,15 @@ func (c *call) deliver() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.s.cfg.Conversation != nil && f.Machine == "" && f.Input == nil && (machine == workflow.Name || machine == "") {
+	if g := c.who.grant; g != nil {
+		if f.Machine != "" || f.Name != "" || f.Input != nil {
+			return nil, errOnlyWords
+		}
+		if others, err := c.anothers(g, machine); err != nil || others {
+			return nil, cmp.Or(err, errAnothers)
+		}
+	}
+	if c.talks(machine) && f.Machine == "" && f.Input == nil {
 		return c.converse(&f)
 	}
 	if f.Cancel || f.Metadata != nil {
@@ -54,6 +63,23 @@ func (c *call) deliver() (any, error) {
 		f.Machine, f.Name = machine, name
 	}
 	return c.say(&f)
+}
+
+// talks reports whether a message to a thread whose first turn ran a machine is one of the conversation.
+func (c *call) talks(machine string) bool {
+	return c.s.cfg.Conversation != nil && (machine == workflow.Name || machine == "")
+}
+
+// anothers reports whether the thread of a token is a conversation with somebody else than the token speaks for: it takes no message from there.
+func (c *call) anothers(g *Grant, machine string) (bool, error) {
+	if !c.talks(machine) {
+		return false, nil
+	}
+	t, err := c.s.engine.Thread(c.ctx(), g.Thread)
+	if err != nil {
+		return false, err
+	}
+	return t.User != "" && t.User != g.By, nil
 }
 
 // say gives a message to the engine.

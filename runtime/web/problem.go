@@ -76,6 +76,8 @@ var (
 	errNotFound  = refusal(http.StatusNotFound, runtime.CodeNotFound, "no such thing, or not yours")
 	errToken     = refusal(http.StatusUnauthorized, runtime.CodeForbidden, "a valid bearer token is needed in the Authorization header")
 	errForbidden = refusal(http.StatusForbidden, runtime.CodeForbidden, "this token may not do that")
+	errAnothers  = refusal(http.StatusForbidden, runtime.CodeForbidden, "the conversation is with another person than this token speaks for")
+	errOnlyWords = refusal(http.StatusForbidden, runtime.CodeForbidden, "this token may say something to its thread: leave out machine, name and input")
 	errOtherBody = refusal(http.StatusUnprocessableEntity, runtime.CodeConflict, "this key, or this token, was used with another body: take a new one")
 	errTooMany   = refusal(http.StatusTooManyRequests, runtime.CodeUnavailable, "too many requests: wait")
 )

@@ -168,6 +168,7 @@ func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) 
 		assert.NoError(t, r.engine.Close(ctx))
 	})
 	cfg.Log, cfg.Now = log, r.clock.now
+	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, 1e6), cmp.Or(cfg.Burst, 1e6) // who looks again and again until something is there is not refused
 	if cfg.Rerouter == nil {
 		cfg.Rerouter = rerouter{}
 	}

@@ -72,7 +72,7 @@ func (r *rig) grantOf(g web.Grant) web.Grant {
 // TestAGuestHoldsAShareOfTheStreams opens all that one capability token may have: others, and the operator, still have theirs.
 func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "mem", web.Config{MaxStreams: 40})
+	r := newRig(t, "mem", web.Config{MaxStreams: 40, Beat: time.Hour}) // nobody here reads, and none loses its place for that
 	th := r.start("ask", `"x"`)
 	greedy, other := r.forAll(th.ID, "view"), r.forAll(th.ID, "view")
 	stream := "/v1/threads/" + th.ID + "/stream"
@@ -95,7 +95,7 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	}
 	assert.Contains(t, r.get("/v1/stream").is(503).problem().Detail, "too many streams:", "and then all are taken")
 	end()
-	require.Eventually(t, func() bool { return r.opens(t, 1) }, 20*time.Second, time.Millisecond, "a place that is left is free")
+	require.Eventually(t, func() bool { return r.opens(t, 1) }, time.Minute, time.Millisecond, "a place that is left is free")
 	require.NoError(t, held[0].conn.CloseNow())
 	require.Eventually(t, func() bool {
 		c, _, err := r.dial(greedy) //nolint:bodyclose // an accepted socket has none
@@ -103,15 +103,16 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 			return false
 		}
 		return c.conn.Close(websocket.StatusNormalClosure, "") == nil
-	}, 20*time.Second, time.Millisecond, "and so is its part of the share")
+	}, time.Minute, time.Millisecond, "and so is its part of the share")
 }
 
 // TestSocketsThatNeverReadLoseTheirPlaces takes all places with sockets that read nothing, not even a ping. Nobody else has a stream then, for a bounded
 // time; calls go on all the while.
 func TestSocketsThatNeverReadLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
-	const places = 100
-	r := newRig(t, "mem", web.Config{MaxStreams: places, Rate: 1e6, Burst: 1e6, Beat: time.Second, Timeout: time.Second})
+	const places = 50
+	// All places have to be taken before the first is lost, on a busy machine too.
+	r := newRig(t, "mem", web.Config{MaxStreams: places, Beat: 5 * time.Second, Timeout: 5 * time.Second})
 	th := r.start("ask", `"x"`)
 	for range places {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", r.http.Listener.Addr().String())
@@ -127,6 +128,6 @@ func TestSocketsThatNeverReadLoseTheirPlaces(t *testing.T) {
 	began := time.Now()
 	r.get("/v1/stream").is(503, runtime.CodeUnavailable)
 	r.post("/v1/interrupts/"+th.Open[0].ID+"/answer", `{"value":{"ok":true}}`).is(200)
-	require.Eventually(t, func() bool { return r.opens(t, places) }, time.Minute, 200*time.Millisecond)
+	require.Eventually(t, func() bool { return r.opens(t, places) }, 3*time.Minute, 200*time.Millisecond)
 	t.Logf("%d places were free again after %s", places, time.Since(began).Round(10*time.Millisecond))
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -31,7 +32,7 @@ func (r *rig) raw(request string) (net.Conn, *bufio.Reader) {
 	conn, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", r.http.Listener.Addr().String())
 	require.NoError(r, err)
 	r.Cleanup(func() { _ = conn.Close() })
-	require.NoError(r, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(r, conn.SetDeadline(time.Now().Add(2*time.Minute)))
 	_, err = conn.Write([]byte(request))
 	require.NoError(r, err)
 	return conn, bufio.NewReader(conn)
@@ -107,7 +108,7 @@ func TestR37_UnmaskedFramesAndPings(t *testing.T) {
 	_, err = conn.Write([]byte("\x81\x02{}")) // a text frame without a mask
 	require.NoError(t, err)
 	head := make([]byte, 4)
-	_, err = in.Read(head)
+	_, err = io.ReadFull(in, head)
 	require.NoError(t, err)
 	assert.Equal(t, []byte{0x88, byte(websocket.StatusProtocolError >> 8), byte(websocket.StatusProtocolError & 0xff)}, []byte{head[0], head[2], head[3]})
 
@@ -124,7 +125,7 @@ func TestR37_UnmaskedFramesAndPings(t *testing.T) {
 	pongs := 0
 	for {
 		frame := make([]byte, 2)
-		if _, err = in.Read(frame); err != nil || frame[0] != 0x8a {
+		if _, err = io.ReadFull(in, frame); err != nil || frame[0] != 0x8a {
 			break
 		}
 		pongs++

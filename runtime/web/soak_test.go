@@ -219,7 +219,7 @@ func TestManySocketsAndSlowReaders(t *testing.T) {
 	running, held := goruntime.NumGoroutine(), used()
 	s.comeBack(silent)
 	const each = 2 // goroutines of the server for a socket, at least
-	require.Eventually(t, func() bool { return goruntime.NumGoroutine() <= running-each*len(silent) }, time.Minute, 10*time.Millisecond, "they are gone")
+	require.Eventually(t, func() bool { return goruntime.NumGoroutine() <= running-each*len(silent) }, 3*time.Minute, 10*time.Millisecond, "they are gone")
 	// What a thread says is soakRounds times soakText: a queue that grows with what is not read would hold it.
 	held = (held - min(held, used())) / uint64(len(silent))
 	t.Logf("%d silent sockets held %d bytes each", len(silent), held)

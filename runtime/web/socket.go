@@ -354,6 +354,7 @@ func (s *socket) write(ctx context.Context, own *call) {
 		if !s.hand(ctx, own, out) {
 			return
 		}
+		beat.Reset(s.s.cfg.Beat) // what was taken tells as much as a pong, which would stand behind all that is on its way
 		if out.rows != nil {
 			rows = out.rows
 		}

@@ -150,7 +150,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // TestR36_ASlowReader leaves a stream of 20 MB unread: the server gives it up after its time, and another reader is not delayed.
 func TestR36_ASlowReader(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "mem", web.Config{MaxStreams: 2, Timeout: 3 * time.Second})
+	r := newRig(t, "mem", web.Config{MaxStreams: 2, Timeout: 5 * time.Second})
 	r.contract.off = true // there are many rows, and others hold them to their schema
 	_, slow := r.events(operator, "/v1/stream", "")
 	defer slow()
@@ -159,7 +159,7 @@ func TestR36_ASlowReader(t *testing.T) {
 	defer end()
 	assert.Greater(t, len(until(t, next, runtime.EntryOver)), messages)
 	end()
-	assert.Eventually(t, func() bool { return r.opens(t, 2) }, 20*time.Second, 50*time.Millisecond, "the slow reader keeps its place")
+	assert.Eventually(t, func() bool { return r.opens(t, 2) }, 2*time.Minute, 50*time.Millisecond, "the slow reader keeps its place")
 }
 
 // opens reports whether so many streams can be open at once.

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -34,17 +35,13 @@ func (c *call) start(f *startForm) (any, error) {
 	t, err := c.s.engine.Start(c.ctx(), thread.Begin{
 		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request, Metadata: f.Metadata,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, thread.ErrRequestUsed):
+		return nil, errOtherBody
+	case err != nil:
 		return nil, err
 	}
 	c.about = t.ID
-	row, err := c.s.engine.ByRequest(c.ctx(), t.ID, request)
-	if err != nil {
-		return nil, err
-	}
-	if row != nil && (row.Machine != f.Machine || row.Name != f.Name || row.By != f.By || !same(row.Value, f.Input)) {
-		return nil, errOtherBody
-	}
 	return threadOf(t), nil
 }
 

@@ -70,7 +70,7 @@ func TestR29_TheWorkerDiesBetweenAnswerAndConsume(t *testing.T) {
 			require.Eventually(t, func() bool { // the answer, and the lease under which the step runs, are stored
 				i, err := r.engine.Interrupt(t.Context(), th.Open[0].ID)
 				return err == nil && i.State == runtime.InterruptAnswered
-			}, 20*time.Second, time.Millisecond)
+			}, time.Minute, time.Millisecond)
 			r.store.refuse(&runtime.Error{Code: runtime.CodeUnavailable, Op: "commit", Err: errors.New("the process is dead")})
 
 			let := make(chan struct{}, 1)
@@ -122,7 +122,7 @@ func TestR30_AZombieWrites(t *testing.T) {
 			engine, client := r.heir(worker(reached, held, did, "living"))
 			require.NoError(t, engine.Recover(t.Context()))
 			<-reached // the same step runs in the other process
-			require.Eventually(t, func() bool { return r.fence(th.ID) > fence }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return r.fence(th.ID) > fence }, time.Minute, time.Millisecond)
 
 			taken, err := r.store.Load(t.Context(), th.ID)
 			require.NoError(t, err)
@@ -153,7 +153,7 @@ func (r *rig) settledAnswer(interrupt string) {
 	require.Eventually(r, func() bool {
 		i, err := r.engine.Interrupt(r.Context(), interrupt)
 		return err == nil && i.State == runtime.InterruptAnswered
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // fence is that of the lease under which a thread runs.

@@ -18,7 +18,7 @@ func TestShown(t *testing.T) {
 		"\u009b31m":               `\u009b31m`,
 		"a\u202eb\u2066c\ufeff":   `a\u202eb\u2066c\ufeff`,
 		"\xff\xfe":                `\xff\xfe`,
-		"one\ntwo\tthree\r":       `one\ntwo\tthree\u000d`,
+		"one\ntwo\tthree\r":       `one two three\u000d`,
 		"\u2028":                  `\u2028`,
 		"\x1b]0;title\x07after":   `\u001b]0;title\u0007after`,
 		"\x1b]8;;http://x\x1b\\y": `\u001b]8;;http://x\u001b\y`,

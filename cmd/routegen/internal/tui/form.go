@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -46,24 +47,24 @@ type form struct {
 }
 
 // openForm makes the form of an interrupt, with what was written for it before.
-func openForm(i *web.Interrupt, draft string) *form {
+func openForm(i *web.Interrupt, draft string, called names) *form {
 	f := &form{ask: *i, field: fieldOf(draft)}
 	modify := func(c runtime.Choice) bool { return c.Label == "modify" }
 	if i.Kind == runtime.KindUserEscape && slices.ContainsFunc(i.Choices, modify) {
 		f.pause, f.write = true, writeChange
 		return f
 	}
-	f.options = optionsOf(i)
+	f.options = optionsOf(i, called)
 	if len(f.options) == 1 && f.options[0].write != writeNone {
 		f.write, f.chosen = f.options[0].write, f.options[0]
 	}
 	return f
 }
 
-// optionsOf lists what can be answered. The last one may be to write something.
-func optionsOf(i *web.Interrupt) []option {
+// optionsOf lists what can be answered: first what answers the question, then what sends the work elsewhere instead.
+func optionsOf(i *web.Interrupt, called names) []option {
 	if i.Kind == runtime.KindUserEscape || i.Kind == runtime.KindSystemError {
-		return ordersOf(i)
+		return ordersOf(i, called)
 	}
 	var schema struct {
 		Type any               `json:"type"`
@@ -96,29 +97,32 @@ func optionsOf(i *web.Interrupt) []option {
 		out = []option{{label: "yes", value: json.RawMessage("true")}, {label: "no", value: json.RawMessage("false")}}
 		free.write = writeNone
 	}
-	for _, target := range i.Targets {
-		out = append(out, option{label: "go on at " + target, routeTo: target})
-	}
 	if free.write != writeNone {
+		if len(out) == 0 {
+			free.label = strings.Replace(free.label, "something else", "an answer", 1)
+		}
 		out = append(out, free)
+	}
+	for _, target := range i.Targets {
+		out = append(out, option{label: "go on at " + called.node(target), routeTo: target})
 	}
 	return out
 }
 
 // ordersOf lists the choices of the engine's own questions.
-func ordersOf(i *web.Interrupt) []option {
+func ordersOf(i *web.Interrupt, called names) []option {
 	var out []option
 	for _, c := range i.Choices {
-		o := option{label: c.Label, about: c.Description, value: c.Value, word: c.Label}
+		o := option{label: cmp.Or(orders[c.Label], c.Label), about: c.Description, value: c.Value, word: c.Label}
 		switch c.Label {
 		case "reroute":
 			for _, target := range i.Targets {
-				o.label, o.value = "reroute to "+target, order("reroute", "target", target)
+				o.label, o.value = "Go on at "+called.node(target), order("reroute", "target", target)
 				out = append(out, o)
 			}
 			continue
 		case "edit":
-			o.about, o.write = "run the step with another input", writeInput
+			o.write = writeInput
 		case "skip", "done":
 			o.about, o.write = "with a result that you give", writeValue
 		case "modify":

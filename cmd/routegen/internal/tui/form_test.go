@@ -44,23 +44,23 @@ func TestForms(t *testing.T) {
 			ask: web.Interrupt{Choices: labels("x"), Schema: raw(`{"type":"object"}`)}, options: []string{"x", "something else, as JSON"}, choose: 1,
 			write: writeJSON, text: `{"a":1}`, value: `{"a":1}`,
 		},
-		"text":         {ask: web.Interrupt{Plain: "text"}, options: []string{"something else, in your words"}, write: writeText, text: `say "hi"`, value: `"say \"hi\""`},
-		"a string":     {ask: web.Interrupt{Schema: raw(`{"type":"string"}`)}, options: []string{"something else, in your words"}, write: writeText, text: "1", value: `"1"`},
-		"anything":     {ask: web.Interrupt{}, options: []string{"something else, as JSON"}, write: writeJSON, text: " [1] ", value: "[1]"},
-		"no JSON":      {ask: web.Interrupt{}, options: []string{"something else, as JSON"}, write: writeJSON, text: "blue", wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
-		"nothing":      {ask: web.Interrupt{}, options: []string{"something else, as JSON"}, write: writeJSON, wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
-		"types of two": {ask: web.Interrupt{Schema: raw(`{"type":["string","null"]}`)}, options: []string{"something else, as JSON"}, write: writeJSON, text: "null", value: "null"},
+		"text":         {ask: web.Interrupt{Plain: "text"}, options: []string{"an answer, in your words"}, write: writeText, text: `say "hi"`, value: `"say \"hi\""`},
+		"a string":     {ask: web.Interrupt{Schema: raw(`{"type":"string"}`)}, options: []string{"an answer, in your words"}, write: writeText, text: "1", value: `"1"`},
+		"anything":     {ask: web.Interrupt{}, options: []string{"an answer, as JSON"}, write: writeJSON, text: " [1] ", value: "[1]"},
+		"no JSON":      {ask: web.Interrupt{}, options: []string{"an answer, as JSON"}, write: writeJSON, text: "blue", wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
+		"nothing":      {ask: web.Interrupt{}, options: []string{"an answer, as JSON"}, write: writeJSON, wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
+		"types of two": {ask: web.Interrupt{Schema: raw(`{"type":["string","null"]}`)}, options: []string{"an answer, as JSON"}, write: writeJSON, text: "null", value: "null"},
 		"a target": {
-			ask: web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}}, options: []string{"yes", "no", "go on at HERE"}, choose: 2, routeTo: "HERE",
+			ask: web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}}, options: []string{"yes", "no", "go on at Here"}, choose: 2, routeTo: "HERE",
 		},
-		"retry":        {ask: system, options: []string{"retry", "edit", "skip", "reroute to A", "reroute to B", "abort"}, value: `"retry"`},
+		"retry":        {ask: system, options: []string{"Run the step again", "Run it with another input", "Go on without it", "Go on at A", "Go on at B", "End the thread"}, value: `"retry"`},
 		"edit":         {ask: system, choose: 1, write: writeInput, text: `{"n":1}`, value: `{"choice":"edit","input":{"n":1}}`},
 		"edit nothing": {ask: system, choose: 1, write: writeInput, wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
 		"skip":         {ask: system, choose: 2, write: writeValue, text: "3", value: `{"choice":"skip","value":3}`},
 		"just skip":    {ask: system, choose: 2, write: writeValue, value: `{"choice":"skip"}`},
 		"reroute":      {ask: system, choose: 4, value: `{"choice":"reroute","target":"B"}`},
 		"a pause without a change": {
-			ask: web.Interrupt{Kind: runtime.KindUserEscape, Choices: labels("continue", "cancel")}, options: []string{"continue", "cancel"}, choose: 1,
+			ask: web.Interrupt{Kind: runtime.KindUserEscape, Choices: labels("continue", "cancel")}, options: []string{"Go on as planned", "End the thread"}, choose: 1,
 			value: `"cancel"`,
 		},
 		"a change": {
@@ -71,7 +71,7 @@ func TestForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.ask.ID, c.ask.Digest = "i", "d"
-			f := openForm(&c.ask, "")
+			f := openForm(&c.ask, "", names{})
 			if c.options != nil {
 				var got []string
 				for _, o := range f.options {
@@ -99,11 +99,10 @@ func TestForms(t *testing.T) {
 // Back from writing to the choice, where there is one.
 func TestBack(t *testing.T) {
 	t.Parallel()
-	f := openForm(&web.Interrupt{Plain: "text"}, "draft")
+	f := openForm(&web.Interrupt{Plain: "text"}, "draft", names{})
 	assert.Equal(t, "draft", f.field.text())
 	assert.False(t, f.back())
-	f = openForm(&web.Interrupt{Plain: "text", Targets: []string{"A"}}, "")
-	f.move(-1)
+	f = openForm(&web.Interrupt{Plain: "text", Targets: []string{"A"}}, "", names{})
 	assert.False(t, f.choose())
 	assert.True(t, f.back())
 	assert.Equal(t, writeNone, f.write)

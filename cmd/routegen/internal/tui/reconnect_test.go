@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 // logged is what the log of a thread that is over has to hold.
 func (r *rig) logged(id string) []string {
 	r.Helper()
-	told := teller{names: map[string]string{}}
+	told := newTeller()
 	var out []string
 	for row, err := range r.client.Stream(r.Context(), id, "") {
 		require.NoError(r, err)
@@ -53,11 +54,12 @@ func TestServerComesAgain(t *testing.T) {
 	s.sees("[>] 2 b")
 	r.stop()
 	t.Log("\n" + s.sees("No connection (", "it is tried again by itself"))
-	s.sees("try 3")
+	later := regexp.MustCompile(`try ([3-9]|\d\d)`) // who looks late sees a later one
+	s.until("a third try", later.MatchString)
 	r.start()
 	s.loses("No connection")
 	s.keys(escKey)
-	s.sees("Pause: requested")
+	s.sees("The pause is requested.")
 	r.let("b", "c")
 	s.sees("How should it change?")
 	s.keys("d" + enterKey)
@@ -76,7 +78,7 @@ func TestAnswerWithoutServer(t *testing.T) {
 	r := newRig(t)
 	id := r.begin("name", "x")
 	s := r.watch(id, 80, 24, true)
-	s.sees("> agent_question", "What is it called?")
+	s.sees("  Question", "What is it called?")
 	s.keys(enterKey)
 	s.sees("Your answer:")
 	r.stop()
@@ -104,7 +106,7 @@ func TestTokenEnds(t *testing.T) {
 	s.keys(escKey)
 	s.sees("Your token does not let you pause it.")
 	require.NoError(t, r.client.Revoke(t.Context(), id, g.ID))
-	t.Log("\n" + s.sees("The server refuses to go on", "(forbidden)", "[>] 1 a"))
+	t.Log("\n" + s.sees("The server refuses to go on", "a valid bearer token is needed", "[>] 1 a"))
 	s.keys("q")
 	assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(<-s.ended))
 }
@@ -132,7 +134,7 @@ func TestSilence(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	quiet := make(chan struct{})
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: enough, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
 		<-quiet
@@ -152,9 +154,17 @@ func TestSilence(t *testing.T) {
 			t.Error("a row of nothing")
 		}
 	}()
-	assert.Equal(t, lineCame{up: true}, <-told)
-	assert.Equal(t, lineCame{why: errSilent.Error()}, <-told)
-	assert.Equal(t, lineCame{up: true}, <-told, "it comes back")
+	up, silent := lineCame{up: true}, lineCame{why: errSilent.Error()}
+	comes := func() {
+		came := <-told
+		for came == silent { // a busy machine is silent before it says anything
+			came = <-told
+		}
+		assert.Equal(t, up, came)
+	}
+	comes()
+	assert.Equal(t, silent, <-told)
+	comes() // again
 	stop()
 	<-ended
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,16 +24,20 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
+// enough is how long a test waits for what has to come. It is no measure of anything.
+const enough = 3 * time.Minute
+
 const operator = "operator-0123456789abcdef0123456789abcdef"
 
 // rig is a server on SQLite that can be stopped and started again under its address. Steps of a plan wait at a gate of their name.
 type rig struct {
 	*testing.T
-	folder, address string
-	client          *web.Client
-	store           *sqlite.Store
-	engine          *thread.Engine
-	http            *http.Server
+	folder string
+	door   *door
+	client *web.Client
+	store  *sqlite.Store
+	engine *thread.Engine
+	http   *http.Server
 
 	mu    sync.Mutex
 	gates map[string]chan struct{}
@@ -43,10 +46,10 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{T: t, folder: t.TempDir(), address: "127.0.0.1:0", gates: map[string]chan struct{}{}}
+	r := &rig{T: t, folder: t.TempDir(), door: newDoor(t), gates: map[string]chan struct{}{}}
 	r.start()
 	t.Cleanup(func() { r.stop() })
-	r.client = &web.Client{Base: "http://" + r.address, Token: operator}
+	r.client = &web.Client{Base: "http://" + r.door.Addr().String(), Token: operator}
 	return r
 }
 
@@ -60,12 +63,9 @@ func (r *rig) start() {
 	require.NoError(r, err)
 	server, err := web.New(r.engine, operator, web.Config{})
 	require.NoError(r, err)
-	listener, err := net.Listen("tcp", r.address)
-	require.NoError(r, err)
-	r.address = listener.Addr().String()
-	r.http = server.HTTP(r.address)
-	front := r.http
-	go func() { _ = front.Serve(listener) }()
+	r.http = server.HTTP("")
+	front, hall := r.http, r.door.open()
+	go func() { _ = front.Serve(hall) }()
 }
 
 // stop ends all three, as a program does that is told to end.
@@ -73,6 +73,7 @@ func (r *rig) stop() {
 	r.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	_ = r.door.open().Close() // from here on nobody is let in, even if the server has not begun to serve
 	_ = r.http.Shutdown(ctx)
 	require.NoError(r, r.http.Close())
 	require.NoError(r, r.engine.Close(ctx))
@@ -222,7 +223,7 @@ func (r *rig) watchWith(client web.Client, id string, columns, rows int, color b
 }
 
 func (t *terminal) read() {
-	buffer := make([]byte, 4096)
+	buffer, shown := make([]byte, 4096), 0
 	for {
 		n, err := t.master.Read(buffer)
 		if err != nil {
@@ -230,7 +231,8 @@ func (t *terminal) read() {
 		}
 		t.mu.Lock()
 		t.raw = append(t.raw, buffer[:n]...)
-		_, _ = t.screen.Write(buffer[:n])
+		_, _ = t.screen.Write(t.raw[shown:whole(t.raw)])
+		shown = whole(t.raw)
 		t.mu.Unlock()
 		select {
 		case t.news <- struct{}{}:
@@ -260,7 +262,7 @@ func (t *terminal) bytes() string {
 // until waits for a screen that satisfies a condition.
 func (t *terminal) until(what string, is func(screen string) bool) string {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(enough)
 	defer limit.Stop()
 	for {
 		screen := t.text()
@@ -308,7 +310,7 @@ func (t *terminal) leave() {
 	select {
 	case err := <-t.ended:
 		assert.NoError(t, err)
-	case <-time.After(20 * time.Second):
+	case <-time.After(enough):
 		require.FailNow(t, "it does not end", t.text())
 	}
 }

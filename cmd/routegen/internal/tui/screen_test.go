@@ -26,7 +26,7 @@ func TestColour(t *testing.T) {
 	id := r.begin("sure", "x")
 	for _, color := range []bool{true, false} {
 		s := r.watch(id, 80, 24, color)
-		s.sees("> agent_question, until", "Delete all of it?", "Esc pause", "waiting")
+		s.sees("  Question, until", "Delete all of it?", "Esc pause", "waiting")
 		s.leave()
 		assert.Equal(t, color, colours.MatchString(s.bytes()), "%q", s.bytes())
 	}
@@ -41,9 +41,9 @@ func TestNarrow(t *testing.T) {
 	r.let("a", "b", "c")
 	t.Log("\n" + s.sees("[>] 4 d", "Esc pause"))
 	s.keys(escKey)
-	s.sees("Pause: requested")
+	s.sees("The pause is requested.")
 	r.let("d")
-	t.Log("\n" + s.sees("How should it change?", "Esc go on unchanged", "[ ] 5 e", "waiting, paused"))
+	t.Log("\n" + s.sees("How should it change?", "Esc go on unchanged", "[ ] 5 e", "paused · thread"))
 	s.keys("a change that is longer than the line")
 	t.Log("\n" + s.sees("longer than the line"))
 	s.keys(escKey)

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 // What can happen, beside keys, pasted text and a new size.
 type (
 	rowsCame []web.Row
+	named    names               // what is called how, as far as it is known now
 	rowsEnd  struct{ err error } // the server refuses to go on
 	lineCame struct {            // of the connection
 		up  bool
@@ -95,7 +94,7 @@ type state struct {
 
 func newState(thread string, newRequest func() string) *state {
 	return &state{
-		thread: thread, newRequest: newRequest, teller: teller{names: map[string]string{}},
+		thread: thread, newRequest: newRequest, teller: newTeller(),
 		closed: map[string]string{}, drafts: map[string]string{},
 	}
 }
@@ -109,6 +108,8 @@ func (s *state) happened(event any) []job {
 			s.row(&e[n])
 		}
 		jobs = s.reload()
+	case named:
+		s.teller.names = names(e)
 	case rowsEnd:
 		s.end = e.err
 	case lineCame:
@@ -283,7 +284,7 @@ func (s *state) waiting() []*web.Interrupt {
 
 // open shows the form of an interrupt.
 func (s *state) open(i *web.Interrupt) {
-	s.form, s.notice = openForm(i, s.drafts[i.Name]), ""
+	s.form, s.notice = openForm(i, s.drafts[i.Name], s.teller.names), ""
 }
 
 // gone says how the question of the form ended without this person; "" while it is open.
@@ -364,23 +365,4 @@ func (s *state) keep() {
 		s.drafts[s.form.ask.Name] = text
 	}
 	s.form = nil
-}
-
-// refusalText is a refusal in words, with its data.
-func refusalText(err error) string {
-	p, ok := errors.AsType[*web.Problem](err)
-	if !ok {
-		return line(err.Error())
-	}
-	var parts []string
-	for _, wrong := range p.Problems {
-		parts = append(parts, strings.TrimSpace(line(wrong.Pointer)+" "+line(wrong.Reason)))
-	}
-	if parts == nil { // the detail repeats what is pointed at
-		parts = []string{line(cmp.Or(p.Detail, p.Title))}
-	}
-	if p.Left != nil {
-		parts = append(parts, plural(*p.Left, "try")+" left")
-	}
-	return strings.Join(parts, "; ") + " (" + line(string(p.Code)) + ")"
 }

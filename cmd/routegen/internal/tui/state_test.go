@@ -83,7 +83,7 @@ func TestPauses(t *testing.T) {
 		"nor one that turns out to be":       {events: []tea.Msg{escPress, escPress, pending}, notice: "The pause was asked for elsewhere too, so it is not taken back."},
 		"refused":                            {events: []tea.Msg{escPress, acked{err: refused}}, notice: "Nothing runs, so there is nothing to pause."},
 		"refused for another reason":         {events: []tea.Msg{escPress, acked{err: errors.New("x\x1b")}}, notice: `The pause is refused: x\u001b`},
-		"somebody else lets it go on":        {events: []tea.Msg{escPress, requested, row(runtime.EntryResumed, "")}, jobs: []job{load{}}, notice: "bob lets it go on unchanged"},
+		"somebody else lets it go on":        {events: []tea.Msg{escPress, requested, row(runtime.EntryResumed, "")}, jobs: []job{load{}}, notice: "bob let the work go on unchanged"},
 		"a row of before the request":        {events: []tea.Msg{escPress, row(runtime.EntryResumed, "")}, jobs: []job{load{}}, pause: pauseAsked},
 		"the thread ends first":              {events: []tea.Msg{escPress, requested, loaded{thread: &web.Thread{Status: runtime.StatusDone}}}, notice: "The work ended before the pause came."},
 		"a row is ahead of the record":       {events: []tea.Msg{escPress, requested, row(runtime.EntryAnswered, "i"), with(1, paused())}, pause: pauseAsked},
@@ -212,13 +212,13 @@ func TestScroll(t *testing.T) {
 		s.on(said(n))
 	}
 	assert.Less(t, len(s.log), maxLog, "it is bounded")
-	assert.Equal(t, "said: 5009", bottom())
+	assert.Equal(t, "Said: 5009", bottom())
 	s.on(up)
 	s.on(up)
 	s.on(said(6000))
-	assert.Equal(t, "said: 5007", bottom())
+	assert.Equal(t, "Said: 5007", bottom())
 	s.on(press(tea.KeyEnd, ""))
-	assert.Equal(t, "said: 6000", bottom())
+	assert.Equal(t, "Said: 6000", bottom())
 	s.on(press(tea.KeyDown, ""))
 	assert.Zero(t, s.scroll)
 	s.on(press(tea.KeyHome, ""))

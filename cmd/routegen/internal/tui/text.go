@@ -13,7 +13,7 @@ import (
 )
 
 // shown makes text of others safe to print: what would steer a terminal, reorder or hide letters is written as its escape instead. With
-// newlines true line breaks stay, and tabs become spaces.
+// newlines true line breaks stay; else they become spaces, as tabs do.
 func shown(text string, newlines bool) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -25,10 +25,8 @@ func shown(text string, newlines bool) string {
 			b.WriteByte('\n')
 		case r == '\t' && newlines:
 			b.WriteString("    ")
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
+		case r == '\n', r == '\t':
+			b.WriteByte(' ')
 		case hidden(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:

@@ -43,6 +43,8 @@ type port interface {
 	Stream(ctx context.Context, thread, after string) iter.Seq2[web.Row, error]
 	Escape(ctx context.Context, thread, mode, by, reason string) (string, error)
 	Answer(ctx context.Context, a runtime.Answer) (*web.Interrupt, error)
+	History(ctx context.Context, thread, after string, limit int) ([]web.Row, string, error)
+	Program(ctx context.Context, machine string) (*web.Graph, error)
 }
 
 var _ port = (*web.Client)(nil)
@@ -68,7 +70,8 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 	defer stop()
 	calls := cfg.Client
 	calls.HTTP = nil
-	if _, err := calls.Thread(ctx, cfg.Thread); err != nil {
+	first, err := calls.Thread(ctx, cfg.Thread)
+	if err != nil {
 		return false, err
 	}
 	m := &model{ctx: ctx, port: &calls, by: cfg.By, state: newState(cfg.Thread, rand.Text)}
@@ -82,7 +85,7 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		feed(ctx, &rows, cfg.Thread, program.Send)
+		feed(ctx, &rows, newGuide(&calls, cfg.Thread), first, program.Send)
 	}()
 	_, err = program.Run()
 	stop()
@@ -105,16 +108,24 @@ func (c *Config) environ() []string {
 	return out
 }
 
-// feed turns rows into events, until ctx ends or the server refuses. What came while the screen was drawn is one event.
-func feed(ctx context.Context, from port, thread string, send func(tea.Msg)) {
+// feed turns rows into events, until ctx ends or the server refuses. What came while the screen was drawn is one event. What the guide has
+// learned for a row is told before that row.
+func feed(ctx context.Context, from port, by *guide, first *web.Thread, send func(tea.Msg)) {
 	const most = 256
+	by.begin(ctx, first)
+	known := by.news
+	send(named(by.names))
 	rows := make(chan web.Row, most)
 	var end error // read after rows is closed
 	go func() {
 		defer close(rows)
-		for row, err := range from.Stream(ctx, thread, "") {
+		for row, err := range from.Stream(ctx, by.thread, "") {
 			if end = err; err != nil {
 				return
+			}
+			if by.complete(ctx, &row); by.news > known {
+				known = by.news
+				send(named(by.names))
 			}
 			select {
 			case rows <- row:

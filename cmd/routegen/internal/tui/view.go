@@ -1,14 +1,15 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/web"
 )
 
@@ -73,15 +74,19 @@ func (s *state) view() tea.View {
 	return v
 }
 
+// statuses are the words for what a thread does.
+var statuses = map[runtime.Status]string{
+	runtime.StatusIdle: "between turns", runtime.StatusRunning: "running", runtime.StatusWaiting: "waiting",
+	runtime.StatusDone: "done", runtime.StatusFailed: "failed", runtime.StatusCancelled: "cancelled", runtime.StatusHandedOff: "handed off",
+}
+
 func (s *state) header(c *screen) {
 	status := "loading"
 	if s.snap != nil {
-		if status = line(string(s.snap.Status)); s.snap.Paused {
-			status += ", paused"
+		if status = cmp.Or(statuses[s.snap.Status], low(string(s.snap.Status))); s.snap.Paused {
+			status = "paused"
 		}
-		if s.snap.Failure != nil {
-			status += ": " + line(s.snap.Failure.Error())
-		}
+		status = line(colon(status, why(s.snap.Failure)))
 	}
 	c.lines = append(c.lines, titleStyle.Render(cut(status+" · thread "+s.thread, c.width)))
 	switch {
@@ -145,18 +150,39 @@ func wrapHung(text string, width int) []string {
 	return lines
 }
 
-// planLines is a title and the steps; where there is no plan, the frames.
+// frameStates are the words for what a part of the work does.
+var frameStates = map[runtime.FrameState]string{
+	runtime.FrameReady: "at work", runtime.FrameAsking: "waits for an answer", runtime.FrameCalling: "waits for its parts",
+	runtime.FrameRetrying: "failed, and is tried again", runtime.FrameHeld: "waits for something more urgent",
+}
+
+// frameLine says where a part of the work is, and what it does.
+func (s *state) frameLine(f *web.Frame) string {
+	names := s.teller.names
+	where := names.program(f.Machine)
+	if f.Parent != "" {
+		where = "  " + names.node(cmp.Or(f.Name, f.Machine))
+	}
+	if node := names.nodes[f.PC]; node != "" && node != strings.TrimSpace(where) {
+		where += ", at " + node
+	}
+	text := where + ": " + cmp.Or(frameStates[f.State], low(string(f.State)))
+	if f.Until != 0 {
+		text += " at " + clock(f.Until)
+	}
+	return shown(text, false)
+}
+
+// planLines is a title and the steps; where there is no plan, the parts of the work.
 func (s *state) planLines(width int) []string {
-	out, again := []string{"Frames"}, ""
+	out, again := []string{"Where it is"}, ""
 	if s.snap != nil {
 		for n := range s.snap.Frames {
 			f := &s.snap.Frames[n]
-			text := strings.Join(strings.Fields(f.Machine+" "+f.Name+" "+f.PC), " ") + ": " + string(f.State)
 			if f.Until != 0 {
-				text += " until " + clock(f.Until)
 				again = ", a step has failed and is tried again at " + clock(f.Until)
 			}
-			out = append(out, cut(line(text), width))
+			out = append(out, cut(s.frameLine(f), width))
 		}
 	}
 	if s.plan != nil {
@@ -179,12 +205,12 @@ func (s *state) drawWaiting(c *screen) {
 	}
 	from, to := window(len(waiting), at, 4)
 	for _, i := range waiting[from:to] {
-		text := "  " + about(i) + ": " + line(i.Text)
-		style := lipgloss.NewStyle()
-		if i == chosen {
-			text, style = "> "+text[2:], askStyle
+		text := line(cmp.Or(askedText(i), plain(i.Name)))
+		if i != chosen {
+			c.lines = append(c.lines, cut("  "+text, c.width))
+			continue
 		}
-		c.lines = append(c.lines, style.Render(cut(text, c.width)))
+		c.lines = append(c.lines, askStyle.Render(cut("> "+text, c.width)), hintStyle.Render(cut("  "+s.about(i), c.width)))
 	}
 	if hidden := len(waiting) - (to - from); hidden > 0 {
 		c.add(hintStyle, fmt.Sprintf("  and %d more", hidden))
@@ -192,16 +218,17 @@ func (s *state) drawWaiting(c *screen) {
 }
 
 // about says what kind of question it is, and what binds it.
-func about(i *web.Interrupt) string {
-	parts := []string{line(i.Kind)}
-	if i.Node != "" {
-		parts = append(parts, "of "+line(i.Node))
+func (s *state) about(i *web.Interrupt) string {
+	first := kindOf(i.Kind)
+	if names := s.teller.names; i.Node != "" && (s.plan == nil || names.nodes[i.Node] != "") { // what a plan asks is about its step
+		first += " of " + names.node(i.Node)
 	}
-	if i.State != "open" {
-		parts = append(parts, line(string(i.State)))
+	parts := []string{line(first)}
+	if i.State == runtime.InterruptQueued {
+		parts = append(parts, "waits for a more urgent one")
 	}
 	if i.Due != 0 {
-		parts = append(parts, "until "+time.UnixMilli(i.Due).Local().Format("Jan 2 15:04")) //nolint:gosmopolitan // a person reads it
+		parts = append(parts, "until "+moment(i.Due))
 	}
 	if len(i.Assignees) > 0 {
 		parts = append(parts, "for "+line(strings.Join(i.Assignees, ", ")))
@@ -215,13 +242,20 @@ func about(i *web.Interrupt) string {
 	return strings.Join(parts, ", ")
 }
 
+// acks are the words for what the server says to a pause that was asked for.
+var acks = map[string]string{
+	runtime.AckRequested: "The pause is requested. It comes when the running step is at a safe point.",
+	runtime.AckPending:   "A pause was requested before. It comes when the running step is at a safe point.",
+	runtime.AckPaused:    "The work is paused already.",
+}
+
 func (s *state) drawNotice(c *screen) {
 	pause := ""
 	switch {
 	case s.pause == pauseAsked && s.pauseAck == "":
 		pause = "Asking for a pause..."
 	case s.pause == pauseAsked:
-		pause = "Pause: " + line(s.pauseAck) + ". It comes when the running step is at a safe point."
+		pause = cmp.Or(acks[s.pauseAck], line(s.pauseAck))
 	case s.pause == pauseTaken:
 		pause = "The pause is taken back: when it comes, the work goes on unchanged."
 	}

@@ -1,8 +1,8 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"charm.land/lipgloss/v2"
 )
@@ -16,7 +16,7 @@ const (
 // drawForm draws the question, and what is needed to answer it, in at most so many lines, three of which are left for what stands below.
 func (s *state) drawForm(c *screen, room int) {
 	f := s.form
-	title := "A question: " + about(&f.ask)
+	title := s.about(&f.ask)
 	if f.pause {
 		title = "The work is paused"
 	}
@@ -58,9 +58,9 @@ func (s *state) question(width int) []string {
 		}
 		return append([]string{cut(fmt.Sprintf("The plan: %d of %d done", p.Done, len(p.Steps)), width)}, p.lines(width)...)
 	}
-	out = wrap(shown(f.ask.Text, true), width)
-	if len(f.ask.Payload) > 0 && string(f.ask.Payload) != "null" {
-		out = append(out, wrap(shown(indented(f.ask.Payload), true), width)...)
+	out = wrap(shown(cmp.Or(askedText(&f.ask), plain(f.ask.Name)), true), width)
+	for _, l := range payloadLines(f.ask.Kind, f.ask.Payload) {
+		out = append(out, wrap(shown(l, true), width)...)
 	}
 	if f.write == writeJSON && len(f.ask.Schema) > 0 {
 		out = append(append(out, "The answer is JSON of this schema:"), wrap(shown(indented(f.ask.Schema), true), width)...)
@@ -75,7 +75,7 @@ func (s *state) control(c *screen) {
 		from, to := window(len(f.options), f.at, mostOptions)
 		for n := from; n < to; n++ {
 			o := &f.options[n]
-			text := fmt.Sprintf("%d %s", n+1, line(o.label))
+			text := fmt.Sprintf("%d %s", n+1, capital(line(o.label)))
 			if o.about != "" {
 				text += ": " + line(o.about)
 			}
@@ -108,7 +108,7 @@ func (s *state) control(c *screen) {
 		c.add(alarmStyle, text)
 	}
 	if f.refused != "" {
-		c.add(alarmStyle, "! "+strings.ToUpper(f.refused[:1])+f.refused[1:])
+		c.add(alarmStyle, "! "+capital(f.refused))
 	}
 }
 

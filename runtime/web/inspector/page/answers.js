@@ -1,13 +1,9 @@
 // What a question takes as its answer, as a control: from its schema, from what its asker put into it, or from how plain text is read.
 
-import {h, words} from "./dom.js";
+import {h, labelled} from "./dom.js";
 import {choice, control, missing, under} from "./form.js";
-
-const orders = {
-  retry: "Run the step again", edit: "Run it with another input", skip: "Go on without it", reroute: "Go on at another node", abort: "End the thread",
-  done: "It has happened", run: "It has not happened: run it", continue: "Go on as planned", modify: "Change the work", cancel: "End the thread",
-  status: "Say how far it is",
-};
+import {named} from "./names.js";
+import {orders} from "./tale.js";
 
 // answerOf returns a control whose value is {value} or {text} for the answer call, or {routeTo}.
 export function answerOf(i) {
@@ -38,17 +34,17 @@ function plain(i) {
 }
 
 function offered(choices) {
-  return choice(choices.map((c) => ({value: c.value === undefined ? c.label : c.value, label: words(c.label), more: c.description})), {required: true, title: "Your answer"});
+  return choice(choices.map((c) => ({value: c.value === undefined ? c.label : c.value, label: labelled(c.label), more: c.description})), {required: true, title: "Your answer"});
 }
 
 // order is what a person can do about a failed step, or about an effect that nobody knows the end of.
 function order(i) {
   const input = control({description: "What the step runs with."}, {title: "New input", required: true});
   const value = control({description: "What stands for its result."}, {title: "Value", required: false});
-  const target = (i.targets?.length ?? 0) > 0 && choice(i.targets.map((t) => ({value: t, label: words(t)})), {title: "Where", required: true});
+  const target = (i.targets?.length ?? 0) > 0 && choice(i.targets.map((t) => ({value: t, label: named(t)})), {title: "Where", required: true});
   const more = {edit: ["input", input], skip: ["value", value], done: ["value", value], reroute: target && ["target", target]};
   const slot = h("div", {class: "indent"});
-  const pick = choice((i.choices ?? []).map((c) => ({value: c.label, label: orders[c.label] ?? words(c.label)})), {
+  const pick = choice((i.choices ?? []).map((c) => ({value: c.label, label: orders[c.label] ?? labelled(c.label)})), {
     required: true, title: "What shall be done?",
     changed() { slot.replaceChildren(...[more[pick.read([])]?.[1].el].filter(Boolean)); },
   });

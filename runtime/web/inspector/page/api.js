@@ -53,10 +53,16 @@ function threadOf(token) {
   }
 }
 
+// told is why, in words. What was called, and the code, stand before that, and are for programs.
+function told({code, detail, title}) {
+  const text = detail || title || "refused";
+  return text.split(`${code}: `).at(-1);
+}
+
 // Refused is a refusal of the server: a problem document, with a code and its data.
 export class Refused extends Error {
   constructor(problem) {
-    super(problem.detail || problem.title || "refused");
+    super(told(problem));
     Object.assign(this, {problem, code: problem.code, status: problem.status});
   }
 }

@@ -61,10 +61,16 @@ export const uid = (prefix = "x") => `${prefix}${++last}`;
 
 // words turns an identifier into what a person reads: DISCOVERY_COLLECTOR, discoveryCollector -> Discovery collector.
 export function words(name) {
-  const text = String(name ?? "").replaceAll(/[_/]+/g, " ").replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").trim();
-  const plain = text === text.toUpperCase() ? text.toLowerCase() : text.replaceAll(/\b[A-Z](?=[a-z])/g, (c) => c.toLowerCase());
+  const plain = String(name ?? "").split("/").filter(Boolean).map((part) => {
+    const text = part.replaceAll(/_+/g, " ").replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").trim();
+    return text === text.toUpperCase() ? text.toLowerCase() : text.replaceAll(/\b[A-Z](?=[a-z])/g, (c) => c.toLowerCase());
+  }).join(" ");
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
+
+// labelled is words for what looks like an identifier. A label that somebody has written stays, but for its first letter.
+const identifier = /^\w+_\w+$|^[a-z0-9]{2,}([A-Z][a-z0-9]+)+$|^[A-Z]{5,}$/;
+export const labelled = (text) => (identifier.test(text) ? words(text) : text.charAt(0).toUpperCase() + text.slice(1));
 
 const steps = [[60, "s"], [60, "min"], [24, "h"], [7, "d"], [52, "w"], [Infinity, "y"]];
 

@@ -1,7 +1,7 @@
 // Forms made of JSON Schemas. A control has an element, reads its value (undefined means: left empty), and shows what is wrong where a JSON
 // pointer says.
 
-import {clean, h, swap, uid, words} from "./dom.js";
+import {clean, h, labelled, swap, uid, words} from "./dom.js";
 import {arrayOf} from "./formlist.js";
 
 // control makes the control of a schema. about: root (for references), title, required, initial.
@@ -35,7 +35,7 @@ function resolve(schema, root) {
   return typeof schema === "object" && schema !== null ? schema : {};
 }
 
-const label = (value) => (typeof value === "string" ? words(value) || "(empty)" : JSON.stringify(value));
+const label = (value) => (typeof value === "string" ? labelled(value) || "(empty)" : JSON.stringify(value));
 
 const fixed = (value) => ({el: null, read: () => value, fail: () => false, clear() {}});
 

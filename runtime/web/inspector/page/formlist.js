@@ -1,6 +1,6 @@
 // The lists of a form: boxes to tick where the values are known, lines to add where they are not.
 
-import {h, uid, words} from "./dom.js";
+import {h, labelled, uid} from "./dom.js";
 
 export function arrayOf(schema, at, control, resolve, fieldset) {
   const items = resolve(schema.items ?? {}, at.root);
@@ -43,7 +43,7 @@ export function arrayOf(schema, at, control, resolve, fieldset) {
 function boxes(values, schema, at, fieldset) {
   const all = values.map((value) => h("input", {type: "checkbox", checked: Array.isArray(at.initial) && at.initial.includes(value)}));
   const line = fieldset(h("div", {class: "choices row"}, values.map((value, n) => h("label", {class: "choice"}, all[n],
-    h("span", null, typeof value === "string" ? words(value) : JSON.stringify(value))))), schema, {...at, kind: "plain"});
+    h("span", null, typeof value === "string" ? labelled(value) : JSON.stringify(value))))), schema, {...at, kind: "plain"});
   return {
     ...line,
     read(problems) {

@@ -3,6 +3,8 @@
 import {get, pages, session} from "./api.js";
 import {add, changed, h, swap, tell, when, words} from "./dom.js";
 import {touchesInbox} from "./live.js";
+import {learnAll, named} from "./names.js";
+import {asked} from "./tale.js";
 
 export const kinds = {
   user_escape: {sign: "II", title: "Paused by a person", one: "Paused"},
@@ -36,6 +38,7 @@ export class Inbox {
     } catch (err) {
       this.failed = err;
     }
+    await learnAll(this.items.map((i) => i.node)); // before it is drawn: what is drawn anew loses clicks on their way
     this.draw();
   }
 
@@ -86,8 +89,8 @@ export class Inbox {
 
   item(i) {
     const a = h("a", {class: this.news.has(i.id) ? "item new" : "item", href: `#/t/${i.thread}`, data: {id: i.id, thread: i.thread, kind: i.kind}},
-      h("span", {class: "text"}, i.text || words(i.name)),
-      h("span", {class: "meta"}, h("span", {class: "name"}, i.thread), i.node && i.node !== i.thread && h("span", null, words(i.node)), when(i.created),
+      h("span", {class: "text"}, asked(i) || words(i.name)),
+      h("span", {class: "meta"}, h("span", {class: "name"}, i.thread), i.node && i.node !== i.thread && h("span", null, named(i.node)), when(i.created),
         i.due && h("span", null, when(i.due, {until: true, prefix: "due "}))),
       ( i.claimedBy || i.quorum > 1 || i.assignees?.length > 0) && h("span", {class: "chips"},
         i.claimedBy && h("span", {class: "chip"}, i.claimedBy === session.by ? "you have it" : `${i.claimedBy} has it`),

@@ -1,7 +1,8 @@
 // The journey of a thread: its program as a map, with the way it took and the place where it is.
 
-import {clean, h, s, swap, words} from "./dom.js";
+import {clean, h, s, swap} from "./dom.js";
 import {layout} from "./layout.js";
+import {named, titled} from "./names.js";
 
 const tall = 34, high = 26; // of a node, and of the marker above it
 
@@ -129,7 +130,7 @@ export class Journey {
     const tour = [...lanes.values()].find((lane) => !lane.from)?.stops ?? [];
     swap(this.trail, tour.length > 0 && [h("span", {class: "unseen"}, "The way so far: "), tour.flatMap((key, n) => [
       n > 0 && h("span", {class: "to", "aria-hidden": "true"}, "→"),
-      h("span", {class: n === tour.length - 1 ? "stop last" : "stop"}, this.nodes.get(key)?.title ?? words(key)), " ",
+      h("span", {class: n === tour.length - 1 ? "stop last" : "stop"}, this.nodes.get(key)?.title ?? named(key)), " ",
     ])]);
   }
 
@@ -190,6 +191,6 @@ export class Journey {
   drawSteps(frames) {
     this.program = undefined;
     swap(this.el, frames.length === 0 ? h("p", {class: "soft pad"}, "Nothing runs here now.") : h("ol", {class: "plan"}, frames.map((f) => h("li", {class: "here"},
-      h("b", null, words(f.name || f.machine)), h("small", null, (f.visited ?? []).filter(Boolean).map(words).join(" → ") || f.machine), h("span", {class: "flag"}, "YOU ARE HERE")))));
+      h("b", null, f.parent ? named(f.name || f.machine) : titled(f.machine)), f.visited?.some(Boolean) && h("small", null, f.visited.filter(Boolean).map((at) => named(at)).join(" → ")), h("span", {class: "flag"}, "YOU ARE HERE")))));
   }
 }

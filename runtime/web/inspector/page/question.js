@@ -2,8 +2,11 @@
 
 import {by, forbids, learn, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
-import {add, brief, changed, clock, h, pretty, say, swap, tell, uid, when, words} from "./dom.js";
+import {add, changed, clock, h, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
+import {named} from "./names.js";
+import {fields} from "./fields.js";
+import {answeredWith, asked as askedText, bare} from "./tale.js";
 
 const rules = [
   [/^minLength: got \d+, want (\d+)/, "needs $1 characters or more"], [/^maxLength: got \d+, want (\d+)/, "has more than $1 characters"],
@@ -21,8 +24,8 @@ function plainly(reason) {
 function attempts(all) {
   const lines = new Map();
   for (const a of all) lines.set(`${a.code} ${a.text}`, [...(lines.get(`${a.code} ${a.text}`) ?? []), a]);
-  return h("ol", {class: "attempts"}, [...lines.values()].map((same) => h("li", null, h("code", null, same[0].code), " ", same[0].text, " ",
-    h("span", {class: "soft"}, `${same.length > 1 ? `${same.length} times, last ` : ""}at ${clock(Date.parse(same.at(-1).at))}`))));
+  return h("ol", {class: "attempts"}, [...lines.values()].map((same) => h("li", null,
+    h("span", {class: "soft"}, `Tried ${same.length > 1 ? `${same.length} times, last ` : ""}at ${clock(Date.parse(same.at(-1).at))}: `), bare(same[0].text || words(same[0].code)))));
 }
 
 export class QuestionCard {
@@ -70,7 +73,7 @@ export class QuestionCard {
     if (!changed(this.head, i.state, i.claimedBy, i.due, i.votes, why)) return;
     swap(this.head,
       h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
-      h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, words(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
+      h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, named(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
         i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
@@ -85,21 +88,22 @@ export class QuestionCard {
     this.barred = h("p", {class: "soft barred", hidden: true});
     this.decides = h("button", {type: "button", class: "primary", on: {click: () => this.hooks.decide?.()}}, "Decide how it goes on");
     this.form = i.kind === "user_escape" ? null : this.drawForm();
-    swap(this.body, h("h2", null, i.text || words(i.name)),
+    swap(this.body, h("h2", null, askedText(i) || words(i.name)),
       asked.contextForDecision && h("p", {class: "context"}, asked.contextForDecision),
       i.kind === "system_error" && asked.attempts?.length > 0 && attempts(asked.attempts),
       i.payload?.reasoning && h("p", {class: "context"}, i.payload.reasoning),
-      i.payload?.args && h("pre", {class: "about"}, pretty(i.payload.args)),
+      i.payload?.args && h("div", {class: "about"}, fields(i.payload.args)),
       this.rest(asked),
       this.barred, this.form ?? h("div", {class: "row"}, this.decides));
   }
 
   // rest shows what else the asker gave, for those who want it.
   rest(asked) {
-    const skip = new Set(["choices", "confirmationItems", "contextForDecision", "reason", "type", "attempts", "args", "reasoning", "text", "questions"]);
+    const failed = this.i.kind === "system_error" ? ["code", "recoverable", "step", "input_digest", "key"] : []; // for programs
+    const skip = new Set([...failed, "node", "toolCallId", "choices", "confirmationItems", "contextForDecision", "reason", "type", "attempts", "args", "reasoning", "text", "questions"]);
     const left = Object.entries(typeof asked === "object" ? asked : {}).filter(([key, v]) => !skip.has(key) && v !== "" && v !== null && !(Array.isArray(v) && v.length === 0));
     return left.length > 0 && h("details", {class: "more"}, h("summary", null, "What the asker gave"),
-      h("dl", null, left.map(([key, value]) => [h("dt", null, words(key)), h("dd", null, brief(value, 2000))])));
+      h("dl", null, left.map(([key, value]) => [h("dt", null, words(key)), h("dd", null, fields(value))])));
   }
 
   drawForm() {
@@ -110,7 +114,7 @@ export class QuestionCard {
     this.fields = h("div", {class: "fields"}, this.control.el);
     this.targets = i.kind === "agent_question" || !["system_error", "user_escape"].includes(i.kind) ? i.targets ?? [] : [];
     this.pick = this.targets.length > 0 && h("select", {id: uid("t"), on: {change: () => this.choose(this.pick.value)}},
-      h("option", {value: ""}, "Nowhere else"), this.targets.map((t) => h("option", {value: t}, words(t))));
+      h("option", {value: ""}, "Nowhere else"), this.targets.map((t) => h("option", {value: t}, named(t))));
     return h("form", {class: "answer", novalidate: true, on: {
       submit: (e) => { e.preventDefault(); this.submit(); },
       input: (e) => {
@@ -131,9 +135,9 @@ export class QuestionCard {
     this.fields.hidden = target !== "";
     this.routed.hidden = target === "";
     if (target) {
-      swap(this.routed, h("p", null, "The work goes on at ", h("strong", null, words(target)), " instead of with an answer."),
+      swap(this.routed, h("p", null, "The work goes on at ", h("strong", null, named(target)), " instead of with an answer."),
         h("button", {type: "button", class: "quiet small", on: {click: () => this.choose("")}}, "Answer instead"));
-      tell(`Chosen: go on at ${words(target)}`);
+      tell(`Chosen: go on at ${named(target)}`);
     }
     this.send.textContent = target ? "Send it there" : "Answer";
     this.hooks.route?.(target);
@@ -150,7 +154,7 @@ export class QuestionCard {
       const out = await this.post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}));
       this.dirty = false;
       if (session.once) await learn(); // it may have been for this one
-      say(this.target ? `Sent to ${words(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
+      say(this.target ? `Sent to ${named(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
       this.hooks.answered?.(out.interrupt);
       if (out.interrupt) this.update(out.interrupt);
     } catch (err) {
@@ -169,7 +173,7 @@ export class QuestionCard {
       already_answered: `${p.answeredBy || "Somebody"} was faster${p.answeredAt ? `, at ${clock(p.answeredAt)}` : ""}. Yours was not taken; it stays here until you leave.`,
       superseded: "A more urgent question took its place.", expired: "Its deadline is over.",
       conflict: "The question has changed since you read it, or has to wait for a more urgent one. It is read again.",
-    }[err.code] ?? p.detail;
+    }[err.code] ?? err.message;
     swap(this.alarm, h("p", null, text), p.left !== undefined && h("p", {class: "soft"}, `It is asked again ${p.left} more ${p.left === 1 ? "time" : "times"}.`));
     this.alarm.hidden = false;
     if (["already_answered", "superseded", "expired", "conflict"].includes(err.code)) this.hooks.answered?.(null);
@@ -197,17 +201,17 @@ export class QuestionCard {
   // close shows how the question ended. A draft that was not sent stays below, to be copied.
   close() {
     const i = this.i;
-    const how = {answered: i.routeTo ? `${i.answeredBy || "Somebody"} sent the work to ${words(i.routeTo)}` : `${i.answeredBy || "Somebody"} answered`,
+    const how = {answered: i.routeTo ? `${i.answeredBy || "Somebody"} sent the work to ${named(i.routeTo)}` : `${i.answeredBy || "Somebody"} answered`,
       superseded: "A more urgent question took its place", cancelled: "Taken back", expired: "Nobody answered in time", queued: "Waits for a more urgent question"}[i.state] ?? words(i.state);
     const end = h("div", {class: "ended"}, h("p", null, h("strong", null, how), i.closedAt ? [" ", when(i.closedAt)] : null),
-      i.answer !== undefined && h("pre", {class: "about"}, pretty(i.answer)));
+      i.answer !== undefined && h("p", {class: "about"}, answeredWith(i, i.answer)));
     if (this.dirty && this.form) {
       for (const field of this.form.elements) field.disabled = true;
       const alarm = this.alarm.hidden ? null : this.alarm;
-      swap(this.body, h("h2", null, i.text || words(i.name)), end, alarm, h("details", {class: "more", open: true}, h("summary", null, "What you had typed, not sent"), this.fields));
+      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end, alarm, h("details", {class: "more", open: true}, h("summary", null, "What you had typed, not sent"), this.fields));
       if (i.state !== "queued") tell(how);
     } else {
-      swap(this.body, h("h2", null, i.text || words(i.name)), end);
+      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end);
       add(this.body, this.alarm.hidden ? null : this.alarm);
     }
   }

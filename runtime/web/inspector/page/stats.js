@@ -1,8 +1,9 @@
 // How many questions there were, what became of them, and how long people took.
 
 import {get, Refused} from "./api.js";
-import {h, once, span, swap, words} from "./dom.js";
+import {h, once, span, swap} from "./dom.js";
 import {failure, kindOf} from "./inbox.js";
+import {learnAll, named} from "./names.js";
 
 const ranges = [["1 hour", 3600e3], ["1 day", 86400e3], ["1 week", 7 * 86400e3], ["Always", 0]];
 
@@ -17,6 +18,7 @@ export function showStats(into) {
     for (const chip of chips.children) chip.setAttribute("aria-pressed", String(Number(chip.dataset.ms) === back));
     try {
       const {items} = await get(back ? `stats?since=${Date.now() - back}` : "stats");
+      await learnAll(items.map((i) => i.node));
       swap(body, items.length === 0 ? h("div", {class: "empty"}, h("h2", null, "Nothing was asked"), h("p", null, "In this time nobody was asked anything.")) : drawn(items));
     } catch (err) {
       if (!(err instanceof Refused)) throw err;
@@ -36,9 +38,9 @@ function drawn(items) {
   const bar = (i) => h("td", {class: "bar"}, i.answered > 0 && [h("meter", {min: 0, max: 100, value: length(i.median), "aria-label": "median"}), h("span", {class: "num"}, `${span(i.median)} / ${span(i.p95)}`)]);
   return [
     h("div", {class: "tiles"}, tile(asked, "asked"), tile(answered, "answered", asked ? `${Math.round((100 * answered) / asked)} %` : ""), tile(sum("expired"), "expired"),
-      tile(sum("clashed"), "lost a clash"), tile(slow ? span(slow.p95) : "–", "slowest, 95 of 100", slow && words(slow.node || slow.kind))),
+      tile(sum("clashed"), "lost a clash"), tile(slow ? span(slow.p95) : "–", "slowest, 95 of 100", slow && (slow.node ? named(slow.node) : kindOf(slow.kind).one))),
     h("div", {class: "card scrolls"}, h("table", {class: "table"}, h("thead", null, h("tr", null, ["Kind", "Node", "For", "Asked", "Answered", "Expired", "Unclear", "Median / 95 of 100"].map((t) => h("th", {scope: "col"}, t)))),
-      h("tbody", null, items.map((i) => h("tr", null, h("td", null, h("span", {class: "sign", "aria-hidden": "true"}, kindOf(i.kind).sign), " ", kindOf(i.kind).title), h("td", null, words(i.node ?? "") || "–"),
+      h("tbody", null, items.map((i) => h("tr", null, h("td", null, h("span", {class: "sign", "aria-hidden": "true"}, kindOf(i.kind).sign), " ", kindOf(i.kind).title), h("td", null, (i.node ? named(i.node) : "–")),
         h("td", null, i.assignee || "anybody"), ["count", "answered", "expired", "reasked"].map((k) => h("td", {class: "num"}, i[k] ?? 0)), bar(i)))))),
   ];
 }

@@ -5,17 +5,13 @@ import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
 import {live} from "./live.js";
 import {failure, interrupt} from "./inbox.js";
 import {Journey, lanesOf} from "./journey.js";
+import {programOf, titled} from "./names.js";
+import {fields} from "./fields.js";
+import {bare} from "./tale.js";
 import {History} from "./history.js";
 import {QuestionCard} from "./question.js";
 import {askPause, decide} from "./escape.js";
 import {pill} from "./threads.js";
-
-const programs = new Map(); // machine -> its graph, read once
-
-export async function programOf(machine) {
-  if (!programs.has(machine)) programs.set(machine, get(`programs/${machine}`).catch((err) => { if (err.status !== 404) programs.delete(machine); return null; }));
-  return programs.get(machine);
-}
 
 export class ThreadView {
   constructor(id) {
@@ -122,7 +118,7 @@ export class ThreadView {
     }
     if (!changed(this.names, this.status, this.machine(), this.program?.title, t.user)) return;
     swap(this.names, h("h1", null, t.id, " ", pill(t.status, t.paused)),
-      h("p", {class: "meta"}, h("span", null, this.program?.title ?? words(this.machine())), t.user && h("span", null, `for ${t.user}`), when(t.created, {prefix: "started "}),
+      h("p", {class: "meta"}, h("span", null, titled(this.machine())), t.user && h("span", null, `for ${t.user}`), when(t.created, {prefix: "started "}),
         t.forkedFrom && h("a", {href: `#/t/${t.forkedFrom.thread}`}, `fork of ${t.forkedFrom.thread} at ${t.forkedFrom.seq}`)));
   }
 
@@ -156,8 +152,8 @@ export class ThreadView {
       case "running": return [h("h2", null, h("span", {class: "dots", "aria-hidden": "true"}), "It works"), h("p", {class: "soft"}, "What it asks appears here.")];
       case "waiting": return [h("h2", null, "It waits"), h("p", {class: "soft"}, t.wake ? ["Until ", when(t.wake, {until: true}), "."] : "For others.")];
       case "idle": return [h("h2", null, "Between turns"), h("p", {class: "soft"}, "The next message starts a turn.")];
-      case "failed": return [h("h2", null, "It failed"), h("p", null, t.failure?.text || t.failure?.code || "")];
-      default: return [h("h2", null, words(t.status)), t.result !== undefined && t.result !== null && h("pre", {class: "about"}, typeof t.result === "string" ? t.result : JSON.stringify(t.result, null, 2))];
+      case "failed": return [h("h2", null, "It failed"), h("p", null, bare(t.failure?.text ?? "") || words(t.failure?.code))];
+      default: return [h("h2", null, words(t.status)), t.result !== undefined && t.result !== null && h("div", {class: "about"}, fields(t.result))];
     }
   }
 

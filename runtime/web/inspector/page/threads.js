@@ -3,6 +3,7 @@
 import {pages} from "./api.js";
 import {changed, h, say, swap, when, words} from "./dom.js";
 import {failure, mark} from "./inbox.js";
+import {learnPrograms, titled} from "./names.js";
 
 export const states = {
   waiting: "Waiting", running: "Running", idle: "Idle", done: "Done", failed: "Failed", cancelled: "Cancelled", handed_off: "Handed off",
@@ -27,7 +28,7 @@ export class Threads {
 
   async load() {
     try {
-      this.items = await pages("threads?limit=500", "", 5000);
+      [this.items] = await Promise.all([pages("threads?limit=500", "", 5000), learnPrograms()]);
       this.failed = null;
     } catch (err) {
       this.failed = err;
@@ -52,7 +53,7 @@ export class Threads {
   draw() {
     if (this.failed && this.items.length === 0) { changed(this.body, this.failed.message); swap(this.body, failure(this.failed, () => this.load())); return; }
     const text = this.search.value.toLowerCase();
-    const found = this.items.filter((t) => (!this.only || t.status === this.only) && `${t.id} ${t.user ?? ""} ${t.machine ?? ""}`.toLowerCase().includes(text));
+    const found = this.items.filter((t) => (!this.only || t.status === this.only) && `${t.id} ${t.user ?? ""} ${titled(t.machine)}`.toLowerCase().includes(text));
     found.sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status) || (b.created ?? 0) - (a.created ?? 0) || a.id.localeCompare(b.id));
     if (!changed(this.body, found, this.items.length, this.chosen)) return;
     swap(this.body, found.length === 0
@@ -61,7 +62,7 @@ export class Threads {
       : h("ul", {role: "list", class: "group"}, found.map((t) => {
         const a = h("a", {class: "item flat", href: `#/t/${t.id}`, data: {thread: t.id}},
           h("span", {class: "text"}, h("span", {class: "name"}, t.id), pill(t.status)),
-          h("span", {class: "meta"}, t.machine && h("span", null, t.machine), t.user && h("span", null, t.user), t.created && when(t.created), t.wake && h("span", null, when(t.wake, {until: true, prefix: "wakes "}))));
+          h("span", {class: "meta"}, t.machine && h("span", null, titled(t.machine)), t.user && h("span", null, t.user), t.created && when(t.created), t.wake && h("span", null, when(t.wake, {until: true, prefix: "wakes "}))));
         mark(a, t.id === this.chosen);
         return h("li", null, a);
       })));
