@@ -29,7 +29,7 @@ func (p *program) addCommand() *cobra.Command {
 			"  routegen add flow greet doc=\"Greets.\" steps=\"[{step: hello, type: say, message: Hello.}]\"\n" +
 			"  routegen add slot greet.name type=string doc=\"Who is greeted.\"\n" +
 			"  routegen add type Ticket --from example.com/app/tickets.Ticket",
-		Args:              cobra.MinimumNArgs(2),
+		Args:              wants(false, "KIND", "NAME"),
 		ValidArgsFunction: p.completeNew,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {

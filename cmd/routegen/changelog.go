@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -38,5 +39,9 @@ func (p *program) runChangelog(ctx context.Context, from, to string) error {
 			return err
 		}
 	}
-	return p.printText(review.Changelog(old.Plan, now.Plan))
+	text := review.Changelog(old.Plan, now.Plan)
+	if text == "" {
+		p.notef("no difference between %s and %s", from, cmp.Or(to, src.shown))
+	}
+	return p.printText(text)
 }

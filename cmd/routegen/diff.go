@@ -34,7 +34,8 @@ func (p *program) diffCommand() *cobra.Command {
 		Long: "diff without --against prints the unified diff of the files on disk and those that generating would write. With --against\n" +
 			"it tells what a reviewer needs of the change since then: what was added, removed, renamed and changed, who can now go\n" +
 			"where, what the model now sees, and whose Go stops compiling. --format markdown is fit for a pull request; unified is\n" +
-			"the diff of the spec and of all that is generated from it. Nothing is written.",
+			"the diff of the spec and of all that is generated from it. Prompt templates are compared, too, where the revision is one of\n" +
+			"git. Nothing is written.",
 		Example: "  routegen diff --exit-code\n  routegen diff --against origin/main --format markdown\n" +
 			"  git show v1.2.0:routes.yaml | routegen diff --against -",
 		Args: cobra.NoArgs,
@@ -164,6 +165,7 @@ func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
 	if r.Implementers, err = implementersOf(src, now, old, r.Interfaces); err != nil {
 		return failf("look for implementers: %w", err)
 	}
+	r.Sought = true
 	var text string
 	switch flags.format {
 	case "markdown":

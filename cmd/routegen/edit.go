@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
@@ -24,6 +27,19 @@ func (f *editFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.noVerify, "no-verify", false, "do not prove that the generated package compiles")
 }
 
+// wants refuses a command line with fewer words than these, and says which is missing; with more, where the last is the last.
+func wants(exact bool, names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch n := len(names); {
+		case len(args) < n:
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case exact && len(args) > n:
+			return fmt.Errorf("%q is one word too many", args[n])
+		}
+		return nil
+	}
+}
+
 // edit changes the spec and generates from it. A change that is refused, or that would put errors into a spec that has none, is
 // reported and not written.
 func (p *program) edit(ctx context.Context, flags editFlags, change func(name string, src []byte) (*spec.EditResult, []spec.Finding)) error {
@@ -33,30 +49,47 @@ func (p *program) edit(ctx context.Context, flags editFlags, change func(name st
 	}
 	result, refused := change(src.shown, src.text)
 	if result == nil {
-		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)), line: verdict(src.shown, refused) + "; nothing was written"})
+		line := counts(refused) + ": the edit is refused; nothing was written"
+		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)), line: line})
 	}
-	before := src.text
 	after := *src
 	after.text = result.Text
-	findings := generator.Decide(src.shown, after.text).Findings
+	findings, templates := consider(&after)
 	if flags.dryRun {
-		return p.wouldEdit(src, &after, findings)
+		return p.wouldEdit(src, &after, append(findings, templates...))
 	}
-	if code := judge(findings, false); code != exitFine && judge(generator.Decide(src.shown, before).Findings, false) == exitFine {
+	if code := judge(findings, false); code != exitFine && judge(generator.Decide(src.shown, src.text).Findings, false) == exitFine {
 		return p.conclude(&after, findings, ending{code: code, line: verdictOn("the edited spec", findings) + "; nothing was written"})
 	}
-	if string(result.Text) == string(before) {
+	next := generateFlags{noVerify: flags.noVerify}
+	if string(result.Text) == string(src.text) {
 		p.notef("nothing to do: %s says so already", src.shown)
 	} else {
 		if err := p.writeSpec(src, result.Text); err != nil {
 			return err
 		}
 		p.notef("~ %s", src.shown)
+		next.edited = src.shown
 	}
 	if flags.noGenerate || judge(findings, false) != exitFine {
+		findings = append(findings, templates...)
 		return p.conclude(&after, findings, ending{code: judge(findings, false), wrote: 1, line: verdict(src.shown, findings)})
 	}
-	return p.runGenerate(ctx, generateFlags{noVerify: flags.noVerify})
+	return p.runGenerate(ctx, next)
+}
+
+// consider says what is wrong with an edited spec, and apart from it which prompt templates no longer fit their nodes. Templates are
+// files of their own that follow the spec: they keep no edit from being written.
+func consider(after *source) (findings, templates []spec.Finding) {
+	res := generator.Decide(after.shown, after.text)
+	findings = slices.Clone(res.Findings)
+	res.HoldPrompts(after.prompts(res.Plan))
+	for _, f := range res.Findings {
+		if f.Rule == spec.RulePromptTemplate {
+			templates = append(templates, f)
+		}
+	}
+	return findings, templates
 }
 
 // wouldEdit prints the patch of an edit, and on standard error what would be wrong after it.
@@ -64,7 +97,7 @@ func (p *program) wouldEdit(src, after *source, findings []spec.Finding) error {
 	if err := p.printText(patch(src, after.text)); err != nil {
 		return err
 	}
-	errs := slices.DeleteFunc(slices.Clone(findings), func(f spec.Finding) bool { return f.Severity != spec.Error })
+	errs := slices.DeleteFunc(findings, func(f spec.Finding) bool { return f.Severity != spec.Error })
 	if len(errs) == 0 {
 		p.notef("nothing was written")
 		return nil
@@ -84,31 +117,39 @@ func unified(name string, before, after []byte) string {
 }
 
 // writeSpec replaces the text of the spec in one step. A spec that is a symbolic link stays one: what it leads to is replaced.
-// A file that has changed since it was read is not replaced.
+// A file that has changed since it was read is not replaced. What an edit that was killed has left beside it goes.
 func (p *program) writeSpec(src *source, text []byte) error {
+	unwritten := func(err error) error { return failf("write %s: %w; nothing was written", src.shown, err) }
 	file, err := filepath.EvalSymlinks(src.file)
 	if err != nil {
-		return failf("%w; nothing was written", err)
+		return unwritten(err)
 	}
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
-		return failf("%w; nothing was written", err)
+		return unwritten(err)
 	}
 	defer root.Close() //nolint:errcheck // only a handle
 	name := filepath.Base(file)
 	info, err := root.Stat(name)
 	if err != nil {
-		return failf("%w; nothing was written", err)
+		return unwritten(err)
 	}
 	now, err := root.ReadFile(name)
 	switch {
 	case err != nil:
-		return failf("%w; nothing was written", err)
+		return unwritten(err)
 	case string(now) != string(src.text):
 		return failf("%s has changed meanwhile; nothing was written: run the command again", src.shown)
 	}
-	if err := write(p.disk(root), &survey{Changes: []change{{Path: name, Status: changed, Old: now, New: text}}}); err != nil {
-		return failf("%w; nothing was written", err)
+	changes := []change{{Path: name, Status: changed, Old: now, New: text}}
+	for _, left := range leftTemps(root, name) {
+		changes = append(changes, change{Path: left, Status: removed})
+	}
+	var part *partError
+	if err := write(p.disk(root), &survey{Changes: changes}); errors.As(err, &part) {
+		p.detailf("%v", part.err) // the spec is written; what was left over stays until the next edit
+	} else if err != nil {
+		return unwritten(err)
 	}
 	if mode := info.Mode().Perm(); mode != 0o644 {
 		if err := root.Chmod(name, mode); err != nil {
@@ -116,4 +157,19 @@ func (p *program) writeSpec(src *source, text []byte) error {
 		}
 	}
 	return nil
+}
+
+// leftTemps lists the temporary files of one file that runs which were killed have left in a folder.
+func leftTemps(root *os.Root, name string) []string {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil
+	}
+	var left []string
+	for _, e := range entries {
+		if isTemp(e.Name()) && strings.HasPrefix(e.Name(), tempPrefix+name+"-") {
+			left = append(left, e.Name())
+		}
+	}
+	return left
 }

@@ -282,7 +282,7 @@ func nodeOf(pl *plan.Plan, name string) (*plan.Node, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("there is no agent type %q: %s", name, noNodes)
 	}
-	return nil, fmt.Errorf("there is no agent type %q%s", name, didYouMean(name, names))
+	return nil, fmt.Errorf("there is no agent type %q%s; routegen inspect nodes lists them", name, didYouMean(name, names))
 }
 
 // noNodes is why a spec of flows alone has nothing of what nodes have.

@@ -120,7 +120,7 @@ func fieldsOf(goType string, fields []goField) ([]spec.KeyValue, error) {
 			return nil, fmt.Errorf("%s has no JSON name that the spec could use: give it a tag, or write the type by hand", where)
 		}
 		if !ok || pointer && strings.ContainsAny(form, "[]") {
-			return nil, fmt.Errorf("%s is %s, and the spec has no form for that Go type", where, f.Type)
+			return nil, fmt.Errorf("%s is %s, and the spec has no form for that Go type: it has forms for %s, pointers to these, and lists and maps of these", where, f.Type, boundTypes)
 		}
 		at := "fields." + key
 		out = append(out, spec.KeyValue{Key: at + ".type", Value: form})
@@ -147,6 +147,9 @@ func lowerFirst(name string) string {
 	}
 	return strings.ToLower(name[:1]) + name[1:]
 }
+
+// boundTypes are the Go types that specType knows, as people write them.
+const boundTypes = "string, bool, int64, float64, time.Time, json.RawMessage, runtime.Duration"
 
 // specType writes a Go type as the spec does; false where generated code has no field of that very type.
 func specType(goType string) (string, bool) {

@@ -21,6 +21,15 @@ import (
 type generateFlags struct {
 	dryRun, noVerify bool
 	stdout           string
+	edited           string // the spec, where an edit has written it a moment ago
+}
+
+// nothing says what was not written.
+func (f generateFlags) nothing() string {
+	if f.edited != "" {
+		return f.edited + " is edited, nothing else was written"
+	}
+	return "nothing was written"
 }
 
 func (p *program) generateCommand() *cobra.Command {
@@ -55,34 +64,34 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 	if res.Files != nil {
 		var refused []spec.Finding
 		if out, refused, err = openOutput(src, res); err != nil {
-			return failf("%w; nothing was written", err)
+			return failf("%w; %s", err, flags.nothing())
 		}
 		defer out.close()
 		findings = append(slices.Clone(findings), refused...)
 		if len(refused) == 0 && out.survey.pending() && !flags.noVerify {
 			complaints, err := p.prove(ctx, src, res, out)
 			if err != nil {
-				return failf("%w; nothing was written", err)
+				return failf("%w; %s", err, flags.nothing())
 			}
 			findings = append(findings, complaints...)
 		}
 	}
 	if code := judge(findings, false); code != exitFine {
-		line := verdict(src.shown, findings) + "; nothing was written"
+		line := verdict(src.shown, findings) + "; " + flags.nothing()
 		if broken(findings) {
 			line += ". This is a defect of routegen, not of the spec; please report it with the text above: " + reportTo
 		}
 		return p.conclude(src, findings, ending{code: code, line: line})
 	}
-	return p.store(out, findings, flags.dryRun)
+	return p.store(out, findings, flags)
 }
 
 // store writes what the survey found, says so line by line, and ends the command.
-func (p *program) store(out *output, findings []spec.Finding, dryRun bool) error {
-	if !dryRun {
+func (p *program) store(out *output, findings []spec.Finding, flags generateFlags) error {
+	if !flags.dryRun {
 		if err := write(p.disk(out.root), out.survey); err != nil {
 			if _, part := errors.AsType[*partError](err); !part {
-				err = fmt.Errorf("%w; nothing was written", err)
+				err = fmt.Errorf("%w; %s", err, flags.nothing())
 			}
 			return p.conclude(out.src, findings, ending{code: exitFailed, line: err.Error()})
 		}
@@ -96,7 +105,7 @@ func (p *program) store(out *output, findings []spec.Finding, dryRun bool) error
 	}
 	line := counted(out.survey.Unchanged, "file") + " unchanged"
 	switch {
-	case dryRun && wrote > 0:
+	case flags.dryRun && wrote > 0:
 		line = counted(wrote, "file") + " would change, " + line + "; nothing was written"
 		wrote = 0
 	case wrote > 0:

@@ -91,6 +91,7 @@ func scripts(t *testing.T, dir string) testscript.Params {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
 			e.Vars = append(e.Vars, "REPO="+repo, "GITHUB_ACTIONS=", "NO_COLOR=")
+			e.Vars = append(e.Vars, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(e.WorkDir)) // git knows nothing of this machine
 			return writeConsumer(e.WorkDir, repo)
 		},
 	}

@@ -23,7 +23,7 @@ func (p *program) removeCommand() *cobra.Command {
 			"that has but one way in, or a value that a table decides by, cannot go alone. Every other reference still refuses.",
 		Example: "  routegen remove node reporter --with-references\n  routegen remove field reporter.pages --dry-run\n" +
 			"  routegen remove slot greet.name",
-		Args: cobra.ExactArgs(2),
+		Args: wants(true, "KIND", "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
 				return err

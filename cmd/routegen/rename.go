@@ -17,9 +17,11 @@ func (p *program) renameCommand() *cobra.Command {
 			"two. What is stored keeps the old name: that of a flow, a slot or a step is read, and no other. Kinds:\n" +
 			strings.Join(spec.EditKinds(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
-			"A step is named FLOW.STEP. NEW is the new last part alone.",
+			"A step is named FLOW.STEP. NEW is the new last part alone.\n\n" +
+			"Prompt templates and handwritten Go are files of their own, and prose is yours: they are not edited. A template that still\n" +
+			"says the old name is named at once, and the Go compiler finds the rest.",
 		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run\n  routegen rename step greet.hello welcome",
-		Args:    cobra.ExactArgs(3),
+		Args:    wants(true, "KIND", "OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
 				return err

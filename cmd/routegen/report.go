@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,9 +47,9 @@ func (p *program) print(src *source, findings []spec.Finding, end ending) error 
 	case "json":
 		return spec.WriteJSON(p.stdout, all, spec.Summary{Wrote: end.wrote, Code: int(end.code)})
 	case "github":
-		return spec.WriteGitHub(p.stdout, all)
+		return spec.WriteGitHub(p.stdout, p.fromTop(all))
 	case "sarif":
-		return spec.WriteSARIF(p.stdout, all, allRules())
+		return spec.WriteSARIF(p.stdout, p.fromTop(all), allRules())
 	case "junit":
 		return spec.WriteJUnit(p.stdout, src.shown, all)
 	}
@@ -60,9 +61,33 @@ func (p *program) print(src *source, findings []spec.Finding, end ending) error 
 		return err
 	}
 	if p.getenv("GITHUB_ACTIONS") == "true" {
-		return spec.WriteGitHub(p.stdout, all)
+		return spec.WriteGitHub(p.stdout, p.fromTop(all))
 	}
 	return nil
+}
+
+// fromTop names the files of findings from the top of the repository that GitHub has checked out, wherever the program stands in it:
+// GitHub looks for them there. Elsewhere it leaves the names as they are.
+func (p *program) fromTop(findings []spec.Finding) []spec.Finding {
+	top := p.getenv("GITHUB_WORKSPACE")
+	if top == "" {
+		return findings
+	}
+	out := slices.Clone(findings)
+	for i := range out {
+		file := filepath.FromSlash(out[i].File)
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(p.opts.dir, file)
+		}
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(rel) {
+			out[i].File = filepath.ToSlash(rel)
+		}
+	}
+	return out
 }
 
 // text prints findings for people, as many as --max-errors allows. Only those about the spec show a line of it.

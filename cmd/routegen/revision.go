@@ -49,14 +49,26 @@ func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref 
 	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(text))
 	res := decide(src.shown, text)
 	if res.Plan == nil {
-		if past := generator.Past(src.shown, text); past.Plan != nil {
-			p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s", src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
-			return past, nil
+		past := generator.Past(src.shown, text)
+		if past.Plan == nil {
+			f := res.Findings[0]
+			return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
+				src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
 		}
-		f := res.Findings[0]
-		return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
-			src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
+		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s", src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
+		res = past
 	}
+	if p.isFile(ref) {
+		return res, nil // what its templates said is not known
+	}
+	texts, err := gitPrompts(ctx, src.home(), ref, res.Plan)
+	if err != nil {
+		return nil, failf("read the prompt templates of %s: %w", ref, err)
+	}
+	res.ReadPrompts(func(name string) (string, bool) {
+		text, ok := texts[name]
+		return text, ok
+	})
 	return res, nil
 }
 
@@ -86,20 +98,40 @@ func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]
 	case strings.HasPrefix(ref, "-"):
 		return nil, fmt.Errorf("%q is neither a revision nor a file", ref)
 	}
-	file := ref
-	if !filepath.IsAbs(ref) {
-		file = filepath.Join(p.opts.dir, ref)
+	if p.isFile(ref) {
+		return readSpec(p.fileOf(ref))
 	}
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-		return readSpec(file)
+	return gitShow(ctx, src.home(), ref, src.base)
+}
+
+// isFile reports whether an earlier spec is read from a file or standard input, and not from git. A pipe will do, as <(git show ...) gives.
+func (p *program) isFile(ref string) bool {
+	info, err := os.Stat(p.fileOf(ref))
+	return ref == "-" || err == nil && !info.IsDir()
+}
+
+// fileOf is the path that an earlier spec has if it is a file.
+func (p *program) fileOf(ref string) string {
+	if filepath.IsAbs(ref) {
+		return ref
 	}
-	return gitShow(ctx, filepath.Join(src.root, filepath.FromSlash(src.folder)), ref, src.base)
+	return filepath.Join(p.opts.dir, ref)
+}
+
+// namesFile reports whether a revision names the file itself, as REV:path does. A colon may also stand in what finds a commit, as in
+// HEAD^{/fix: the loop} and main@{12:00}.
+func namesFile(ctx context.Context, folder, ref string) bool {
+	if !strings.Contains(ref, ":") {
+		return false
+	}
+	_, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	return err != nil
 }
 
 // gitShow returns a file of a folder as it is in a revision. A revision that says REV:path names the file itself.
 func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
-	object := ref
-	if !strings.Contains(ref, ":") {
+	object, named := ref, namesFile(ctx, folder, ref)
+	if !named {
 		object = ref + ":./" + name
 	}
 	text, said, err := git(ctx, folder, "show", "--no-textconv", object)
@@ -115,9 +147,12 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 	case strings.Contains(said, "dubious ownership"):
 		return nil, fmt.Errorf("git does not trust %s, because somebody else owns it: git config --global --add safe.directory %s", folder, folder)
 	}
-	commit, _, _ := strings.Cut(object, ":")
+	commit := ref
+	if named {
+		commit, _, _ = strings.Cut(ref, ":")
+	}
 	if _, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", commit+"^{commit}"); err == nil {
-		if !strings.Contains(ref, ":") {
+		if !named {
 			return nil, fmt.Errorf("%s: %w: %s", ref, errNoSpec, name)
 		}
 		return nil, fmt.Errorf("%s: there is no such file; a path behind the colon counts from the top of the repository", ref)
@@ -134,9 +169,12 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 func git(ctx context.Context, folder string, args ...string) (out []byte, said string, err error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	cmd.Env = gitEnviron()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	return stdout.Bytes(), stderr.String(), err
 }
+
+// gitEnviron lets git answer in one language, and write nothing.
+func gitEnviron() []string { return append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0") }

@@ -129,7 +129,7 @@ func (c *composer) compose(flags schemaFlags) (text string, records []string, er
 // routesOf lists the routes, counted from 0, that the interrupts of an agent type may go back to.
 func (c *composer) routesOf(agentType string) ([]int, error) {
 	for _, n := range c.plan.Nodes {
-		if n.AgentType != agentType && !slices.Contains(n.Aliases, agentType) {
+		if n.AgentType != agentType && n.Key != agentType && !slices.Contains(n.Aliases, agentType) {
 			continue
 		}
 		for i, r := range c.plan.Routes {
@@ -142,7 +142,7 @@ func (c *composer) routesOf(agentType string) ([]int, error) {
 	if len(c.plan.Nodes) == 0 {
 		return nil, fmt.Errorf("--origin: there is no agent type %q: %s", agentType, noNodes)
 	}
-	return nil, fmt.Errorf("--origin: there is no agent type %q%s", agentType, didYouMean(agentType, agentTypes(c.plan)))
+	return nil, fmt.Errorf("--origin: there is no agent type %q%s; routegen inspect nodes lists them", agentType, didYouMean(agentType, agentTypes(c.plan)))
 }
 
 // routeSizes returns how many bytes the schema of all routes takes, and that of each route alone.

@@ -64,6 +64,9 @@ func openSource(dir, name string) (*source, error) {
 	return s, err
 }
 
+// home is the absolute folder of the spec.
+func (s *source) home() string { return filepath.Join(s.root, filepath.FromSlash(s.folder)) }
+
 // at returns a path relative to the spec's folder as a path relative to the root. The result may lead outside of the
 // root; the surveyor refuses that.
 func (s *source) at(name string) string {

@@ -276,6 +276,7 @@ type Prompt struct {
 	Template string   `json:"template"`
 	Vars     []string `json:"vars,omitempty"`
 	Guidance string   `json:"guidance,omitempty"`
+	Text     string   `json:"-"` // of the template, for a review; "" where nobody has read it
 	Line     int      `json:"-"` // in the spec, for messages
 	Column   int      `json:"-"`
 }

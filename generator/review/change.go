@@ -33,6 +33,7 @@ type change struct {
 	width                int // of what stands at the position
 	before               int // line in the old spec; 0 where it is not known
 	details              []string
+	lost                 []string // earlier names of a new thing that nothing had
 	hits                 []hit
 }
 
@@ -41,6 +42,20 @@ func (c *change) detailf(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(c.details, text) {
 		c.details = append(c.details, text)
 	}
+}
+
+// formerly holds the earlier names that a new thing gives: nothing had them, or it would not be new. That is a slip, or older than the base.
+// Where there was nothing at all, nothing is said.
+func (w *walker) formerly(c *change, was []string) {
+	nothing := len(w.old.Nodes)+len(w.old.Records)+len(w.old.Enums)+len(talkOf(w.old).Flows) == 0
+	if c.op == opAdded && len(was) > 0 && len(c.lost) == 0 && !nothing {
+		c.lost = was
+		c.detailf("%s", c.slip())
+	}
+}
+
+func (c *change) slip() string {
+	return fmt.Sprintf("its was: [%s] names nothing that was there", strings.Join(c.lost, ", "))
 }
 
 // hitf adds a consequence that a rule speaks of, for those whom its category concerns.
@@ -112,8 +127,11 @@ func (w *walker) findings(categories []spec.Category) []spec.Finding {
 			continue
 		}
 		message := c.title() + ": " + hits[0].text
-		if c.before > 0 && c.op != opAdded {
+		if c.before > 0 && c.op != opAdded && c.before != c.at.Line {
 			message += fmt.Sprintf(" (line %d before)", c.before)
+		}
+		if len(c.lost) > 0 {
+			message += " (" + c.slip() + ")"
 		}
 		f := spec.Finding{
 			Rule: hits[0].rule, Severity: catalogue()[hits[0].rule].Severity, File: w.now.Source, At: c.span(),

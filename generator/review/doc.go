@@ -25,6 +25,7 @@ type Report struct {
 	API          APIDelta         `json:"api"`
 	Severities   map[string]int   `json:"severities"` // how many findings Breaking has, by severity
 	Implementers []Implementer    `json:"implementers,omitempty"`
+	Sought       bool             `json:"-"` // implementers were looked for: none means that there is none
 	old, now     *plan.Plan
 }
 
@@ -63,7 +64,7 @@ type SchemaDelta struct {
 
 // TextDelta is a text that a model reads and that changed.
 type TextDelta struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"` // of a template, "template" and its name
 	Line   int    `json:"line"`
 	Prompt bool   `json:"prompt"` // guidance or a template, not a doc
 	Before string `json:"before"`

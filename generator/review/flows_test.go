@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 
@@ -13,58 +14,9 @@ import (
 )
 
 // flowBase has one of everything that flows are made of.
-const flowBase = `version: 1
-go: {package: bank, out: bank}
-enums:
-  Account:
-    doc: Which account.
-    values: {checking: For daily use., savings: To keep.}
-dialogue: {max_depth: 6, welcome: greet}
-actions:
-  transfer:
-    doc: Sends the money.
-    inputs: {amount: {type: float, doc: How much.}, to: {type: string, doc: Where to.}}
-    outputs: {number: {type: string, doc: Its number.}}
-    once: true
-validators:
-  iban: {doc: Country and check digits., type: string}
-flows:
-  greet:
-    doc: Says hello.
-    reserved: [late]
-    steps:
-      - {step: hello, type: say, message: Hello.}
-  look_up:
-    doc: Reads a number.
-    hidden: true
-    slots:
-      source: {type: Account, doc: Which account.}
-      found: {type: string, doc: What was found.}
-    inputs: [source]
-    outputs: [found]
-    steps:
-      - {step: note, type: set, values: {found: "in {source}"}}
-  send:
-    doc: Sends money.
-    trigger: {intents: [send money]}
-    slots:
-      target: {type: string, doc: Where to.}
-      amount: {type: float, min: 1, doc: How much.}
-      sure: {type: bool, doc: Whether the user agreed.}
-      number: {type: string, doc: Its number.}
-      source: {type: Account, default: checking, doc: Which account.}
-      tip: {type: string, doc: A word at the end.}
-    inputs: ["amount?"]
-    steps:
-      - {step: ask_target, type: collect, slot: target, message: "Where to?", validator: iban, max_attempts: 3, invalid_message: "No: {reason}", on_invalid: end}
-      - {step: ask_amount, type: collect, slot: amount, message: "How much?"}
-      - {step: big, type: branch, cases: [{if: "amount > 100", then: check}], else: pay}
-      - {step: check, type: confirm, slot: sure, message: "{amount:2} to {target}?", on_yes: pay, on_no: end}
-      - {step: pay, type: action, call: transfer, inputs: {amount: amount, to: target}, outputs: {number: number}}
-      - {step: look, type: call, flow: look_up, inputs: {source: source}, outputs: {found: tip}}
-      - {step: wish, type: generate, instruction: "Say goodbye to {target}", slot: tip}
-      - {step: bye, type: say, message: "{tip} {number}"}
-`
+//
+//go:embed testdata/flows.yaml
+var flowBase string
 
 // flowRuleCases are edits of flowBase: one that breaks the rule, and one like it that does not.
 var flowRuleCases = []ruleCase{

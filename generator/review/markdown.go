@@ -53,7 +53,7 @@ func (r *Report) mdChanges(b *strings.Builder) {
 	b.WriteString("\n| change | Go code and callers | models | stored threads |\n|---|---|---|---|\n")
 	for i, c := range r.worstFirst() {
 		if i == maxRows || b.Len() > fullAt {
-			cut(b, len(r.Changes)-i, "change")
+			r.cut(b, len(r.Changes)-i, "change")
 			break
 		}
 		first := []string{fmt.Sprintf("**%s** %s `%s`%s", c.Op, c.Thing, mdCode(c.Name), ifElse(c.Was != "", ", was `"+mdCode(c.Was)+"`", ""))}
@@ -79,8 +79,9 @@ func mdCell(list []string) string {
 	return strings.Join(out, "<br>")
 }
 
-func cut(b *strings.Builder, n int, noun string) {
-	fmt.Fprintf(b, "\n…and %s: `routegen diff --format text` lists all.\n", plural(n, "more "+noun))
+func (r *Report) cut(b *strings.Builder, n int, noun string) {
+	form := ifElse(noun == "name", " --format json", "") // the text form leaves the names of the Go API out
+	fmt.Fprintf(b, "\n…and %s: `routegen diff --against %s%s` lists all.\n", plural(n, "more "+noun), mdCode(r.Base), form)
 }
 
 func (r *Report) mdAccess(b *strings.Builder) {
@@ -90,7 +91,7 @@ func (r *Report) mdAccess(b *strings.Builder) {
 	b.WriteString("\n#### Who can now go where\n\nOnly what changed.\n\n| who | where | before | after |\n|---|---|---|---|\n")
 	for i, c := range r.Access {
 		if i == maxRows || b.Len() > fullAt {
-			cut(b, len(r.Access)-i, "row")
+			r.cut(b, len(r.Access)-i, "row")
 			break
 		}
 		who, where, before, after := c.way()
@@ -108,7 +109,7 @@ func (r *Report) mdModels(b *strings.Builder) {
 		shown, small := r.largeSchemas()
 		for i, s := range shown {
 			if i == maxRows || b.Len() > fullAt {
-				cut(b, len(shown)-i, "schema")
+				r.cut(b, len(shown)-i, "schema")
 				break
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %+d |\n", md(s.Name), bytesText(s.Before), bytesText(s.After), s.After-s.Before)
@@ -119,7 +120,7 @@ func (r *Report) mdModels(b *strings.Builder) {
 	}
 	for i, t := range r.Texts {
 		if i == maxRows/2 || b.Len() > fullAt {
-			cut(b, len(r.Texts)-i, "text")
+			r.cut(b, len(r.Texts)-i, "text")
 			break
 		}
 		fmt.Fprintf(b, "\n%s of `%s` (%s:%d), %s:\n\n", ifElse(t.Prompt, "Prompt", "Doc"), mdCode(t.Name), md(r.Source), max(t.Line, 1), wordDelta(t.Before, t.After))
@@ -166,7 +167,7 @@ func (r *Report) mdGo(b *strings.Builder, implementers []Implementer) {
 		}
 		switch {
 		case found == 0:
-			b.WriteString(ifElse(len(implementers) > 0, ". Nobody here implements it.\n", ". `go build ./...` names the implementers.\n"))
+			b.WriteString(ifElse(r.Sought || len(implementers) > 0, ". No implementer was found here.\n", ". `go build ./...` names the implementers.\n"))
 		case found > maxRows:
 			fmt.Fprintf(b, " and %d more.\n", found-maxRows)
 		default:
@@ -185,7 +186,7 @@ func (r *Report) mdGo(b *strings.Builder, implementers []Implementer) {
 	}{{"removed", r.API.Removed}, {"changed", r.API.Changed}, {"added", r.API.Added}} {
 		for i, s := range part.list {
 			if i == maxRows || b.Len() > fullAt {
-				cut(b, len(part.list)-i, "name")
+				r.cut(b, len(part.list)-i, "name")
 				break
 			}
 			fmt.Fprintf(b, "* %s %s\n", part.name, md(s))

@@ -217,7 +217,12 @@ func (r *Report) textModels(b *strings.Builder) {
 		fmt.Fprintf(b, "    %s changed by less than %d bytes\n", counted(small, "more schema"), smallChange)
 	}
 	for _, t := range r.Texts {
-		fmt.Fprintf(b, "    %s %s   %s:%d\n      - %s\n      + %s\n", ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source, t.Line, oneLine(t.Before), oneLine(t.After))
+		fmt.Fprintf(b, "    %s %s   %s:%d\n", ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source, max(t.Line, 1))
+		for _, side := range []struct{ sign, text string }{{"-", t.Before}, {"+", t.After}} {
+			if text := oneLine(side.text); text != "" {
+				fmt.Fprintf(b, "      %s %s\n", side.sign, text)
+			}
+		}
 	}
 }
 
@@ -228,10 +233,15 @@ func (r *Report) textGo(b *strings.Builder) {
 	b.WriteString("\nwhose Go stops compiling\n")
 	for _, i := range r.Interfaces {
 		fmt.Fprintf(b, "    %s%s%s\n", i.Name, i.text(), ifElse(i.stops(), "", ": implementers go on compiling"))
+		found := false
 		for _, im := range r.Implementers {
 			if im.Interface == i.Name && i.stops() {
+				found = true
 				fmt.Fprintf(b, "      %s:%d: %s\n", im.File, im.Line, im.Type)
 			}
+		}
+		if i.stops() && !found && r.Sought {
+			b.WriteString("      no implementer was found here\n")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	_ "embed"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,123 +11,11 @@ import (
 )
 
 // base has one of everything.
-const base = `version: 1
-go: {package: routes, out: generated/routes}
-reserved: [former]
-enums:
-  Phase:
-    doc: How far it is.
-    values:
-      PLAN: Planning.
-      WORK: Working.
-      SECRET: {doc: Kept back., hidden: true}
-types:
-  Key:
-    doc: A key.
-    type: string
-    max_length: 40
-  Note:
-    doc: A note.
-    reserved: [colour]
-    fields:
-      text: {type: string, doc: What it says.}
-      size: {type: int, min: 0, max: 10, doc: How long it is.}
-  Answer:
-    doc: What a person says.
-    fields:
-      agreed: {type: bool, doc: Whether they agree.}
-      comment: {type: string, optional: true, max_length: 100, doc: Why.}
-  Decision:
-    doc: Another form of an answer.
-    fields:
-      verdict: {type: string, doc: What was decided.}
-  WorkResults:
-    doc: What all workers returned.
-    fields:
-      reports: {type: "[]Report", doc: One for each worker.}
-  HelpRoutingRequest:
-    doc: Asks for help.
-    fields:
-      why: {type: string, doc: What is lacking.}
-results:
-  Report:
-    doc: What came of it.
-    fields:
-      summary: {type: string, doc: In short.}
-      phase: {type: Phase, doc: How far it came.}
-  Summary:
-    doc: The whole in short.
-    fields:
-      text: {type: string, doc: All of it.}
-interrupts:
-  answer: Answer
-  fields:
-    reason: {type: string, doc: Why a decision is needed.}
-  kinds:
-    user_escape: {doc: Somebody stopped it., clash: supersede}
-    agent_question: {doc: A node wants to know.}
-    system_error: {doc: Something went wrong.}
-    question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}
-    failure: {doc: A step failed., clash: queue}
-nodes:
-  lead:
-    doc: Leads the work.
-    entry: true
-    aliases: [BOSS]
-    request:
-      fields:
-        goal: {type: string, doc: The aim.}
-        key: {type: Key, doc: Where it stands.}
-        depth: {type: int, optional: true, default: 3, doc: How deep to go.}
-        hint: {type: string, optional: true, hidden: true, doc: Not for models.}
-        notes: {type: "[]Note", optional: true, doc: What is known.}
-        phase: {type: Phase, doc: How far it is.}
-    interrupt:
-      fields: {where: {type: string, doc: Where it stopped.}}
-    branches:
-      ask: interrupt
-      spread: SpreadRequest
-      check: CheckRequest
-      help: HelpRoutingRequest
-      done: Summary
-    prompt: {template: lead, vars: [goal], guidance: Spread first. Then check.}
-    tools: [search]
-    loop: {warn: 2, limit: 6}
-  spread:
-    doc: Hands the parts out.
-    request:
-      fields:
-        parts: {type: "[]WorkRequest", doc: One for each worker.}
-    dispatch: {each: parts, to: work, results: WorkResults}
-    branches:
-      check: CheckRequest
-  work:
-    doc: Does one part.
-    request:
-      fields:
-        part: {type: string, doc: What to do.}
-        note: {type: Note, optional: true, doc: Something to know.}
-    interrupt:
-      fields: {where: {type: string, doc: Where it stopped.}}
-    route: none
-    escalates: spread
-    result: Report
-    branches:
-      ask: interrupt
-      done: Report
-      results: WorkResults
-  check:
-    doc: Judges what came of it.
-    request:
-      fields:
-        report: {type: Report, doc: What to judge.}
-    collect: {result: Report, on: {PLAN: spread, WORK: lead, SECRET: end}}
-    branches:
-      spread: SpreadRequest
-      lead: LeadRequest
-      report: Report
-` + helperBlock
+//
+//go:embed testdata/base.yaml
+var base string
 
+// helperBlock is the last node of base.
 const helperBlock = `  helper:
     doc: Finds what is lacking.
     request:

@@ -27,6 +27,7 @@ func (w *walker) branches(o, n *plan.Routing) {
 		was := both.prev[b.Key]
 		if was == nil {
 			c := w.branchChange(n, nil, b)
+			w.formerly(c, b.Was)
 			c.hitf("BRANCH_ADDED", "the model of %s may choose %s: %s", n.Node, b.JSON, leads(b))
 			c.notef(callers, "Go field %s.%s *%s is new", n.Name, b.Go, b.Type)
 			c.notef(stored, "none: nothing stored has it")

@@ -66,6 +66,7 @@ func fieldText(f *plan.Field) string {
 
 func (w *walker) fieldAdded(n *plan.Record, f *plan.Field) {
 	c := w.fieldChange(n, nil, f)
+	w.formerly(c, f.Was)
 	c.detailf("%s", fieldText(f))
 	c.notef(callers, "Go field %s.%s %s is new%s", n.Name, f.Go, goText(f), ifElse(f.Required, ", and a message without it is refused", ""))
 	switch {

@@ -54,6 +54,7 @@ func (w *walker) allFlows() {
 			continue
 		}
 		c := w.flowChange(nil, n)
+		w.formerly(c, n.Was)
 		c.detailf("%s, %s", counted(len(n.Steps), "step"), counted(len(n.Slots), "slot"))
 		c.notef(callers, "%s, %s and the names of its steps and slots are new", n.Const, n.Struct)
 		c.notef(stored, "none: nothing stored has it")
@@ -68,7 +69,26 @@ func (w *walker) allFlows() {
 			c.unkept(o.Key, w.now.Reserved)
 		}
 	}
+	w.flowOrder(old, now)
 	w.allActions(old, now)
+}
+
+// flowOrder tells that the flows which may be started, before and now, stand in another order.
+func (w *walker) flowOrder(old, now *plan.Talk) {
+	var before, after []string
+	for i := range old.Flows {
+		if n := w.flowsOf.flows.next[old.Flows[i].Key]; n != nil && !n.Hidden && !old.Flows[i].Hidden {
+			before = append(before, n.Key)
+		}
+	}
+	for i := range now.Flows {
+		if o := w.flowsOf.flows.prev[now.Flows[i].Key]; o != nil && !o.Hidden && !now.Flows[i].Hidden {
+			after = append(after, now.Flows[i].Key)
+		}
+	}
+	order(func() *change {
+		return w.at("setting flows", "setting", "flows", "flows", spec.Pos{Line: 1, Column: 1}, 0)
+	}, before, after, models, "are offered the flows in another order, and of two that a text would start the first is taken")
 }
 
 // talkSettings is what stands beside the flows.
@@ -183,6 +203,7 @@ func (w *walker) steps(o, n *plan.Flow) {
 		was := both.prev[s.ID]
 		if was == nil {
 			c := w.stepChange(n, nil, s)
+			w.formerly(c, s.Was)
 			c.detailf("%s", s.Kind)
 			c.notef(callers, "%s is new", s.Const)
 			c.notef(stored, "none: nothing stored stands at it")

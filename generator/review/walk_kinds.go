@@ -16,6 +16,7 @@ func (w *walker) allKinds() {
 		n := &w.now.Interrupt.Kinds[i]
 		o := w.kinds.prev[n.Key]
 		if o == nil {
+			w.formerly(w.kindChange(nil, n), n.Was)
 			w.kindChange(nil, n).hitf("KIND_ADDED", "%s: clash %s", n.Const, n.Clash)
 			continue
 		}

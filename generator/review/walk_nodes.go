@@ -58,6 +58,7 @@ func methods(n *plan.Node) []string {
 
 func (w *walker) nodeAdded(n *plan.Node) {
 	c := w.nodeChange(nil, n)
+	w.formerly(c, n.Was)
 	c.detailf("agent type %s", n.AgentType)
 	if r := w.now.Record(n.Request); r != nil {
 		c.detailf("request %s: %s", r.Name, fieldList(r))
@@ -264,9 +265,17 @@ func (w *walker) nodePrompt(o, n *plan.Node) {
 	if a.Guidance != b.Guidance {
 		w.prompt(n.Key, pos, a.Guidance, b.Guidance)
 	}
-	c := func() *change { return w.at("prompt "+n.Key, "prompt", n.Key, n.Key, pos, o.Line) }
+	was := o.Line
+	if a.Line > 0 {
+		was = a.Line
+	}
+	c := func() *change { return w.at("prompt "+n.Key, "prompt", n.Key, n.Key, pos, was) }
 	if a.Template != b.Template {
 		c().hitf("PROMPT_TEXT_CHANGED", "its template was %s and is %s", nameOr(a.Template, "none"), nameOr(b.Template, "none"))
+	}
+	if a.Text != b.Text && a.Text != "" && b.Text != "" {
+		c().hitf("PROMPT_TEXT_CHANGED", "its template %s says something else (%s)", b.Template, wordDelta(a.Text, b.Text))
+		w.template(b.Template, pos, a.Text, b.Text)
 	}
 	if !slices.Equal(a.Vars, b.Vars) {
 		c().hitf("PROMPT_TEXT_CHANGED", "its template may name [%s] in place of [%s]", strings.Join(b.Vars, ", "), strings.Join(a.Vars, ", "))
@@ -274,6 +283,28 @@ func (w *walker) nodePrompt(o, n *plan.Node) {
 	if !slices.Equal(o.Unstick, n.Unstick) {
 		c().hitf("PROMPT_TEXT_CHANGED", "stuck, it is told to set [%s] in place of [%s]", strings.Join(n.Unstick, ", "), strings.Join(o.Unstick, ", "))
 	}
+}
+
+// template records the lines of a template that changed: once, whatever number of nodes is told them.
+func (w *walker) template(name string, pos spec.Pos, before, after string) {
+	name = "template " + name
+	if slices.ContainsFunc(w.texts, func(t TextDelta) bool { return t.Name == name }) {
+		return
+	}
+	before, after = changedLines(before, after)
+	w.texts = append(w.texts, TextDelta{Name: name, Line: pos.Line, Prompt: true, Before: before, After: after})
+}
+
+// changedLines leaves out the lines that two texts begin and end with alike.
+func changedLines(before, after string) (from, to string) {
+	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return strings.Join(a, ""), strings.Join(b, "")
 }
 
 // route compares the route back to a node.

@@ -34,6 +34,9 @@ func (w *walker) settings() {
 	if a.Handler.Guidance != b.Handler.Guidance {
 		w.prompt("interrupt handler", w.interruptsPos(), a.Handler.Guidance, b.Handler.Guidance)
 	}
+	if a.Handler.Name != b.Handler.Name {
+		c().hitf("NODE_POLICY_CHANGED", "the action of the handler was %s and is %s", a.Handler.Name, b.Handler.Name)
+	}
 	if a.Handler.DisplayName != b.Handler.DisplayName || a.DisplayName != b.DisplayName {
 		c().hitf("DISPLAY_NAME_CHANGED", "%q, %q are %q, %q now", a.DisplayName, a.Handler.DisplayName, b.DisplayName, b.Handler.DisplayName)
 	}
@@ -61,6 +64,7 @@ func (w *walker) enumTypes() {
 		n := &w.now.Enums[i]
 		o := w.enums.prev[n.Name]
 		if o == nil {
+			w.formerly(w.enumChange(nil, n), n.Was)
 			w.enumChange(nil, n).detailf("%s", counted(len(n.Values), "value"))
 			continue
 		}
@@ -70,12 +74,30 @@ func (w *walker) enumTypes() {
 		w.text(n.Name, spec.Pos{Line: n.Line, Column: n.Column}, o.Doc, n.Doc)
 		freed(func() *change { return w.enumChange(o, n) }, "value", o.Reserved, n.Reserved, n.Values, valueWas)
 		w.enumValues(o, n)
+		w.enumOrder(o, n)
 	}
 	for i := range w.old.Enums {
 		if o := &w.old.Enums[i]; w.enums.next[o.Name] == nil {
 			w.enumChange(o, nil).hitf("ENUM_NO_DELETE", "Go type %s and its constants are gone", o.Name)
 		}
 	}
+}
+
+// enumOrder tells that the values which models are offered, before and now, stand in another order.
+func (w *walker) enumOrder(o, n *plan.Enum) {
+	var before, after []string
+	values := follow(o.Values, n.Values, func(v *plan.EnumValue) string { return v.Wire }, valueWas)
+	for i := range o.Values {
+		if v := values.next[o.Values[i].Wire]; v != nil && !v.Hidden && !o.Values[i].Hidden {
+			before = append(before, v.Wire)
+		}
+	}
+	for i := range n.Values {
+		if was := values.prev[n.Values[i].Wire]; was != nil && !was.Hidden && !n.Values[i].Hidden {
+			after = append(after, n.Values[i].Wire)
+		}
+	}
+	order(func() *change { return w.enumChange(o, n) }, before, after, models, "the values stand in another order in the schema")
 }
 
 func (w *walker) enumValues(o, n *plan.Enum) {
@@ -86,6 +108,7 @@ func (w *walker) enumValues(o, n *plan.Enum) {
 		switch {
 		case was == nil:
 			c := w.valueChange(n, nil, v)
+			w.formerly(c, v.Was)
 			if v.Hidden {
 				c.detailf("hidden")
 				c.notef(models, "none: it is never offered to a model")
@@ -138,6 +161,7 @@ func (w *walker) scalarTypes() {
 		n := &w.now.Scalars[i]
 		o := w.scalars.prev[n.Name]
 		if o == nil {
+			w.formerly(at(nil, n), n.Was)
 			at(nil, n).detailf("a %s with a name", n.Type.Kind)
 			continue
 		}
@@ -191,6 +215,7 @@ func (w *walker) recordAdded(n *plan.Record) {
 	if c.thing == "node" {
 		return
 	}
+	w.formerly(c, n.Was)
 	c.detailf("%s: %s", n.Role, fieldList(n))
 	c.notef(stored, "none: nothing stored has it")
 	if n.Role == plan.RoleRequest || n.Role == plan.RoleInterrupt {

@@ -43,6 +43,8 @@ type checker struct {
 	patterns  map[string]*regexp.Regexp
 	indexes   map[any]map[string]int // by first member of a long list
 	nodeNames []string
+	unread    map[string]bool // paths of keys, see misread
+	meant     []string        // types that a misspelled name most likely stands for
 }
 
 // RequestName returns the name of the node's request type as the spec refers to it.
@@ -236,14 +238,63 @@ func (c *checker) unknown(rule, what, name string, at Span, path string, candida
 		return
 	}
 	near := c.nearest(name, candidates)
-	f := c.fail(rule, path, at, didYouMean(near), "%s %q is not declared", what, name)
+	hint := didYouMean(near)
+	if hint == "" {
+		hint = missing(rule, name)
+	}
+	f := c.fail(rule, path, at, hint, "%s %q is not declared", what, name)
 	if near != "" {
 		f.replace(near)
 		if d := c.byName[near]; d != nil && rule == RuleRefType {
+			c.meant = append(c.meant, near)
 			f.relatedf(d.at, "%q is declared here", near)
 		} else if n := c.nodes[near]; n != nil && rule == RuleRefNode {
 			f.relatedf(n.Key.At, "%q is declared here", near)
 		}
+	}
+}
+
+// missing says what to do about a name that nothing is near to: a node that was removed, or is still to be written.
+func missing(rule, name string) string {
+	key, request := strings.CutSuffix(name, "Request")
+	switch {
+	case rule == RuleRefNode:
+		return "add it under nodes:, or remove what names it"
+	case rule != RuleRefType:
+		return ""
+	case request && key != "":
+		return "add the node that takes it, or remove what names it"
+	default:
+		return "declare it under types:, results: or enums:, or remove what names it"
+	}
+}
+
+// misread reports whether the key at a path was written, or was to be written, and could not be read: then it is not missing as well.
+func (c *checker) misread(path string) bool {
+	if c.unread == nil {
+		c.unread = make(map[string]bool, len(c.findings))
+		for i := range c.findings {
+			c.unreadOf(&c.findings[i])
+		}
+	}
+	return c.unread[path]
+}
+
+// unreadOf notes the keys that a finding speaks of: the one that is meant, or its own and those around it.
+func (c *checker) unreadOf(f *Finding) {
+	at := f.Path
+	switch {
+	case f.Rule == RuleUnknownKey && len(f.Fixes) > 0:
+		at += "/" + f.Fixes[0].Edits[0].Text
+	case f.Rule == RuleMissingKey:
+		key, _, _ := strings.Cut(f.Hint, ":")
+		at += "/" + key
+	case f.Rule == RuleUnknownKey:
+		return
+	}
+	for at != "" && !c.unread[at] {
+		c.unread[at] = true
+		at = at[:strings.LastIndexByte(at, '/')]
 	}
 }
 

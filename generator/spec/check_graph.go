@@ -19,7 +19,7 @@ func (c *checker) checkEntry() {
 			entry = n
 		}
 	}
-	if entry == nil {
+	if entry == nil && (len(c.spec.Nodes) > 0 || !c.misread("/nodes")) {
 		at := c.spec.At
 		if len(c.spec.Nodes) > 0 {
 			at = c.spec.Nodes[0].Key.At

@@ -126,6 +126,9 @@ func (c *checker) text(h held, s *Scalar) fault {
 	return fault{}
 }
 
+// maxNamed is how many legal values a hint lists; of more of them a reader looks into the file.
+const maxNamed = 12
+
 // numberFaultOf says why a literal is no number of a type, whatever its constraints are.
 func numberFaultOf(kind Kind, t *TypeExpr, s *Scalar) fault {
 	_, err := strconv.ParseFloat(s.Value, 64)
@@ -143,7 +146,11 @@ func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar) fault {
 		return fault{why: "is not text", hint: "quote it: " + quoted(s.Value)}
 	case enum != nil:
 		if find(c, enum.Values, s.Value) == nil {
-			return fault{why: "is not a value of " + enum.Key.Value, hint: didYouMean(nearestOf(c, enum.Values, s.Value))}
+			hint := didYouMean(nearestOf(c, enum.Values, s.Value))
+			if hint == "" && len(enum.Values) > 0 && len(enum.Values) <= maxNamed {
+				hint = "write one of " + strings.Join(names(enum.Values), ", ")
+			}
+			return fault{why: "is not a value of " + enum.Key.Value, hint: hint}
 		}
 	case kind == Time:
 		if new(time.Time).UnmarshalText([]byte(s.Value)) != nil {

@@ -11,7 +11,7 @@ func (c *checker) checkNode(n *Node) {
 	path := n.path()
 	if n.Only.Set() {
 		c.checkOnly(n, path)
-	} else if len(n.Branches) == 0 {
+	} else if len(n.Branches) == 0 && !c.misread(path+"/branches") {
 		c.fail(RuleBranchEmpty, path, n.Key.At, "add branches: with at least one", "node %q has no branch, so it could never answer", n.Key.Value)
 	}
 	c.checkBranches(n, path)
@@ -31,7 +31,11 @@ func (c *checker) checkNode(n *Node) {
 	}
 	if n.Prompt != nil {
 		for i, v := range n.Prompt.Vars {
-			c.requestField(n, v, RulePromptVar, path+"/prompt/vars/"+strconv.Itoa(i))
+			at := path + "/prompt/vars/" + strconv.Itoa(i)
+			if f := c.requestField(n, v, RulePromptVar, at); f != nil && f.Hidden {
+				c.fail(RulePromptVar, at, v.At, "leave it out", "field %q is hidden, and no prompt shows a hidden field", v.Value).
+					relatedf(f.Key.At, "%q is declared here", v.Value)
+			}
 		}
 	}
 	if n.Dispatch != nil {

@@ -9,7 +9,7 @@ import (
 // checkTypes looks at every enum, named scalar and record.
 func (c *checker) checkTypes() {
 	for _, e := range c.spec.Enums {
-		if len(e.Values) == 0 {
+		if len(e.Values) == 0 && !c.misread("/enums/"+e.Key.Value+"/values") {
 			c.fail(RuleEnumEmpty, "/enums/"+e.Key.Value, e.Key.At, "give it a value", "enum %q has no value", e.Key.Value)
 		}
 	}

@@ -146,9 +146,9 @@ func blocksEdits(rule string) bool {
 	}, rule)
 }
 
-// refuse ends an edit with one finding.
+// refuse ends an edit with one finding. Without a place it speaks of what was asked for, and not of the text.
 func (e *edition) refuse(rule string, at Span, hint, format string, args ...any) []Finding {
-	e.refs.reportAt(rule, at, hint, format, args...)
+	e.refs.reportAt(rule, at, hint, format, args...).At = at
 	return e.refs.findings
 }
 
@@ -243,39 +243,49 @@ func newErrors(before, after []Finding, renamed bool) []Finding {
 	return worse
 }
 
-// moveBack turns places of the new text into places of the old one, which is the one a reader has.
+// moveBack turns places of the new text into places of the old one, which is the one a reader has. What would stand in text that
+// is only put in has no place there: the line below it has nothing to do with it.
 func (e *edition) moveBack(findings []Finding) {
 	after := newSource("", nil)
 	if result, ok := e.apply(); ok {
 		after = newSource("", result.Text)
 	}
 	back := func(at *Span) {
-		from := e.oldOffset(after.byteAt(at.Start))
-		end := min(max(e.oldOffset(after.byteAt(at.End)), from), e.lineEnd(from))
+		from, fresh := e.oldOffset(after.byteAt(at.Start))
+		if fresh {
+			*at = Span{}
+			return
+		}
+		end, _ := e.oldOffset(after.byteAt(at.End))
+		end = min(max(end, from), e.lineEnd(from))
 		*at = e.src.span(from, max(from, end))
 	}
 	for i := range findings {
-		back(&findings[i].At)
-		for k := range findings[i].Related {
-			back(&findings[i].Related[k].At)
+		f := &findings[i]
+		f.Message = "after this edit: " + f.Message
+		back(&f.At)
+		for k := range f.Related {
+			back(&f.Related[k].At)
 		}
-		findings[i].Fixes = nil
+		f.Related = slices.DeleteFunc(f.Related, func(r Related) bool { return r.At.Start.IsZero() })
+		f.Fixes = nil
 	}
 }
 
-// oldOffset returns where a byte of the new text comes from; for what was put in, the place where that happened.
-func (e *edition) oldOffset(at int) int {
+// oldOffset returns where a byte of the new text comes from; for what stands in the place of something, where that began. It is
+// fresh where nothing stood in its place.
+func (e *edition) oldOffset(at int) (old int, fresh bool) {
 	shift := 0
 	for _, s := range e.splices {
 		if at < s.from+shift {
 			break
 		}
 		if at < s.from+shift+len(s.text) {
-			return s.from
+			return s.from, s.from == s.to
 		}
 		shift += len(s.text) - (s.to - s.from)
 	}
-	return min(max(at-shift, 0), len(e.src.text))
+	return min(max(at-shift, 0), len(e.src.text)), false
 }
 
 // sameData reports whether two documents say the same, in the same order.

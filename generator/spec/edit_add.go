@@ -28,7 +28,8 @@ type AddWhat struct {
 // branches and values.
 //
 // Findings and no result mean that nothing was added: a name that is there already or that the language refuses, a key that
-// cannot be understood, or an error that the spec would then have. Their places are in src.
+// cannot be understood, or an error that the spec would then have. Their places are in src; what is asked for has none, and neither
+// has what would only be put in.
 func Add(name string, src []byte, what AddWhat) (*EditResult, []Finding) {
 	e, bad := open(name, src)
 	if e == nil {

@@ -45,9 +45,15 @@ func tryFixes(name string, src []byte, findings, before []Finding) (*EditResult,
 	return result, len(newErrors(before, after, true)) == 0
 }
 
+// mechanical reports whether ApplyFixes has a repair for a finding.
+func (f *Finding) mechanical() bool {
+	return f.Rule == RuleAllowUnused || f.Rule == RuleScalarKind && len(f.Fixes) == 1
+}
+
 // repair adds the splices of one finding; none when it has no mechanical repair.
 func (e *edition) repair(f *Finding) {
 	switch {
+	case !f.mechanical():
 	case f.Rule == RuleAllowUnused:
 		from := e.src.byteAt(f.At.Start)
 		if from < 0 || !e.is(from, '#') {
@@ -59,7 +65,7 @@ func (e *edition) repair(f *Finding) {
 		} else {
 			e.splice(start, e.nextLine(end), "")
 		}
-	case f.Rule == RuleScalarKind && len(f.Fixes) == 1:
+	default:
 		for _, edit := range f.Fixes[0].Edits {
 			from, to := e.src.byteAt(edit.At.Start), e.src.byteAt(edit.At.End)
 			if from >= 0 && to >= from {

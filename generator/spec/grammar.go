@@ -173,7 +173,11 @@ func readMapping[T any](r *reader, g *grammar[T], n *node, into *T) {
 		}
 	}
 	if !slices.ContainsFunc(g.oneOf, func(name string) bool { return seen&(1<<g.index[name]) != 0 }) && len(g.oneOf) > 0 {
-		r.missingKey(g.shape, &g.keys[g.index[g.oneOf[0]]], at)
+		var hints []string
+		for _, name := range g.oneOf {
+			hints = append(hints, name+": "+g.keys[g.index[name]].doc)
+		}
+		r.report(RuleMissingKey, at, strings.Join(hints, " Or "), "%s has neither %s", r.where(g.shape), strings.Join(g.oneOf, " nor "))
 	}
 }
 

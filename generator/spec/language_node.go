@@ -56,7 +56,7 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 			return n.Prompt
 		}),
 		texts("unstick", classAny, "Branches to set instead of interrupting again.", func(n *Node) *[]Text { return &n.Unstick }),
-		text("feedback", classAny, "Request field in which a person's notes travel.", func(n *Node) *Text { return &n.Feedback }),
+		text("feedback", classAny, "Text field of the request in which an answer arrives when the work goes on here.", func(n *Node) *Text { return &n.Feedback }),
 		oneOf("resolve", "Whether a model makes the continued request; default model.", func(n *Node) *Text { return &n.Resolve }, "model", "reuse"),
 		mapping("loop", "How often it may be visited or interrupted in a row.", newGrammar("loop", false,
 			number("warn", formWhole, "Prompts warn from here on; default 2.", func(l *Loop) **Number { return &l.Warn }),
@@ -69,7 +69,7 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 		toolsKey(),
 		texts("approval", classTool, "Tools that a person has to approve.", func(n *Node) *[]Text { return &n.Approval }),
 		text("timeout", classDuration, "How long one visit may take.", func(n *Node) *Text { return &n.Timeout }),
-		text("action", classMark, "Action name in histories and prompts.", func(n *Node) *Text { return &n.Action }),
+		text("action", classMark, "Action name in histories and prompts; default: the key.", func(n *Node) *Text { return &n.Action }),
 		text("deprecated", classProse, "Why it should not be used.", func(n *Node) *Text { return &n.Deprecated }),
 	)
 }

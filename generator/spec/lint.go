@@ -49,6 +49,9 @@ func (c *checker) lintUnused() {
 			}
 		}
 	}
+	for _, name := range c.meant {
+		use(name)
+	}
 	if in := c.spec.Interrupts; in != nil {
 		use(in.Answer.Value)
 		useFields(in.Fields)

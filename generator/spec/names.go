@@ -189,6 +189,8 @@ func (r *reader) checkCharset(c class, set charset, t Text) bool {
 		hint := form
 		if like := lookAlike(char); like != "" {
 			hint = "type the Latin letter " + like
+		} else if like := joined(set, t.Value); like != "" && c != classLanguage {
+			hint = didYouMean(like)
 		}
 		r.report(rule, t.At, hint, "%q is not %s: character %d is %s", t.Value, set.what, count, what)
 		return false

@@ -62,6 +62,9 @@ func (r *reader) textOf(info *keyInfo, n *node) Text {
 	} else if how != "" {
 		f := r.report(RuleScalarKind, at, "", "%s must be text, but it is read as %s", nodeNoun(n), how)
 		if n.Tag == tagNull {
+			if n.Value == "" && len(r.path) > 0 {
+				f.Message = quoted(r.path[len(r.path)-1]) + " has no value"
+			}
 			f.Hint = "write a text, or leave the key out"
 		} else {
 			f.Hint = "quote it: " + quoted(n.Value)

@@ -24,5 +24,5 @@ func TestSeveritiesOfComparisons(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(b.String(), "::notice "), b.String())
 	b.Reset()
 	require.NoError(t, spec.WriteText(&b, nil, findings))
-	assert.Contains(t, b.String(), "f:1:1: expected: m")
+	assert.Contains(t, b.String(), "f: expected: m")
 }

@@ -16,8 +16,9 @@ import (
 const window = 200
 
 // WriteText prints findings for people: place and message, the line with its predecessor, a caret run with the hint, the related
-// places, and the rule with the way to its explanation. The findings are printed as they come; src is the text they speak of,
-// and may be nil. Characters that would change the terminal are shown as U+FFFD. It returns the first write error.
+// places, and the rule with the way to its explanation, and to its repair where ApplyFixes has one. The findings are printed as
+// they come; src is the text they speak of, and may be nil. One without a place shows no line. Characters that would change the
+// terminal are shown as U+FFFD. It returns the first write error.
 func WriteText(w io.Writer, src []byte, findings []Finding) error {
 	out := bufio.NewWriter(w)
 	text := newSource("", src)
@@ -31,8 +32,12 @@ func WriteText(w io.Writer, src []byte, findings []Finding) error {
 }
 
 func writeFinding(out *bufio.Writer, src *source, f *Finding) {
-	at := f.place()
-	fmt.Fprintf(out, "%s:%d:%d: %s: %s\n", f.File, at.Start.Line, at.Start.Column, f.Severity, visible(f.Message))
+	at := f.At // one without a place speaks of the whole, or of what was asked for, and shows no line
+	where := f.File
+	if !at.Start.IsZero() {
+		where = fmt.Sprintf("%s:%d:%d", f.File, at.Start.Line, at.Start.Column)
+	}
+	fmt.Fprintf(out, "%s: %s: %s\n", where, f.Severity, visible(f.Message))
 	gutter := max(5, len(strconv.Itoa(at.Start.Line)))
 	margin := strings.Repeat(" ", gutter+1)
 	hint := visible(f.Hint)
@@ -50,7 +55,11 @@ func writeFinding(out *bufio.Writer, src *source, f *Finding) {
 	for _, r := range f.Related {
 		fmt.Fprintf(out, "%s| %s:%d:%d: %s\n", margin, f.File, r.At.Start.Line, r.At.Start.Column, visible(r.Message))
 	}
-	fmt.Fprintf(out, "%s= %s   why: routegen explain %s\n", margin, f.Rule, f.Rule)
+	fix := ""
+	if f.mechanical() {
+		fix = "fix: routegen lint --fix   "
+	}
+	fmt.Fprintf(out, "%s= %s   %swhy: routegen explain %s\n", margin, f.Rule, fix, f.Rule)
 }
 
 // place is where the finding is; the first character of the file when it speaks of no place.

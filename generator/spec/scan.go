@@ -357,7 +357,7 @@ func (s *scanner) flowCollection(at int) int {
 			}
 		case ':':
 			plain = plain && !s.flowColon(i)
-			s.flow[len(s.flow)-1].value = s.flow[len(s.flow)-1].value || !plain
+			s.flowValue(i, plain)
 		case '#':
 			if s.blank(i - 1) {
 				end := s.lineEnd(i)
@@ -372,9 +372,7 @@ func (s *scanner) flowCollection(at int) int {
 				i = s.quoted(i) - 1
 			}
 		default:
-			if !plain {
-				i, plain = s.flowWord(i)
-			}
+			i, plain = s.flowWord(i, plain)
 		}
 	}
 	if len(s.flow) > 0 && s.over == nil {
@@ -384,12 +382,32 @@ func (s *scanner) flowCollection(at int) int {
 	return len(s.text)
 }
 
-// flowWord begins unquoted text in brackets, or passes over wide spaces in front of it. It returns the last byte that it took.
-func (s *scanner) flowWord(at int) (last int, plain bool) {
+// flowValue notes that a colon in brackets ends a key, unless it stands in plain text.
+func (s *scanner) flowValue(at int, plain bool) {
+	open := &s.flow[len(s.flow)-1]
+	if !plain && open.value && s.text[open.at] == '{' {
+		s.suspect(at, at+1, "`: ` inside a value", "quote the whole value")
+	}
+	open.value = open.value || !plain
+}
+
+// flowWord begins unquoted text in brackets or goes on in it, or passes over wide spaces in front of it. It returns the last byte that it took.
+func (s *scanner) flowWord(at int, inside bool) (last int, plain bool) {
+	if inside {
+		if s.text[at] == '?' {
+			s.suspect(at, at+1, "`?` inside unquoted text between brackets", "quote the whole value")
+		}
+		return at, true
+	}
 	if width := s.space(at); width > 0 {
 		return at + width - 1, false
 	}
 	s.count(at)
+	for _, quote := range []string{"\u201c", "\u201d", "\u201e", "\u2018", "\u2019"} {
+		if bytes.HasPrefix(s.text[at:], []byte(quote)) {
+			s.suspect(at, at+len(quote), quote+" is no quote of YAML", `write a plain one: "`)
+		}
+	}
 	return at, true
 }
 

@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // Suggestions look at so many candidates each, and compare so many letters in one run: what is left of the work is bounded, however
 // long the names and however many.
 const (
@@ -122,4 +124,38 @@ func didYouMean(candidate string) string {
 		return ""
 	}
 	return `did you mean "` + candidate + `"?`
+}
+
+// joined writes the words of a name as its class does: customer_name as customerName, customerName as customer_name; "" where that is no name
+// either.
+func joined(set charset, name string) string {
+	words := words(name)
+	snake, small, great := within('_', set.rest), within('a', set.rest), within('A', set.rest)
+	for i, word := range words {
+		if word == strings.ToUpper(word) && !snake {
+			word = strings.ToLower(word)
+		}
+		first := word[:1]
+		switch {
+		case snake && !great:
+			words[i] = strings.ToLower(word)
+		case snake && !small:
+			words[i] = strings.ToUpper(word)
+		case snake:
+		case i == 0 && !within('A', set.first):
+			words[i] = strings.ToLower(first) + word[1:]
+		default:
+			words[i] = strings.ToUpper(first) + word[1:]
+		}
+	}
+	like := strings.Join(words, map[bool]string{true: "_"}[snake])
+	for i, char := range like {
+		if !within(char, set.first) && (i == 0 || !within(char, set.rest)) {
+			return ""
+		}
+	}
+	if like == name || len(like) > set.most {
+		return ""
+	}
+	return like
 }

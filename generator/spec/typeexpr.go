@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,7 +74,11 @@ func (r *reader) typeAt(text string, start Pos) *TypeExpr {
 		r.report(RuleTypeSyntax, at, "write optional: true beside the type", "%q is not a type", text)
 		return nil
 	case !isWord(text):
-		r.report(RuleTypeSyntax, at, "write string, []T, map[string]T or a name", "%q is not a type", text)
+		hint := "write string, []T, map[string]T or a name"
+		if like := foreignForm(text); like != "" {
+			hint = didYouMean(like)
+		}
+		r.report(RuleTypeSyntax, at, hint, "%q is not a type", text)
 		return nil
 	}
 	if slices.Contains(basicKinds(), text) {
@@ -90,6 +95,32 @@ func isWord(text string) bool {
 	}
 	return text != ""
 }
+
+// foreignForm writes a list or a map of other languages as this one does: T[], list<T>, Array[T], map<string, T>; "" for what is neither.
+func foreignForm(text string) string {
+	if elem, ok := strings.CutSuffix(text, "[]"); ok && isWord(elem) {
+		return "[]" + ownType(elem)
+	}
+	open := strings.IndexAny(text, "<[")
+	if open < 0 || !strings.HasSuffix(text, ">") && !strings.HasSuffix(text, "]") {
+		return ""
+	}
+	inner := text[open+1 : len(text)-1]
+	switch strings.ToLower(text[:open]) {
+	case "list", "array", "set", "seq", "sequence", "vec", "slice":
+		if isWord(inner) {
+			return "[]" + ownType(inner)
+		}
+	case "map", "dict", "record", "object", "hashmap":
+		if _, elem, ok := strings.Cut(inner, ","); ok && isWord(strings.TrimSpace(elem)) {
+			return "map[string]" + ownType(strings.TrimSpace(elem))
+		}
+	}
+	return ""
+}
+
+// ownType is the name of a type in this language.
+func ownType(name string) string { return cmp.Or(foreignType(name), name) }
 
 // foreignType translates the name of a type in other languages; "" when there is none.
 func foreignType(name string) string {
