@@ -225,12 +225,13 @@ func (i *Interrupt) among(op, by string) error {
 
 func (c *Change) mayRoute(op string, i *Interrupt, target string) error {
 	row, _ := c.rules.Kind(i.Kind)
-	targets := i.Targets
-	if !row.RouteTo {
-		targets = nil
-	}
-	if !slices.Contains(targets, target) {
-		return refuse(CodeNoRoute, op, &SelectionError{Routing: "route_to", Set: []string{target}, Allowed: targets})
+	switch {
+	case !row.RouteTo && i.Kind == KindSystemError:
+		return refuse(CodeNoRoute, op, errors.New(`a failed step takes no route_to: answer {"choice": "reroute", "target": ...}`))
+	case !row.RouteTo:
+		return refuse(CodeNoRoute, op, fmt.Errorf("questions of kind %s take no route_to: answer with a value or a text", i.Kind))
+	case !slices.Contains(i.Targets, target):
+		return refuse(CodeNoRoute, op, &SelectionError{Routing: "route_to", Set: []string{target}, Allowed: i.Targets})
 	}
 	return nil
 }

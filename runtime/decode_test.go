@@ -286,7 +286,7 @@ func TestTagged(t *testing.T) {
 	assert.Equal(t, &leaf{Path: "<p>", Line: 3}, v)
 	for doc, want := range map[string][]string{
 		`{}`:                          {` | no type name: write {"TypeName": {...}}`},
-		`{"Leav":{}}`:                 {"/Leav | unknown type: use a type of this set"},
+		`{"Leav":{}}`:                 {"/Leav | unknown type: use the name of a type that is declared for this place"},
 		`{"Leaf":{}}`:                 {"/Leaf/path | is required and missing"},
 		`{"Leaf":{"path":""},"A":{}}`: {"/A | only one type name is allowed"},
 		`{"Leaf":{"path":""}} 1`:      {" | expected nothing more after the value at byte 21, found '1'"},

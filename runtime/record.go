@@ -227,7 +227,7 @@ func (d *Decoder) tagged(into func(string) Record) Record {
 			continue
 		}
 		if v = into(name); v == nil {
-			d.badKey(name, "unknown type: use a type of this set")
+			d.badKey(name, "unknown type: use the name of a type that is declared for this place")
 			d.skip()
 			continue
 		}

@@ -109,7 +109,11 @@ func (p *program) runInit(dir string, with skeleton, ci bool) error {
 		wrote = wrote || more
 	}
 	if !wrote {
-		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there already")
+		hint := ""
+		if with.Flow {
+			hint = "; a flow goes into that routes.yaml: routegen add flow --help"
+		}
+		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there already%s", hint)
 		return nil
 	}
 	p.notef("next: %s", nextStep(dir))

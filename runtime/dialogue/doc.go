@@ -33,6 +33,9 @@
 // waits for a person. After a failure no slot has changed, and nothing that follows runs: on_error of the step says where to go, or of the
 // flow, or else the flow ends failed with a reply and its parent goes on.
 //
+// An action that starts another thread, a workflow say, reaches the engine by [thread.EngineOf], and gives its key as the request: that thread
+// is begun once.
+//
 // # What may be relied on
 //
 //   - A user who says no at a confirm, and one who corrects something there, has not said yes: the flow is cancelled unless it says where to

@@ -381,6 +381,8 @@ func TestStrictTemplates(t *testing.T) {
 	const good = "Goal:\n{{.goal}}\n{{/* a note */}}\n{{.phase}}\n"
 	_, err := prompt.New(program(), own(good))
 	require.NoError(t, err, "the control")
+	_, err = prompt.New(program(), own(strings.ReplaceAll(good, "\n", "\r\n")))
+	require.NoError(t, err, "line ends of Windows")
 	for text, want := range map[string]string{
 		"{{.goal}}\n{{.phase}}\n{{.gaol}}":            "{{.gaol}} is not supplied: it may use goal, phase",
 		"{{.goal}}\n{{.phase}}\n{{.worktreeContext}}": "{{.worktreeContext}} is not supplied",
