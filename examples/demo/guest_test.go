@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,9 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 	b.sees(".pill", "Idle")
 	b.wait(`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Empty(t, b.offers())
+	b = d.open(d.base+"#"+strings.SplitN(d.as("ann", "t/bakery"), "#", 2)[1], "light", 1280, 860) // nor does it from an operator who acts as ann
+	b.wait(`document.querySelector(".say textarea").placeholder === "This conversation is with ` + you + `."`)
+	assert.Equal(t, []string{"End…"}, b.offers())
 	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you}) // the control
 	b.wait(`document.querySelector(".say button:enabled")`)
 	assert.Equal(t, []string{"Send"}, b.offers())

@@ -51,6 +51,9 @@ func effect[T any](ctx context.Context, op, name string, once bool, fn func(cont
 		if once && !cut && runtime.CodeOf(err) != runtime.CodeInDoubt {
 			r.keep(name, runtime.EffectFailed, nil) // its end is known: it may run again
 		}
+		if !cut { // a caller may handle it, and then nothing else tells of it
+			r.driver.engine.log.Warn("effect failed", "thread", r.driver.id, "frame", r.frame.ID, "step", r.frame.PC, "effect", name, "code", runtime.CodeOf(err))
+		}
 		return zero, err
 	}
 	value, err := runtime.Encode(v)

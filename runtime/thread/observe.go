@@ -75,7 +75,7 @@ func (e *Engine) announce(c *runtime.Change) {
 	if c.Empty() {
 		return
 	}
-	if e.log.Enabled(e.ctx, slog.LevelInfo) {
+	if e.log.Enabled(e.ctx, slog.LevelWarn) {
 		e.logCommit(c)
 	}
 	for _, o := range e.cfg.Observers {
@@ -84,8 +84,8 @@ func (e *Engine) announce(c *runtime.Change) {
 	e.news.publish(c.Thread.ID)
 }
 
-// logCommit writes one line for every interrupt that was opened or closed. What people said appears as a digest. What a fork has copied
-// happened to its source: only what is still open is news.
+// logCommit writes one line for every interrupt that was opened or closed, and for every step that failed. What people said appears as a digest,
+// and of a failure its code: the history has the text. What a fork has copied happened to its source: only what is still open is news.
 func (e *Engine) logCommit(c *runtime.Change) {
 	copied := c.Before == 0 && c.Thread.ForkedFrom != nil
 	for _, i := range c.Interrupts {
@@ -104,8 +104,18 @@ func (e *Engine) logCommit(c *runtime.Change) {
 		}
 	}
 	for n := range c.Entries {
-		if c.Entries[n].Type == runtime.EntryOver {
-			e.log.Info("thread over", "thread", c.Thread.ID, "status", c.Entries[n].State)
+		switch entry := &c.Entries[n]; {
+		case entry.Type == runtime.EntryOver:
+			e.log.Info("thread over", "thread", c.Thread.ID, "status", entry.State)
+		case entry.Type == runtime.EntryFailed && entry.Failure != nil && !copied:
+			attrs := []any{"thread", c.Thread.ID, "frame", entry.Frame, "code", entry.Failure.Code}
+			if f := c.Thread.Frame(entry.Frame); f != nil {
+				attrs = append(attrs, "step", f.PC)
+			}
+			if !entry.Until.IsZero() {
+				attrs = append(attrs, "again", entry.Until)
+			}
+			e.log.Warn("step failed", attrs...)
 		}
 	}
 }

@@ -142,6 +142,35 @@ func TestLogSaysWhoWaitsAndWhoAnswered(t *testing.T) {
 	assert.NotContains(t, l.String(), secret)
 }
 
+// What fails is told with its code, and not with its text: an effect whose error nobody passes on, and a step.
+func TestLogTellsOfFailures(t *testing.T) {
+	t.Parallel()
+	const secret = "CANARY-77aa"
+	l := &logged{}
+	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelWarn)}, thread.Func("f", func(ctx context.Context, _ string) (string, error) {
+		_, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) {
+			return 0, &runtime.Error{Code: runtime.CodeUnavailable, Op: secret, Err: errors.New(secret)}
+		})
+		assert.Error(t, err)
+		return "", runtime.Permanent(errors.New(secret))
+	}))
+	require.NoError(t, err)
+	_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "f", Input: ""})
+	require.NoError(t, err)
+	observedWait(t, e)
+	require.NoError(t, e.Close(t.Context()))
+	effects, steps := l.lines(t, "effect failed"), l.lines(t, "step failed")
+	require.Len(t, effects, 1)
+	require.Len(t, steps, 1)
+	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1", "step": "", "effect": "charge", "code": "unavailable"} {
+		assert.Equal(t, want, effects[0][key], key)
+	}
+	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1", "step": "", "code": "internal"} {
+		assert.Equal(t, want, steps[0][key], key)
+	}
+	assert.NotContains(t, l.String(), secret)
+}
+
 func TestLogBelowItsLevelIsSilent(t *testing.T) {
 	t.Parallel()
 	l := &logged{}

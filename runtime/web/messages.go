@@ -53,7 +53,7 @@ func (c *call) deliver() (any, error) {
 			return nil, cmp.Or(err, errAnothers)
 		}
 	}
-	if c.talks(machine) && f.Machine == "" && f.Input == nil {
+	if c.s.cfg.talks(machine) && f.Machine == "" && f.Input == nil {
 		return c.converse(&f)
 	}
 	if f.Cancel || f.Metadata != nil {
@@ -66,13 +66,13 @@ func (c *call) deliver() (any, error) {
 }
 
 // talks reports whether a message to a thread whose first turn ran a machine is one of the conversation.
-func (c *call) talks(machine string) bool {
-	return c.s.cfg.Conversation != nil && (machine == workflow.Name || machine == "")
+func (c *Config) talks(machine string) bool {
+	return c.Conversation != nil && (machine == workflow.Name || machine == "")
 }
 
 // anothers reports whether the thread of a token is a conversation with somebody else than the token speaks for: it takes no message from there.
 func (c *call) anothers(g *Grant, machine string) (bool, error) {
-	if !c.talks(machine) {
+	if !c.s.cfg.talks(machine) {
 		return false, nil
 	}
 	t, err := c.s.engine.Thread(c.ctx(), g.Thread)

@@ -37,6 +37,7 @@ type Graph struct {
 	Title   string        `json:"title"`
 	Doc     string        `json:"doc,omitempty"`
 	Starts  []Start       `json:"starts"`
+	Talks   bool          `json:"talks,omitempty"` // its threads are conversations: each takes messages from its user only
 	Nodes   []graphNode   `json:"nodes"`
 	Routes  []graphRoute  `json:"routes"` // where an interrupt may continue
 	Handler *graphHandler `json:"handler,omitempty"`
@@ -80,10 +81,13 @@ type graphHandler struct {
 }
 
 // graphs draws every program once: they do not change while the server runs.
-func graphs(programs map[string]Program) (map[string]*Graph, error) {
+func graphs(c *Config) (map[string]*Graph, error) {
 	out := map[string]*Graph{}
-	for machine, p := range programs {
-		g := &Graph{Machine: machine, Title: cmp.Or(p.Title, machine), Doc: p.Doc, Starts: p.Starts, Nodes: []graphNode{}, Routes: []graphRoute{}}
+	for machine, p := range c.Programs {
+		g := &Graph{
+			Machine: machine, Title: cmp.Or(p.Title, machine), Doc: p.Doc, Starts: p.Starts, Talks: c.talks(machine),
+			Nodes: []graphNode{}, Routes: []graphRoute{},
+		}
 		if t := p.Generated.Tables; t != nil {
 			if err := g.draw(t, p.Generated.Schemas); err != nil {
 				return nil, err

@@ -105,7 +105,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	}
 	c.Programs = maps.Clone(c.Programs)
 	var err error
-	if s.graphs, err = graphs(c.Programs); err != nil {
+	if s.graphs, err = graphs(c); err != nil {
 		return nil, err
 	}
 	s.log = c.Log

@@ -7,7 +7,7 @@ let rights = null; // of a capability token, as the server tells them
 
 export const session = {
   get token() { return sessionStorage.getItem(keys.token) ?? ""; },
-  get by() { return sessionStorage.getItem(keys.by) ?? ""; },
+  get by() { return rights?.by || (sessionStorage.getItem(keys.by) ?? ""); },
   // what a capability token is for; "" for the operator's
   get thread() { return threadOf(this.token); },
   get interrupt() { return sessionStorage.getItem(keys.interrupt) || rights?.interrupt || ""; },

@@ -161,7 +161,8 @@ export class ThreadView {
   drawTalk() {
     this.talk.hidden = this.t.status !== "idle";
     if (this.talk.hidden || this.box) return;
-    const why = forbids("deliver");
+    const other = this.program?.talks && this.t.user && !session.thread && this.t.user !== (session.by || "operator") ? this.t.user : "";
+    const why = forbids("deliver") || (other && `This conversation is with ${other}.`);
     const text = h("textarea", {rows: 2, "aria-label": "Message", placeholder: why || "Say something to start the next turn", disabled: why !== ""});
     const send = poster();
     this.box = h("form", {class: "card say", on: {submit: async (e) => {
