@@ -62,10 +62,16 @@ func brokenGenerate(name string, src []byte) *generator.Result {
 	return r
 }
 
-// TestScripts runs the scripts in testdata/script.
+// TestScripts runs the scripts in testdata/script. Under the race detector, which makes a program ten times as slow, it runs those in which several
+// goroutines work: generating, and following a thread.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scripts(t, "testdata/script"))
+	p := scripts(t, "testdata/script")
+	if raced {
+		p.Files = []string{filepath.Join(p.Dir, "generate.txtar"), filepath.Join(p.Dir, "watch_thread.txtar")}
+		p.Dir = ""
+	}
+	testscript.Run(t, p)
 }
 
 // scripts says how the scripts of a folder run: each in a module of its own that requires this one by path. Where
