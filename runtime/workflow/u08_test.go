@@ -378,6 +378,33 @@ func TestU11_BranchIntoTwoThreads(t *testing.T) {
 	})
 }
 
+// A branch that was begun before a crash is taken as it is, although a reroute event has come since, with which it would begin otherwise.
+func TestU11_BranchBegunBefore(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.always["orchestrator"] = w.stops("orchestrator")
+		w.open()
+		begin := func(id, request string) *runtime.Thread {
+			record, err := w.program.DecodeRequest("OrchestratorRequest", []byte(w.sample("OrchestratorRequest")))
+			require.NoError(w, err)
+			b, err := workflow.Begin(record)
+			require.NoError(w, err)
+			b.ID, b.User, b.Request = id, "ann", request
+			th, err := w.e.Start(w.Context(), b)
+			require.NoError(w, err)
+			return w.wait(th.ID)
+		}
+		before := begin("t~f1.1.2", "branch/2") // another input than the branch would have now
+		choice := map[string]any{"choiceId": "way", "question": "?", "context": "", "options": map[string]string{"B": "right", "A": "left"}, "recommended": "A"}
+		w.on("orchestrator", w.asks("orchestrator", "BRANCH", "both", "choices", []any{choice}))
+		th := begin("t", "")
+		require.Equal(w, runtime.StatusCancelled, th.Status(), "it went on: %v", th.Open)
+		rows, err := w.e.Threads(w.Context(), runtime.ThreadQuery{})
+		require.NoError(w, err)
+		require.Len(w, rows, 2)
+		require.Equal(w, before.Version, w.wait(before.ID).Version)
+	})
+}
+
 func TestU12_MissingHistory(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.on("discoveryAgent", w.asks("discoveryAgent", "HUMAN_REVIEW", "?"))

@@ -4,7 +4,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -90,23 +89,3 @@ func (h *hall) Close() error {
 }
 
 func (h *hall) Addr() net.Addr { return h.door.Addr() }
-
-// whole is how much of what came ends with a whole letter: a terminal gives what it has, and the rest of a letter with what comes next.
-func whole(came []byte) int {
-	for n := 1; n <= min(utf8.UTFMax, len(came)); n++ {
-		if last := came[len(came)-n:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				return len(came) - n
-			}
-			break
-		}
-	}
-	return len(came)
-}
-
-func TestWhole(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"": 0, "a": 1, "a─": 4, "a─"[:3]: 1, "a─"[:2]: 1, "─\x1b[": 5, "😀"[:3]: 0, "\x80\x80\x80\x80\x80": 5} {
-		require.Equal(t, want, whole([]byte(text)), "%q", text)
-	}
-}
