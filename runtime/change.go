@@ -99,9 +99,12 @@ func (c *Change) Replace(old string, f Frame) string {
 	return id
 }
 
-// Add records that something happened, and applies it to the record.
+// Add records that something happened, and applies it to the record. It happened now, unless the entry
+// says at which earlier time.
 func (c *Change) Add(e Entry) {
-	e.At = c.Now
+	if e.At = e.At.UTC().Truncate(time.Millisecond); e.At.IsZero() || e.At.After(c.Now) {
+		e.At = c.Now
+	}
 	e.Seq = c.Thread.Seq + 1
 	if i := c.Thread.apply(&e); i != nil {
 		c.note(i)
@@ -194,9 +197,17 @@ func (c *Change) Drive(owner string, until time.Time) {
 // Rest takes the lease back; the fence stays.
 func (c *Change) Rest() { c.Thread.Lease = Lease{Fence: c.Thread.Lease.Fence} }
 
+// AtRest marks that the thread was at rest after the last entry: one decision ended there, and nothing
+// of another had begun. A fork may begin after such an entry.
+func (c *Change) AtRest() {
+	if n := len(c.Entries); n > 0 {
+		c.Entries[n-1].Rest = true
+	}
+}
+
 // Finish marks the end of the commit. The engine calls it once, before the store gets the change.
 func (c *Change) Finish() {
 	if n := len(c.Entries); n > 0 {
-		c.Entries[n-1].End = true
+		c.Entries[n-1].End, c.Entries[n-1].Rest = true, true
 	}
 }

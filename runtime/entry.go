@@ -66,7 +66,8 @@ type Entry struct {
 	Until     time.Time       `json:"until,omitzero"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Failure   *Failure        `json:"failure,omitempty"`
-	End       bool            `json:"end,omitempty"` // the last of its commit
+	End       bool            `json:"end,omitempty"`  // the last of its commit
+	Rest      bool            `json:"rest,omitempty"` // the thread was at rest after it: a fork may begin here. Logs of older versions have it at no entry
 
 	// Opened is the interrupt of an asked entry, as it was asked. It travels with a Change and stands in no log: the store has it by its id.
 	Opened *Interrupt `json:"-"`

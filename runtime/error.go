@@ -25,7 +25,8 @@ const (
 	CodeLoop            Code = "loop"             // the limit of repeats is reached
 	CodeInDoubt         Code = "in_doubt"         // an effect began and its end is unknown: a person must settle it
 	CodeIncompatible    Code = "incompatible"     // stored data of another version of the program
-	CodeUnavailable     Code = "unavailable"      // try again later
+	CodeUnavailable     Code = "unavailable"      // nothing was done: try again later
+	CodeUnknown         Code = "outcome_unknown"  // the call ended before its outcome was known: look, or ask again under the same request id
 	CodeInternal        Code = "internal"         // a defect, or a foreign error
 )
 

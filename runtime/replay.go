@@ -39,8 +39,8 @@ func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
 }
 
 // ForkAt begins the change that makes a new thread out of the first entries of another one: the record as it was after entry at, with the
-// same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must end a commit. Refused with
-// CodeInvalid otherwise. What is open in the fork has a deadline of its own, from its policy and counted from now; one that was set by hand
+// same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must be an entry at which the
+// thread was at rest (Rest or End). Refused with CodeInvalid otherwise. What is open in the fork has a deadline of its own, from its policy and counted from now; one that was set by hand
 // holds where it is still to come.
 //
 // after lists the effects that the source began later, each with its latest state: they happened, or may have, and the fork may do them
@@ -49,8 +49,8 @@ func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
 func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string) *Interrupt, at int64, rules *Rules, by string, now time.Time,
 ) (c *Change, after []Entry, err error) {
 	op := "fork thread " + source.ID
-	if at < 1 || at > int64(len(entries)) || !entries[at-1].End {
-		return nil, nil, refuse(CodeInvalid, op, fmt.Errorf("entry %d does not end a commit: use one whose end is true", at))
+	if at < 1 || at > int64(len(entries)) || !(entries[at-1].End || entries[at-1].Rest) {
+		return nil, nil, refuse(CodeInvalid, op, fmt.Errorf("the thread was not at rest after entry %d: use one whose rest or end is true", at))
 	}
 	c = NewChange(&Thread{ID: id, Fingerprint: source.Fingerprint}, rules, now)
 	ids := map[string]string{}

@@ -114,3 +114,15 @@ type ThreadRow struct {
 	Wake        time.Time // zero means never
 	Fingerprint string
 }
+
+// Presence is a [Store] that knows which engines have it open. An engine announces itself when it begins,
+// and its leases name the id that it got; so the threads of a process that died are taken up at once,
+// where they would wait for the end of their leases otherwise.
+type Presence interface {
+	// Announce returns an id that no other engine has or had. The engine is present until it calls leave,
+	// or its process ends in whatever way.
+	Announce(ctx context.Context) (id string, leave func(), err error)
+	// Ended reports that the engine of that id was announced here, and certainly is present no longer.
+	// It returns false for an id that Announce did not make.
+	Ended(id string) bool
+}

@@ -132,7 +132,7 @@ func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*r
 		if err != nil {
 			return nil, err
 		}
-		switch err = e.commit(ctx, changes...); runtime.CodeOf(err) {
+		switch err = e.commit(ctx, "answer batch", changes...); runtime.CodeOf(err) {
 		case "":
 			return out, nil
 		case runtime.CodeConflict: // others were faster: decide on what they made of it
@@ -169,7 +169,7 @@ func (e *Engine) batch(ctx context.Context, answers []runtime.Answer) (out []*ru
 	changes = slices.DeleteFunc(changes, func(c *runtime.Change) bool { return c.Empty() })
 	for _, c := range changes {
 		if c.Thread.Status() == runtime.StatusRunning && c.Thread.Lease.Owner == "" {
-			c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease)) // found again if this process dies before the step runs
+			c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease)) // found again if this process dies before the step runs
 		}
 		c.Finish()
 	}
@@ -189,8 +189,8 @@ func (e *Engine) load(ctx context.Context, id string) (*runtime.Thread, error) {
 // leaves it to the next one.
 func (e *Engine) revive(c *runtime.Change) {
 	x := &deed{fresh: true, decide: func(*runtime.Change) error { return nil }}
-	if c.Thread.Lease.Owner == e.cfg.Owner {
+	if c.Thread.Lease.Owner == e.process {
 		x.fence = c.Thread.Lease.Fence
 	}
-	_, _ = e.submit(c.Thread.ID, x, nil)
+	_ = e.submit(c.Thread.ID, x)
 }

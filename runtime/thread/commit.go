@@ -34,15 +34,10 @@ func (d *driver) wait() {
 	case !d.flushAt.IsZero():
 		next = min(next, time.Until(d.flushAt))
 	}
-	var left <-chan struct{}
-	if d.host != nil {
-		left = d.host.ctx.Done()
-	}
 	timer := time.NewTimer(max(next, 0))
 	defer timer.Stop()
 	select {
 	case <-d.signal:
-	case <-left:
 	case <-timer.C:
 	}
 }
@@ -132,7 +127,7 @@ func (d *driver) commit(c *runtime.Change) error {
 		if takes {
 			c.Thread.Lease.Owner = "" // a new fence, also where an earlier run of this engine had the lease
 		}
-		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
+		c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease))
 	default:
 		c.Rest()
 	}
@@ -145,9 +140,12 @@ func (d *driver) settled(c *runtime.Change) {
 	if d.wrote {
 		d.base = c.Thread
 		d.fence = 0
-		if l := &d.base.Lease; l.Owner == d.engine.cfg.Owner && !d.stuck {
+		if l := &d.base.Lease; l.Owner == d.engine.process && !d.stuck {
 			d.fence = l.Fence
 		}
+	}
+	for _, r := range d.runs {
+		r.stored = true // or it was stopped
 	}
 	done := d.pending
 	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
@@ -195,8 +193,14 @@ func (d *driver) overtaken() {
 }
 
 // again decides the pending deeds once more, on the base. With an error it refuses the callers' deeds and keeps only what the engine does by
-// itself.
+// itself. Running steps hear of what came of all of them, and of nothing in between: a step that began on the result of
+// another one is healthy when that result stands again.
 func (d *driver) again(err error) {
+	d.rebase(err)
+	d.heed()
+}
+
+func (d *driver) rebase(err error) {
 	pending := d.pending
 	d.work, d.pending = nil, nil
 	for _, x := range pending {
@@ -213,9 +217,8 @@ func (d *driver) again(err error) {
 			x.finish(nil, refuse(runtime.CodeNotFound, "load thread "+d.id, errors.New("no such thread")))
 			continue
 		}
-		d.take(x)
+		d.add(x)
 	}
-	d.heed()
 }
 
 // refuse tells the callers that the store did not take the change. What steps have done is kept and tried again: [driver.blame] has dealt with
@@ -255,7 +258,7 @@ func (d *driver) blame(err error) bool {
 		before := len(c.Entries)
 		_ = x.decide(c) // its refusal is its caller's
 		callers = callers || x.done != nil
-		if x.run != nil && x.run.blamed < blamedWhole {
+		if x.run != nil && x.run.rejects < maxRejects {
 			suspects = append(suspects, x.run)
 			if storable(c.Entries[before:]) != nil {
 				guilty = append(guilty, x.run)

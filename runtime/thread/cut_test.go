@@ -177,13 +177,13 @@ func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
 	t.Parallel()
 	const limit = time.Minute
 	for name, c := range map[string]struct {
-		takes           time.Duration
-		leaves, doubted bool
+		takes  time.Duration
+		leaves bool
 	}{
 		"it goes on":      {takes: limit - time.Second/2},
 		"it was cut":      {takes: limit + time.Second/2},
-		"it was given up": {takes: limit + 2*time.Second, doubted: true},
-		"it has returned": {takes: time.Second, leaves: true, doubted: true},
+		"it was given up": {takes: limit + 2*time.Second},
+		"it has returned": {takes: time.Second, leaves: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
@@ -201,7 +201,9 @@ func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
 						defer close(ended)
 						_, err := once(ctx)
 						assert.ErrorIs(r, err, thread.ErrWaiting)
-						assert.Zero(r, r.did.of("pay"))
+						if !c.leaves { // else the next run may have paid already
+							assert.Zero(r, r.did.of("pay"))
+						}
 					}()
 					if c.leaves {
 						<-store.writing
@@ -214,9 +216,9 @@ func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
 				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
 				require.NoError(r, err)
 				r.pass(2 * limit)
-				if th = r.rest(th.ID); c.doubted {
-					require.Zero(r, r.did.of("pay"), "what nobody knows of is not begun")
-					th = r.say(r.asked(th, "in_doubt/pay"), `"run"`)
+				th = r.rest(th.ID)
+				for _, e := range r.log(th.ID, runtime.EntryAsked) {
+					assert.NotContains(r, e.Name, "in_doubt", "an effect that has not begun is not asked about")
 				}
 				require.Equal(r, 1, r.did.of("pay"))
 				r.done(th, fmt.Sprintf("%q", r.did.keys["pay"][0]))

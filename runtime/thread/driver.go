@@ -20,8 +20,6 @@ type driver struct {
 	pausing atomic.Bool // a pause was requested: steps stop at their next safe point
 	signal  chan struct{}
 
-	host *host // nil in a goroutine of the crew
-
 	mu    sync.Mutex
 	queue []*deed // what came and is not yet looked at
 	gone  bool    // the goroutine has ended; guarded by engine.mu too
@@ -53,7 +51,23 @@ type deed struct {
 	fresh  bool                               // the thread was changed past this driver: read it again
 	fence  int64                              // with fresh: of the lease that the change took for this engine
 	err    error                              // the refusal of decide
+	state  atomic.Int32                       // whether it is decided, or its caller has left before: see decides and withdraw
 }
+
+// The states of a deed.
+const (
+	deedQueued int32 = iota
+	deedDecided
+	deedWithdrawn
+)
+
+// decides reports whether the deed is to be decided, or decided again: its caller cannot withdraw it from here on.
+func (x *deed) decides() bool {
+	return x.state.CompareAndSwap(deedQueued, deedDecided) || x.state.Load() == deedDecided
+}
+
+// withdraw takes a deed back that was not looked at yet, and reports whether it did.
+func (x *deed) withdraw() bool { return x.state.CompareAndSwap(deedQueued, deedWithdrawn) }
 
 // loop is the driver's goroutine.
 func (d *driver) loop() {
@@ -68,9 +82,6 @@ func (d *driver) loop() {
 		if d.came() { // a quick step has ended
 			if d.late() && d.due() {
 				d.flush()
-			}
-			if d.left() {
-				return
 			}
 			continue
 		}
@@ -87,9 +98,6 @@ func (d *driver) loop() {
 				return
 			}
 		}
-		if d.left() {
-			return
-		}
 		d.wait()
 	}
 }
@@ -102,23 +110,6 @@ func (d *driver) halt() {
 	for _, r := range d.runs {
 		r.stop(errClosing)
 	}
-}
-
-// host is the call in whose goroutine a driver runs as long as the call waits anyway: a command that is done at once costs no change of
-// goroutine.
-type host struct {
-	ctx    context.Context //nolint:containedctx // of the call, which the driver outlives
-	served func() bool     // it has its outcome, or does not wait any more
-}
-
-// left lets the call go that was the host, if it has what it waits for: a goroutine of the crew goes on then.
-func (d *driver) left() bool {
-	if d.host == nil || !d.host.served() {
-		return false
-	}
-	d.host = nil
-	d.engine.drive(d)
-	return true
 }
 
 // receive takes what came and decides it.
@@ -162,8 +153,17 @@ func (d *driver) unloaded(x *deed, err error) {
 	d.refuse(err)
 }
 
-// take decides a deed on top of the pending ones. A refusal may rest on what they do: then it waits for their commit, as they do.
+// take decides a deed on top of the pending ones, and signals the running steps that it concerns.
 func (d *driver) take(x *deed) {
+	d.add(x)
+	d.heed()
+}
+
+// add decides a deed on top of the pending ones. A refusal may rest on what they do: then it waits for their commit, as they do.
+func (d *driver) add(x *deed) {
+	if !x.decides() {
+		return // its caller did not wait for it
+	}
 	c := d.work
 	if c == nil {
 		if d.base == nil {
@@ -185,8 +185,11 @@ func (d *driver) take(x *deed) {
 		refusal := x.err
 		x.decide = func(*runtime.Change) error { return refusal }
 		d.pending = append(d.pending, x)
-		d.again(nil)
+		d.rebase(nil)
 		return
+	}
+	if len(c.Entries) > before {
+		c.AtRest()
 	}
 	d.work = c
 	d.pending = append(d.pending, x)
@@ -196,7 +199,6 @@ func (d *driver) take(x *deed) {
 	if x.now {
 		d.flushAt = time.Now()
 	}
-	d.heed()
 }
 
 func (x *deed) finish(t *runtime.Thread, err error) {
@@ -222,9 +224,9 @@ func (d *driver) heed() {
 	}
 	control := t.Control
 	d.pausing.Store(control != nil)
-	for id, r := range d.runs {
+	for _, r := range d.runs {
 		switch {
-		case !r.fits(t.Frame(id)):
+		case !r.fits(t):
 			r.stop(errEnded)
 		case control != nil && control.Mode == runtime.EscapeNow:
 			r.stop(errPause)
@@ -298,13 +300,13 @@ func (d *driver) mine() bool {
 		}
 	}
 	l := &t.Lease
-	return l.Owner == "" || l.Owner == d.engine.cfg.Owner || !l.Until.After(d.engine.clock.Now())
+	return l.Owner == "" || l.Owner == d.engine.process || !l.Until.After(d.engine.clock.Now()) || d.engine.dead(l.Owner)
 }
 
 func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	e := d.engine
 	m := e.machines[f.Machine]
-	r := &run{driver: d, frame: *f, user: t.User}
+	r := &run{driver: d, frame: *f, user: t.User, began: basisOf(t, f.ID), stored: d.work == nil}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
 	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
 	a.Modify = t.Modify
@@ -391,17 +393,22 @@ func (d *driver) push(x *deed) bool {
 	return true
 }
 
-// intend commits that an effect begins, and returns when that is durable.
+// intend commits that an effect begins, and returns when that is durable. It returns ErrWaiting, and the effect does not begin, where the
+// record has moved on, a person pauses the thread, or the effect was begun before and its end is unknown.
 func (d *driver) intend(ctx context.Context, r *run, name string) error {
 	if r.inside {
 		return runtime.Permanent(refuse(runtime.CodeInvalid, "once "+name, errors.New("its machine said that this step only computes: see Quick")))
 	}
+	r.intends(name)
 	result := make(chan error, 1)
 	ok := d.push(&deed{
 		now: true,
 		decide: func(c *runtime.Change) error {
-			if f := c.Thread.Frame(r.frame.ID); d.runs[r.frame.ID] != r || !r.fits(f) || c.Thread.Control != nil {
+			if d.runs[r.frame.ID] != r || !r.fits(c.Thread) || c.Thread.Control != nil {
 				return ErrWaiting // a safe point, and somebody waits for one
+			}
+			if had := c.Thread.Frame(r.frame.ID).Effect(name); had != nil && had.State != runtime.EffectFailed {
+				return ErrWaiting // somebody else began it: its step ends here, and meets the result or the doubt when it runs again
 			}
 			c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: runtime.EffectIntended})
 			return nil
@@ -413,20 +420,35 @@ func (d *driver) intend(ctx context.Context, r *run, name string) error {
 	}
 	select {
 	case err := <-result:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		switch {
-		case r.over: // its end is being decided
-			return ErrWaiting
-		case err == nil && r.shut: // it was cut meanwhile: the effect does not begin, and nobody need be asked about it
-			r.note(name, runtime.EffectFailed, nil)
-			r.paused = true
-			return ErrWaiting
-		case errors.Is(err, ErrWaiting):
-			r.paused = true
-		}
-		return err
+		return r.intended(name, err)
 	case <-ctx.Done():
-		return context.Cause(ctx) // the intention may be stored: it is in doubt then
+		return context.Cause(ctx) // the end of the run says that the effect did not begin
 	}
+}
+
+// intends notes that a person need not be asked about an effect whose beginning is being stored, should the run end before it.
+func (r *run) intends(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.intent == nil {
+		r.intent = map[string]bool{}
+	}
+	r.intent[name] = true
+}
+
+// intended says whether an effect begins whose intention was stored, or refused with err.
+func (r *run) intended(name string, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.over: // its end is being decided
+		return ErrWaiting
+	case err == nil && r.shut: // it was cut meanwhile: the end of the run says that the effect did not begin
+		r.paused = true
+		return ErrWaiting
+	case errors.Is(err, ErrWaiting):
+		r.paused = true
+	}
+	delete(r.intent, name)
+	return err
 }

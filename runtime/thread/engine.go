@@ -31,11 +31,11 @@ type Config struct {
 	NewID  func() string         // ids of threads and interrupts; default: 26 characters, sorted by time, 80 bits of them random
 	Log    *slog.Logger          // default: none. Payloads and answers appear as digests only
 	Kinds  []runtime.Kind        // default: those of the machines' spec, see [Specified]; else [runtime.DefaultKinds]
-	Owner  string                // name of this process in leases, the same after a restart; default: a new one every time
+	Owner  string                // name of this process in leases and logs, for people; default "engine". Several processes may have one name
 	Shapes []runtime.StoredShape // what stored data relies on; default: those of the machines' spec. Empty and not nil: nothing is compared
 
 	StepTimeout time.Duration // how long a step may run; default 5 minutes. Waiting for a person does not count
-	Lease       time.Duration // how long another process leaves a running thread alone; default 30 seconds, renewed by half
+	Lease       time.Duration // how long another process leaves a running thread alone, unless it is seen that this one died; default 30 seconds, renewed by half
 	Poll        time.Duration // how often the store is asked for what other processes did, and for what is due; default 1 second
 
 	// Eager is how long an acknowledgement may wait to share its commit with the step that it leads to; default 5 milliseconds. Below zero
@@ -63,6 +63,8 @@ type Engine struct {
 	rules    runtime.Rules
 	machines map[string]Machine
 	shapes   *shapeTable
+	process  string // in leases: Config.Owner, and an id that no other engine has
+	absent   func() // says that this engine has ended
 
 	stepContext context.Context //nolint:containedctx // ends when steps are to end: they belong to no call
 	stopSteps   context.CancelCauseFunc
@@ -98,7 +100,11 @@ func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Mach
 	}
 	e.stepContext, e.stopSteps = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := e.registerShapes(ctx); err != nil {
+	err := e.registerShapes(ctx)
+	if err == nil {
+		err = e.announceProcess(ctx)
+	}
+	if err != nil {
 		e.stop()
 		e.stopSteps(errClosing)
 		return nil, err
@@ -135,7 +141,7 @@ func (e *Engine) configure(cfg Config) error {
 	}
 	c.Observers = slices.Clone(c.Observers)
 	if c.Owner == "" {
-		c.Owner = rand.Text()
+		c.Owner = "engine"
 	}
 	switch c.PlainText {
 	case "":
@@ -237,6 +243,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.loops.Wait()
 	e.crew.dismiss()
 	e.stop()
+	e.absent()
 	e.news.publish("")
 	return nil
 }
@@ -252,33 +259,25 @@ func (e *Engine) wakeAll() {
 	}
 }
 
-// submit hands a deed to the driver of a thread, a new one where there is none. With a host the new one is returned, for the call to run it.
-func (e *Engine) submit(id string, x *deed, h *host) (*driver, error) {
+// submit hands a deed to the driver of a thread, a new one where there is none. It refuses when the engine is closing.
+func (e *Engine) submit(id string, x *deed) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if d := e.drivers[id]; d != nil && d.push(x) {
-		return nil, nil //nolint:nilnil // it runs elsewhere
+		return nil
 	}
 	if e.closing.Load() {
-		return nil, refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
+		return refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
 	}
-	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}, host: h}
+	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}}
 	d.beatAt = time.Now().Add(e.cfg.Poll)
 	e.drivers[id] = d
 	e.loops.Add(1)
-	if h == nil {
-		e.drive(d)
-		return nil, nil //nolint:nilnil // it runs elsewhere
-	}
-	return d, nil
-}
-
-// drive runs a driver, counted by loops already, in a goroutine of the crew.
-func (e *Engine) drive(d *driver) {
 	e.crew.run(func() {
 		defer e.loops.Done()
 		d.loop()
 	})
+	return nil
 }
 
 // retire removes a driver that has nothing to do. It reports false when something came meanwhile.
@@ -295,10 +294,15 @@ func (e *Engine) retire(d *driver) bool {
 	return true
 }
 
-// do runs a deed and waits for its commit. Where ctx ends first the outcome is unknown: read it back.
+// do runs a deed and waits for its commit. A context that is over is refused before anything is done, and so is one that ends before the
+// deed was looked at. One that ends later is refused with CodeUnknown: what became of the deed is read back, or asked for again.
 func (e *Engine) do(ctx context.Context, id string, x *deed) (*runtime.Thread, error) {
-	if e.closing.Load() {
-		return nil, refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
+	op := "thread " + id
+	switch {
+	case e.closing.Load():
+		return nil, refuse(runtime.CodeUnavailable, op, errClosing)
+	case ctx.Err() != nil:
+		return nil, refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
 	}
 	type outcome struct {
 		t   *runtime.Thread
@@ -306,20 +310,26 @@ func (e *Engine) do(ctx context.Context, id string, x *deed) (*runtime.Thread, e
 	}
 	result := make(chan outcome, 1)
 	x.done = func(t *runtime.Thread, err error) { result <- outcome{t, err} }
-	d, err := e.submit(id, x, &host{ctx: ctx, served: func() bool { return len(result) > 0 || ctx.Err() != nil }})
-	if err != nil {
+	if err := e.submit(id, x); err != nil {
 		return nil, err
-	}
-	if d != nil {
-		d.loop()
-		if d.host != nil { // it is at its end, and did not move out
-			e.loops.Done()
-		}
 	}
 	select {
 	case o := <-result:
 		return o.t, o.err
 	case <-ctx.Done():
-		return nil, refuse(runtime.CodeUnavailable, "thread "+id, context.Cause(ctx))
 	}
+	select {
+	case o := <-result: // both are there: what is known counts
+		return o.t, o.err
+	default:
+	}
+	if x.withdraw() {
+		return nil, refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
+	}
+	return nil, unknownOutcome(op, ctx)
+}
+
+// unknownOutcome is the refusal of a call whose context ended while the store was at work for it.
+func unknownOutcome(op string, ctx context.Context) error {
+	return refuse(runtime.CodeUnknown, op, fmt.Errorf("it may be done or not, ask again under the same request id or look: %w", context.Cause(ctx)))
 }

@@ -37,8 +37,8 @@ type Timed interface {
 	Timeout(frame *runtime.Frame) time.Duration
 }
 
-// Quick is a machine some of whose steps only compute. The engine runs those where it is, which saves two changes of goroutine: the caller whose
-// answer leads to such a step runs it.
+// Quick is a machine some of whose steps only compute. The engine runs those in the goroutine that drives the thread, which saves two
+// changes of goroutine for each.
 type Quick interface {
 	// Quick reports whether the next run of the frame's step only computes. Then it may ask, use [Do] for what only computes too, and what is
 	// stored; it may not wait for anything, and has no time limit: nothing happens on its thread until it returns, not even a pause. [Once]

@@ -67,6 +67,14 @@ type process struct {
 	life   context.Context //nolint:containedctx // who waits for a process hears of its death
 }
 
+// Announce implements [runtime.Presence].
+func (p *process) Announce(context.Context) (string, func(), error) {
+	return announce(func() bool { return !p.alive(func() {}) })
+}
+
+// Ended implements [runtime.Presence].
+func (*process) Ended(id string) bool { return ended(id) }
+
 func newWorld(t *testing.T, base runtime.Store, kind fault, at int, machines func(p *process) []thread.Machine) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour) // of the bubble: what is stuck ends the test, and does not hang it

@@ -191,10 +191,10 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 		return nil, err
 	}
 	if c.Thread.Status() == runtime.StatusRunning {
-		c.Drive(e.cfg.Owner, e.clock.Now().Add(e.cfg.Lease))
+		c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease))
 	}
 	c.Finish()
-	if err = e.commit(ctx, c); runtime.CodeOf(err) == runtime.CodeConflict {
+	if err = e.commit(ctx, "fork thread "+source, c); runtime.CodeOf(err) == runtime.CodeConflict {
 		c.Thread, err = e.forked(ctx, c.Thread, by, err)
 	}
 	if err != nil {

@@ -46,8 +46,8 @@ func under(name string) bool {
 	return false
 }
 
-// A quick step runs in the goroutine of the call that leads to it, and all else is as with any other.
-func TestAQuickStepRunsInItsCaller(t *testing.T) {
+// A quick step runs in the goroutine that drives its thread, and all else is as with any other.
+func TestAQuickStepRunsInTheDriversGoroutine(t *testing.T) {
 	t.Parallel()
 	for _, quick := range []bool{true, false} {
 		t.Run(map[bool]string{true: "quick", false: "not"}[quick], func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAQuickStepRunsInItsCaller(t *testing.T) {
 					if len(a.Frame.Replies) == 0 {
 						return thread.Asks("more", nil, runtime.Question{Name: "n", Text: "How many?"}), nil
 					}
-					inside = append(inside, under("thread.(*Engine).Answer"))
+					inside = append(inside, under("thread.(*driver).launch"))
 					return thread.Done(string(a.Frame.Replies[0].Value)), nil
 				}}
 				if !quick {

@@ -38,18 +38,49 @@ func (e *Engine) stored(ctx context.Context, c *runtime.Change) (landed, known b
 	}), true
 }
 
-// commit commits changes past their drivers, all or none, and makes those look at what came of it. An unknown outcome is read back as a
-// driver does it; where the store cannot be read either, the refusal stays and whoever asked asks again.
-func (e *Engine) commit(ctx context.Context, changes ...*runtime.Change) error {
+// commit commits changes past their drivers, all or none, and makes those look at what came of it. A caller whose context ends first is
+// told CodeUnknown, and the commit goes on without it.
+func (e *Engine) commit(ctx context.Context, op string, changes ...*runtime.Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	err := e.store.Commit(ctx, changes...)
+	if err := ctx.Err(); err != nil {
+		return refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
+	}
+	e.mu.Lock()
+	if e.closing.Load() {
+		e.mu.Unlock()
+		return refuse(runtime.CodeUnavailable, op, errClosing)
+	}
+	e.loops.Add(1)
+	e.mu.Unlock()
+	result := make(chan error, 1)
+	e.crew.run(func() {
+		defer e.loops.Done()
+		result <- e.commitPast(changes...)
+	})
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-result: // both are there: what is known counts
+		return err
+	default:
+		return unknownOutcome(op, ctx)
+	}
+}
+
+// commitPast does what commit says. An unknown outcome is read back as a driver does it; where the store cannot be read either, the refusal
+// stays and whoever asked asks again.
+func (e *Engine) commitPast(changes ...*runtime.Change) error {
+	err := e.store.Commit(e.ctx, changes...)
 	if runtime.CodeOf(err) == runtime.CodeConflict {
 		return err
 	}
 	if runtime.CodeOf(err) == runtime.CodeUnavailable {
-		if landed, _ := e.stored(ctx, changes[0]); landed { // and the others with it
+		if landed, _ := e.stored(e.ctx, changes[0]); landed { // and the others with it
 			err = nil
 		}
 	}

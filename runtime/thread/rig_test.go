@@ -2,6 +2,7 @@ package thread_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -135,11 +136,35 @@ func (r *rig) restart() {
 	r.open()
 }
 
-// way is a way to a store that can be cut, or fail.
+// way is a way to a store that can be cut, or fail. Whoever came on a way that is cut counts as a process that died.
 type way struct {
 	runtime.Store
 	cut   atomic.Bool
 	fails atomic.Int64 // so many calls of Commit
+}
+
+// Announce implements [runtime.Presence].
+func (w *way) Announce(context.Context) (string, func(), error) { return announce(w.cut.Load) }
+
+// Ended implements [runtime.Presence].
+func (*way) Ended(id string) bool { return ended(id) }
+
+// plain is a store that does not know who has it open.
+type plain struct{ runtime.Store }
+
+// announced has a function for each engine of a test that stands for a process: whether that has died.
+var announced sync.Map
+
+func announce(died func() bool) (string, func(), error) {
+	id := "test-" + rand.Text()
+	announced.Store(id, died)
+	return id, func() { announced.Delete(id) }, nil
+}
+
+func ended(id string) bool {
+	of, _ := announced.Load(id)
+	died, ok := of.(func() bool)
+	return ok && died()
 }
 
 var errCut = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store", Err: errors.New("the way to the store is cut")}

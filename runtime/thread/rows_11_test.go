@@ -71,7 +71,7 @@ func TestRow18_RunningThreadWithoutAnEngineIsTakenUp(t *testing.T) {
 		<-running
 		r.way.cut.Store(true)
 		r.cfg.Owner = "another process"
-		r.open()
+		r.e = r.engine(plain{r.store}, r.cfg, r.machines...) // over a store that knows no processes
 		defer close(dead)
 		assert.Equal(r, runtime.StatusRunning, r.load(th.ID).Status(), "the lease of the dead one is respected")
 		r.pass(29 * time.Second)

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,16 +27,20 @@ const grace = time.Second
 // run is one run of a step. Effects and questions of the handler arrive here, from any goroutine of the handler.
 type run struct {
 	driver *driver
-	frame  runtime.Frame // as stored when the run began
-	user   string        // who started the thread
+	frame  runtime.Frame // as it was when the run began
+	began  basis
+	user   string // who started the thread
 	modify *string
 	inside bool // it runs in the driver's goroutine
 	cancel context.CancelCauseFunc
 
 	// of the driver's goroutine
-	stopping bool // its context was cancelled
-	lost     bool // another engine drives the thread
-	blamed   int  // times that no store took it: what it came to does not count then, and what it did neither after [blamedWhole] times
+	stopping bool            // its context was cancelled
+	lost     bool            // another engine drives the thread
+	stored   bool            // the record that it began on is in the store
+	stale    bool            // the store has another result of an effect that this run has used
+	logged   map[string]bool // effects whose loss was logged
+	rejects  int             // commits with it that the store rejected; after [maxRejects] its effects are dropped too
 
 	late error // that it ran longer than it may; nil without a limit
 
@@ -43,6 +48,8 @@ type run struct {
 	limit  *time.Timer
 	used   map[string]bool // names this run has used
 	fresh  []runtime.Entry // effects and messages that no commit has yet
+	keeper *time.Timer     // has fresh committed soon; nil while there is nothing in it
+	intent map[string]bool // effects of Once that are being intended and have not begun
 	shows  json.RawMessage
 	asked  []runtime.Question
 	paused bool // it met a safe point, and was told to end there
@@ -146,6 +153,10 @@ func (r *run) end(next Transition, err error) {
 		r.mu.Unlock()
 		return
 	}
+	for name := range r.intent { // it may be stored that they begin, and they never did
+		r.note(name, runtime.EffectFailed, nil)
+		r.paused = true // whatever the step returned, it was kept from something: it runs again
+	}
 	r.over, r.next, r.err = true, next, err
 	if r.limit != nil {
 		r.limit.Stop()
@@ -188,46 +199,153 @@ func (r *run) enter(op, name string) error {
 	return nil
 }
 
-// note keeps the result of an effect until the next commit takes it.
+// note keeps the result of an effect, with the time at which it ended, until a commit takes it: that of the step's end, or one of its own
+// within [keepWithin].
 func (r *run) note(name, state string, value json.RawMessage) {
-	r.fresh = append(r.fresh, runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: state, Value: value})
+	e := r.driver.engine
+	r.fresh = append(r.fresh, runtime.Entry{
+		Type: runtime.EntryEffect, At: e.clock.Now(), Frame: r.frame.ID, Name: name, State: state, Value: value,
+	})
+	if r.keeper == nil && !r.inside {
+		r.keeper = time.AfterFunc(keepWithin, func() {
+			r.driver.push(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+		})
+	}
 }
+
+// keepWithin is how long a completed effect may wait for others, and for the end of its step, to be
+// committed together with them. The promise in the docs of [Do] is 100 ms, the commit included.
+const keepWithin = 50 * time.Millisecond
 
 // drain returns what no commit has yet.
 func (r *run) drain() []runtime.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.keeper != nil {
+		r.keeper.Stop()
+		r.keeper = nil
+	}
 	out := r.fresh
 	r.fresh = nil
 	return out
 }
 
-// sameStep reports whether the frame is where this run began: then what it did counts.
-func (r *run) sameStep(f *runtime.Frame) bool {
-	return f != nil && f.PC == r.frame.PC && f.Visit == r.frame.Visit
+// basis is what a step reads of its thread beside its frame.
+type basis struct {
+	turn     int
+	user     string
+	metadata json.RawMessage
+	modify   *string
+	reroute  string
 }
 
-// fits reports whether the frame is unchanged since this run began: then its transition can be applied, also to a record that others changed
-// meanwhile.
-func (r *run) fits(f *runtime.Frame) bool {
-	return r.sameStep(f) && f.State == runtime.FrameReady && f.RouteTo == r.frame.RouteTo && len(f.Attempts) == len(r.frame.Attempts) &&
-		runtime.SameJSON(f.Input, r.frame.Input) && slices.EqualFunc(f.Replies, r.frame.Replies, sameReply)
+func basisOf(t *runtime.Thread, frame string) basis {
+	b := basis{turn: t.Turn, user: t.User, metadata: t.Metadata, modify: t.Modify}
+	if event := t.PendingReroute(frame); event != nil {
+		b.reroute = event.ID
+	}
+	return b
 }
 
-// sameReply compares what a step was told: one that began on an answer which was not stored in the end must not count.
+// equal compares two bases. Nil and empty differ for a change that a person asked for.
+func (b *basis) equal(o *basis) bool {
+	return b.turn == o.turn && b.user == o.user && b.reroute == o.reroute && bytes.Equal(b.metadata, o.metadata) &&
+		(b.modify == nil) == (o.modify == nil) && (b.modify == nil || *b.modify == *o.modify)
+}
+
+// continues reports whether the run began on what the record says now: the same step and visit, with the
+// same input, locals, answers and results of children. Only then does what it did belong to the thread.
+// While the record that the run began on is not stored, its turn, metadata, modification and reroute event
+// must be those of the record too; afterwards they may change under a running step.
+func (r *run) continues(t *runtime.Thread) bool {
+	f, was := t.Frame(r.frame.ID), &r.frame
+	if f == nil || r.stale || f.PC != was.PC || f.Visit != was.Visit || f.RouteTo != was.RouteTo ||
+		!bytes.Equal(f.Input, was.Input) || !bytes.Equal(f.Locals, was.Locals) ||
+		!slices.EqualFunc(f.Replies, was.Replies, sameReply) || !slices.EqualFunc(f.Children, was.Children, sameChild) {
+		return false
+	}
+	if r.stored {
+		return true
+	}
+	now := basisOf(t, f.ID)
+	return r.began.equal(&now)
+}
+
+// fits reports whether the frame waits for the end of this run: then its transition can be applied, also
+// to a record that others changed meanwhile.
+func (r *run) fits(t *runtime.Thread) bool {
+	if !r.continues(t) {
+		return false
+	}
+	f := t.Frame(r.frame.ID)
+	return f.State == runtime.FrameReady && len(f.Attempts) == len(r.frame.Attempts)
+}
+
+// sameReply compares what a step was told. The id of the interrupt does not count: a question that was
+// answered at once gets another one when its commit is decided again.
 func sameReply(a, b runtime.Reply) bool {
-	return a.Interrupt == b.Interrupt && a.RouteTo == b.RouteTo && a.By == b.By && runtime.SameJSON(a.Value, b.Value)
+	return a.Name == b.Name && a.Digest == b.Digest && a.RouteTo == b.RouteTo && a.By == b.By && bytes.Equal(a.Value, b.Value)
 }
 
-// record adds what the run has done. Of a frame that is gone the log still says which effects there were, and nothing is said for it any more.
+// sameChild compares what a child returned.
+func sameChild(a, b runtime.Child) bool {
+	failed := func(c *runtime.Child) runtime.Failure {
+		if c.Failure == nil {
+			return runtime.Failure{}
+		}
+		return *c.Failure
+	}
+	return a.Frame == b.Frame && a.Done == b.Done && a.Skipped == b.Skipped && bytes.Equal(a.Value, b.Value) &&
+		(a.Failure == nil) == (b.Failure == nil) && failed(&a) == failed(&b)
+}
+
+// record adds to a change what the run has done, if it continues the record. What was done by a run that
+// began on a start, an answer or a message which was not stored in the end is not the thread's: it is
+// logged and dropped. An effect that the record has a result of keeps that result; a run that used another
+// one is stale. Of a frame that is gone the log still says which effects there were.
 func (r *run) record(c *runtime.Change, fresh []runtime.Entry) {
+	if r.rejects >= maxRejects {
+		return
+	}
 	f := c.Thread.Frame(r.frame.ID)
-	if r.blamed >= blamedWhole {
+	if f != nil && !r.continues(c.Thread) {
+		r.dropped(fresh)
 		return
 	}
 	for n := range fresh {
-		if r.sameStep(f) || f == nil && !saying(fresh, n) {
-			c.Add(fresh[n])
+		if f == nil && saying(fresh, n) {
+			continue
+		}
+		if had := effectOf(c.Thread, &fresh[n]); had != nil && had.State == runtime.EffectDone {
+			r.stale = r.stale || fresh[n].State == runtime.EffectDone && !bytes.Equal(had.Value, fresh[n].Value)
+			continue
+		}
+		c.Add(fresh[n])
+		if n+1 == len(fresh) || !saying(fresh, n) || fresh[n].Type == runtime.EntryMessage {
+			c.AtRest()
+		}
+	}
+}
+
+// effectOf returns the effect that an entry is about, as the record has it; nil for any other entry.
+func effectOf(t *runtime.Thread, e *runtime.Entry) *runtime.Effect {
+	f := t.Frame(e.Frame)
+	if e.Type != runtime.EntryEffect || f == nil {
+		return nil
+	}
+	return f.Effect(e.Name)
+}
+
+// dropped logs, once, the completed effects of a run that do not become the thread's.
+func (r *run) dropped(fresh []runtime.Entry) {
+	for n := range fresh {
+		if e := &fresh[n]; e.State == runtime.EffectDone && !saying(fresh, n) && !r.logged[e.Name] {
+			if r.logged == nil {
+				r.logged = map[string]bool{}
+			}
+			r.logged[e.Name] = true
+			r.driver.engine.log.Warn("effect dropped: its step began on a request that was not stored",
+				"thread", r.driver.id, "frame", e.Frame, "step", r.frame.PC, "effect", e.Name)
 		}
 	}
 }
@@ -240,8 +358,11 @@ func saying(fresh []runtime.Entry, n int) bool {
 // decide applies to a change what the run came to.
 func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 	r.record(c, fresh)
+	if !r.fits(c.Thread) {
+		return
+	}
 	f := c.Thread.Frame(r.frame.ID)
-	if !r.fits(f) || c.Doubt(f.ID) {
+	if c.Doubt(f.ID) {
 		return
 	}
 	if r.shows != nil && string(r.shows) != string(f.Shows) {
@@ -286,13 +407,13 @@ func (r *run) failed() bool {
 	}
 }
 
-const blamedWhole = 2
+const maxRejects = 2
 
 // fail makes a failure of a run that has ended, since no store takes it.
 func (r *run) fail(err error) {
 	r.mu.Lock() // a handler that was given up may still run
 	defer r.mu.Unlock()
-	r.blamed++
+	r.rejects++
 	r.err = err
 	r.next, r.asked, r.shows, r.paused = Transition{}, nil, nil, false
 }

@@ -129,21 +129,27 @@ func (e *Engine) due(ctx context.Context, row runtime.ThreadRow) {
 	}
 }
 
-// Recover takes up the threads that were running under this engine's owner, and those whose lease is over. [Open] calls it.
+// Recover takes up the running threads whose engine has ended, and those whose lease is over. [Open] calls it.
 func (e *Engine) Recover(ctx context.Context) error {
-	after := ""
-	for {
-		const page = 100
-		rows, err := e.store.Threads(ctx, runtime.ThreadQuery{
-			Statuses: []runtime.Status{runtime.StatusRunning}, Owner: e.cfg.Owner, AfterID: after, Limit: page,
-		})
+	const page = 100
+	ended := map[string]bool{}
+	for after := ""; ; {
+		rows, err := e.store.Threads(ctx, runtime.ThreadQuery{Statuses: []runtime.Status{runtime.StatusRunning}, AfterID: after, Limit: page})
 		if err != nil {
 			return err
 		}
-		e.dueAll(ctx, rows)
+		var left []runtime.ThreadRow
+		for _, r := range rows {
+			if _, known := ended[r.Owner]; !known {
+				ended[r.Owner] = e.dead(r.Owner)
+			}
+			if after = r.ID; ended[r.Owner] {
+				left = append(left, r)
+			}
+		}
+		e.dueAll(ctx, left)
 		if len(rows) < page {
 			return e.RunDue(ctx)
 		}
-		after = rows[len(rows)-1].ID
 	}
 }

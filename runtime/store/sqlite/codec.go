@@ -37,7 +37,7 @@ var stored = map[reflect.Type][]int{
 	of[runtime.Question](): fields[runtime.Question]("Name Text Type Payload Schema Choices Plain Language Targets Assignees NotOwn Quorum Deadline"),
 	of[runtime.Interrupt](): fields[runtime.Interrupt]("Frame Step Visit Priority State Question Digest Context Created Due RemindAt RemindBefore EscalatedTo Asks " +
 		"AskedFor ClaimedBy Votes Answer RouteTo AnsweredBy Request ClosedAt SupersededBy Clashes"),
-	of[runtime.Entry](): fields[runtime.Entry]("Seq At Type By Frame Parent Machine Name PC State Kind Interrupt Other RouteTo Text Request Until Value Failure End"),
+	of[runtime.Entry](): fields[runtime.Entry]("Seq At Type By Frame Parent Machine Name PC State Kind Interrupt Other RouteTo Text Request Until Value Failure End Rest"),
 }
 
 func of[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -38,6 +38,7 @@ type Config struct {
 
 // Store is a [runtime.Store] in a SQLite file. [Open] makes one. Any number of goroutines may use it.
 type Store struct {
+	path    string
 	log     *slog.Logger
 	readers chan *conn // those that nobody uses
 	all     int        // how many there are
@@ -75,7 +76,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 		cfg.Log = slog.Default()
 	}
 	s := &Store{
-		log: cfg.Log, readers: make(chan *conn, cfg.Readers), done: make(chan struct{}),
+		path: path, log: cfg.Log, readers: make(chan *conn, cfg.Readers), done: make(chan struct{}),
 		shapes: map[string]int64{}, fresh: map[string]int64{},
 	}
 	if err := s.open(ctx, path, cfg.Readers); err != nil {

@@ -1,0 +1,75 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// Announce implements [runtime.Presence] with a file beside the database, NAME-engine-ID, that the process
+// keeps locked. The system releases the lock when the process ends, in whatever way; a stopped process
+// keeps it. Files of engines that have ended are removed.
+func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
+	prefix := filepath.Base(s.path) + presenceInfix
+	files, err := os.ReadDir(filepath.Dir(s.path))
+	if err != nil {
+		return "", nil, failed("announce", err)
+	}
+	for _, f := range files {
+		if old, ok := strings.CutPrefix(f.Name(), prefix); ok {
+			s.Ended(presencePrefix + old)
+		}
+	}
+	id = presencePrefix + strings.ToLower(rand.Text())
+	file, err := os.OpenFile(s.presence(id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", nil, failed("announce", err)
+	}
+	if err := flock(file); err != nil {
+		_ = file.Close()
+		return "", nil, failed("announce", fmt.Errorf("lock %s: %w", file.Name(), err))
+	}
+	return id, func() {
+		_ = os.Remove(file.Name()) // while it is locked: whoever finds it later finds it unlocked, and says the same
+		_ = file.Close()
+	}, nil
+}
+
+// Ended implements [runtime.Presence].
+func (s *Store) Ended(id string) bool {
+	if !strings.HasPrefix(id, presencePrefix) || strings.ContainsAny(id, `/\`) {
+		return false
+	}
+	file, err := os.OpenFile(s.presence(id), os.O_RDWR, 0)
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	defer func() { _ = file.Close() }()
+	if flock(file) != nil {
+		return false
+	}
+	_ = os.Remove(file.Name())
+	return true
+}
+
+const (
+	presenceInfix  = "-engine-"
+	presencePrefix = "file-" // of the ids made here
+)
+
+func (s *Store) presence(id string) string {
+	return s.path + presenceInfix + strings.TrimPrefix(id, presencePrefix)
+}
+
+// flock locks an open file, or says why not, at once.
+func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+var _ runtime.Presence = (*Store)(nil)
