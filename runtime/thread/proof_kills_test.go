@@ -3,6 +3,7 @@
 package thread_test
 
 const (
-	proofKills  = 20  // how often a process is killed
-	proofStorms = 100 // how often everything goes wrong
+	proofKills    = 20  // how often a process is killed
+	proofStorms   = 100 // how often everything goes wrong
+	contestRounds = 200 // how often two callers meet
 )

@@ -301,14 +301,15 @@ func sameChild(a, b runtime.Child) bool {
 
 // record adds to a change what the run has done, if it continues the record. What was done by a run that
 // began on a start, an answer or a message which was not stored in the end is not the thread's: it is
-// logged and dropped. An effect that the record has a result of keeps that result; a run that used another
-// one is stale. Of a frame that is gone the log still says which effects there were.
+// dropped, with a line in the log of the program. An effect that the record has a result of keeps that
+// result; a run that used another one is stale. Of a frame that has ended meanwhile the history still says
+// which effects there were.
 func (r *run) record(c *runtime.Change, fresh []runtime.Entry) {
 	if r.rejects >= maxRejects {
 		return
 	}
 	f := c.Thread.Frame(r.frame.ID)
-	if f != nil && !r.continues(c.Thread) {
+	if f != nil && !r.continues(c.Thread) || f == nil && !r.stored {
 		r.dropped(fresh)
 		return
 	}
@@ -344,7 +345,7 @@ func (r *run) dropped(fresh []runtime.Entry) {
 				r.logged = map[string]bool{}
 			}
 			r.logged[e.Name] = true
-			r.driver.engine.log.Warn("effect dropped: its step began on a request that was not stored",
+			r.driver.engine.log.Warn("effect not recorded: its step does not continue what is stored",
 				"thread", r.driver.id, "frame", e.Frame, "step", r.frame.PC, "effect", e.Name)
 		}
 	}

@@ -1,0 +1,172 @@
+package thread_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/mem"
+	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// contest is two callers who decide differently about the same thing, through two engines or one.
+type contest struct {
+	engines int
+	begin   func(c *round) // before the two meet
+	first   func(c *round) error
+	second  func(c *round) error
+}
+
+// round is one contest about one thread.
+type round struct {
+	*testing.T
+	id      string
+	engines []*thread.Engine
+	store   runtime.Store
+}
+
+func (c *round) start(n, input int) error {
+	_, err := c.engines[n%len(c.engines)].Start(c.Context(), thread.Begin{ID: c.id, Machine: "payer", Input: input})
+	return err
+}
+
+func (c *round) asked() *runtime.Interrupt {
+	c.Helper()
+	th, err := c.engines[0].Wait(c.Context(), c.id)
+	require.NoError(c, err)
+	i := askedBy(th, "sure")
+	require.NotNil(c, i, "%s", th.Status())
+	return i
+}
+
+func (c *round) answer(n int, sure bool) error {
+	_, err := c.engines[n%len(c.engines)].Answer(c.Context(), c.id,
+		runtime.Answer{Question: "sure", Value: json.RawMessage(fmt.Sprint(sure)), By: fmt.Sprint("caller ", n)})
+	return err
+}
+
+func (c *round) answerAll(n int, sure bool) error {
+	found, err := c.store.Interrupts(c.Context(), runtime.InterruptQuery{Thread: c.id})
+	require.NoError(c, err)
+	require.Len(c, found, 1)
+	_, err = c.engines[n%len(c.engines)].AnswerAll(c.Context(),
+		runtime.Answer{Interrupt: found[0].ID, Value: json.RawMessage(fmt.Sprint(sure)), By: fmt.Sprint("caller ", n)})
+	return err
+}
+
+var contests = map[string]contest{
+	"an answer and a batch, one engine": {
+		engines: 1,
+		begin:   func(c *round) { require.NoError(c, c.start(0, 5)); c.asked() },
+		first:   func(c *round) error { return c.answer(0, true) },
+		second:  func(c *round) error { return c.answerAll(1, false) },
+	},
+	"two answers, two engines": {
+		engines: 2,
+		begin:   func(c *round) { require.NoError(c, c.start(0, 5)); c.asked() },
+		first:   func(c *round) error { return c.answer(0, true) },
+		second:  func(c *round) error { return c.answer(1, false) },
+	},
+	"two starts of one id, two engines": {
+		engines: 2,
+		begin:   func(*round) {},
+		first:   func(c *round) error { return c.start(0, 5) },
+		second:  func(c *round) error { return c.start(1, 999) },
+	},
+	"two starts of one id, one engine": {
+		engines: 1,
+		begin:   func(*round) {},
+		first:   func(c *round) error { return c.start(0, 5) },
+		second:  func(c *round) error { return c.start(0, 999) },
+	},
+}
+
+// payer charges and pays on what it was told; its effects say on what they were done.
+var payer = thread.Func("payer", func(ctx context.Context, amount int) (string, error) {
+	charged, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) { return amount, nil })
+	if err != nil {
+		return "", err
+	}
+	sure, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?"})
+	if err != nil {
+		return "", err
+	}
+	paid, err := thread.Do(ctx, "pay", func(context.Context, string) (bool, error) { return sure, nil })
+	return fmt.Sprint(charged, " ", paid), err
+})
+
+// Of two callers who decide differently one counts, and nothing of the other is found in the thread: its
+// effects and its result are those of the input and the answer that are stored.
+func TestOnlyTheStoredDecisionIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range contests {
+		for _, kind := range []string{"mem", "sqlite"} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				var store runtime.Store = mem.Open()
+				if kind == "sqlite" {
+					disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+					require.NoError(t, err)
+					t.Cleanup(func() { assert.NoError(t, disk.Close()) })
+					store = disk
+				}
+				var engines []*thread.Engine
+				for range c.engines {
+					e, err := thread.Open(t.Context(), store, thread.Config{}, payer)
+					require.NoError(t, err)
+					t.Cleanup(func() { assert.NoError(t, e.Close(context.WithoutCancel(t.Context()))) })
+					engines = append(engines, e)
+				}
+				for n := range contestRounds {
+					(&round{T: t, id: fmt.Sprint("t-", n), engines: engines, store: store}).play(c)
+				}
+			})
+		}
+	}
+}
+
+func (c *round) play(of contest) {
+	c.Helper()
+	of.begin(c)
+	var both sync.WaitGroup
+	var errs [2]error
+	both.Go(func() { errs[0] = of.first(c) })
+	both.Go(func() { errs[1] = of.second(c) })
+	both.Wait()
+	require.True(c, (errs[0] == nil) != (errs[1] == nil), "one of the two counts: %v, %v", errs[0], errs[1])
+
+	th, err := c.engines[0].Wait(c.Context(), c.id)
+	require.NoError(c, err)
+	if askedBy(th, "sure") != nil {
+		require.NoError(c, c.answer(0, true))
+		th, err = c.engines[0].Wait(c.Context(), c.id)
+		require.NoError(c, err)
+	}
+	require.Equal(c, runtime.StatusDone, th.Status())
+	log, err := c.store.Log(c.Context(), runtime.LogQuery{Thread: c.id})
+	require.NoError(c, err)
+	var input, answer string
+	effects := map[string]string{}
+	for _, e := range log {
+		switch e.Type {
+		case runtime.EntryEntered:
+			input = string(e.Value)
+		case runtime.EntryAnswered:
+			answer = string(e.Value)
+		case runtime.EntryEffect:
+			require.NotContains(c, effects, e.Name, "%s: an effect has one result", c.id)
+			effects[e.Name] = string(e.Value)
+		default:
+		}
+	}
+	require.Equal(c, map[string]string{"charge": input, "pay": answer}, effects, c.id)
+	require.JSONEq(c, fmt.Sprintf("%q", input+" "+answer), string(th.Result), c.id)
+}
