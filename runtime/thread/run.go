@@ -247,10 +247,11 @@ func basisOf(t *runtime.Thread, frame string) basis {
 	return b
 }
 
-// equal compares two bases. Nil and empty differ for a change that a person asked for.
-func (b *basis) equal(o *basis) bool {
-	return b.turn == o.turn && b.user == o.user && b.reroute == o.reroute && bytes.Equal(b.metadata, o.metadata) &&
-		(b.modify == nil) == (o.modify == nil) && (b.modify == nil || *b.modify == *o.modify)
+// holds reports whether what the step read is so in the record. An event that came later does not count.
+func (b *basis) holds(now *basis) bool {
+	return b.turn == now.turn && b.user == now.user && bytes.Equal(b.metadata, now.metadata) &&
+		(b.reroute == "" || b.reroute == now.reroute) &&
+		(b.modify == nil) == (now.modify == nil) && (b.modify == nil || *b.modify == *now.modify)
 }
 
 // continues reports whether the run began on what the record says now: the same step and visit, with the
@@ -268,7 +269,7 @@ func (r *run) continues(t *runtime.Thread) bool {
 		return true
 	}
 	now := basisOf(t, f.ID)
-	return r.began.equal(&now)
+	return r.began.holds(&now)
 }
 
 // fits reports whether the frame waits for the end of this run: then its transition can be applied, also

@@ -60,6 +60,7 @@ var statuses = map[runtime.Code]int{
 	runtime.CodeInDoubt:         http.StatusConflict,
 	runtime.CodeIncompatible:    http.StatusConflict,
 	runtime.CodeUnavailable:     http.StatusServiceUnavailable,
+	runtime.CodeUnknown:         http.StatusGatewayTimeout,
 	runtime.CodeInternal:        http.StatusInternalServerError,
 }
 
@@ -95,6 +96,8 @@ func problemOf(err error) *Problem {
 		p.Detail = "a defect: the server's log has more under the request's id"
 	case runtime.CodeUnavailable:
 		p.Detail = "try again later"
+	case runtime.CodeUnknown:
+		p.Detail = "it may be done or not: ask again under the same Idempotency-Key, or look"
 	case runtime.CodeNotFound: // the same text for what is not there and what is not yours
 		p.Detail = problemOf(errNotFound).Detail
 	default:

@@ -108,7 +108,8 @@ type Row struct {
 	Until     int64             `json:"until,omitempty"`
 	Value     json.RawMessage   `json:"value,omitempty"`
 	Failure   *runtime.Failure  `json:"failure,omitempty"`
-	End       bool              `json:"end,omitempty"` // the last of its commit
+	End       bool              `json:"end,omitempty"`  // the last of its commit
+	Rest      bool              `json:"rest,omitempty"` // the thread was at rest after it: a fork may begin here
 	Question  *Interrupt        `json:"question,omitempty"`
 }
 
@@ -161,7 +162,7 @@ func rowOf(e *runtime.Entry) Row {
 	return Row{
 		ID: rowID(e.Thread, e.Seq), Thread: e.Thread, Seq: e.Seq, At: millis(e.At), Type: e.Type, By: e.By, Frame: e.Frame, Parent: e.Parent,
 		Machine: e.Machine, Name: e.Name, PC: e.PC, State: e.State, Kind: e.Kind, Interrupt: e.Interrupt, Other: e.Other, RouteTo: e.RouteTo,
-		Text: e.Text, Until: millis(e.Until), Value: e.Value, Failure: e.Failure, End: e.End,
+		Text: e.Text, Until: millis(e.Until), Value: e.Value, Failure: e.Failure, End: e.End, Rest: e.Rest || e.End,
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *Conversation) accept(ctx context.Context, m Message) (*delivery, error)
 	for {
 		t, err := c.Engine.Change(ctx, m.Thread, func(ch *runtime.Change) error { return d.decide(ctx, ch) })
 		switch code := runtime.CodeOf(err); {
-		case code == runtime.CodeUnavailable: // the decision may be running still: nothing of it is read
+		case code == runtime.CodeUnavailable || code == runtime.CodeUnknown: // the decision may be running still: nothing of it is read
 			return &delivery{Conversation: c}, err
 		case code == runtime.CodeNotFound && !d.read:
 			return d, d.start(ctx, m.Thread)

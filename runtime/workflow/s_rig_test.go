@@ -103,6 +103,7 @@ func (s *stage) next() {
 func (s *stage) restart() {
 	s.Helper()
 	s.counted.cut.Store(true)
+	s.counted.leave()
 	s.open()
 }
 
@@ -181,8 +182,20 @@ func (s *stage) code(want runtime.Code, err error) {
 type countedStore struct {
 	runtime.Store
 	cut                  atomic.Bool
+	leave                func()       // says that its engine has ended
 	damaged              atomic.Value // id of a thread that cannot be read
 	loads, commits, logs atomic.Int64
+}
+
+// Announce implements [runtime.Presence].
+func (c *countedStore) Announce(ctx context.Context) (id string, leave func(), err error) {
+	id, c.leave, err = c.Store.(runtime.Presence).Announce(ctx) //nolint:forcetypeassert // all stores here have it
+	return id, c.leave, err
+}
+
+// Ended implements [runtime.Presence].
+func (c *countedStore) Ended(id string) bool {
+	return c.Store.(runtime.Presence).Ended(id) //nolint:forcetypeassert // all stores here have it
 }
 
 var errCut = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store", Err: errors.New("it is cut off")}

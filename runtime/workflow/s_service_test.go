@@ -297,7 +297,7 @@ func TestDeliverStreamEndsWithItsReader(t *testing.T) {
 		for _, err := range c.c.DeliverStream(ctx, m) {
 			last = err
 		}
-		s.code(runtime.CodeUnavailable, last)
+		s.code(runtime.CodeUnknown, last)
 		close(h.release)
 		turn, err := c.c.Deliver(s.Context(), m)
 		require.NoError(s, err)

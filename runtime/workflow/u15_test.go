@@ -158,6 +158,16 @@ func (m *mortal) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	return err
 }
 
+// Announce implements [runtime.Presence].
+func (m *mortal) Announce(ctx context.Context) (id string, leave func(), err error) {
+	return m.Store.(runtime.Presence).Announce(ctx) //nolint:forcetypeassert // all stores here have it
+}
+
+// Ended implements [runtime.Presence].
+func (m *mortal) Ended(id string) bool {
+	return m.Store.(runtime.Presence).Ended(id) //nolint:forcetypeassert // all stores here have it
+}
+
 // Load refuses when the process is dead.
 func (m *mortal) Load(ctx context.Context, id string) (*runtime.Thread, error) {
 	if m.dead.Load() {

@@ -8,6 +8,7 @@ package mem
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,10 +23,11 @@ type Store struct {
 	threads    map[string]*thread            // nil when closed
 	interrupts map[string]*runtime.Interrupt // replaced, never written into
 	log        []*runtime.Entry
-	ids        order // of threads
-	wake       order // of threads that somebody must look at
-	asked      order // of interrupts
-	inbox      order // of those that are open
+	ids        order           // of threads
+	wake       order           // of threads that somebody must look at
+	asked      order           // of interrupts
+	inbox      order           // of those that are open
+	engines    map[string]bool // by the id they got: whether they are present
 }
 
 type thread struct {
@@ -37,7 +39,28 @@ type thread struct {
 
 // Open returns an empty store.
 func Open() *Store {
-	return &Store{threads: map[string]*thread{}, interrupts: map[string]*runtime.Interrupt{}}
+	return &Store{threads: map[string]*thread{}, interrupts: map[string]*runtime.Interrupt{}, engines: map[string]bool{}}
+}
+
+// Announce implements [runtime.Presence].
+func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id = "mem-" + rand.Text()
+	s.engines[id] = true
+	return id, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.engines[id] = false
+	}, nil
+}
+
+// Ended implements [runtime.Presence].
+func (s *Store) Ended(id string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	present, known := s.engines[id]
+	return known && !present
 }
 
 // Close makes every method refuse with CodeUnavailable from then on. It may be called again, and never fails.

@@ -200,7 +200,7 @@ func why(f *runtime.Failure) string {
 
 // coded is what was called, and the code of a refusal, in the text of a failure: they are for programs.
 var coded = regexp.MustCompile(`(^|: )(?:[^:]{1,40}: )?(?:invalid|not_found|conflict|already_answered|superseded|expired|not_waiting|forbidden|ambiguous|no_route|many_routes|loop|` +
-	`in_doubt|incompatible|unavailable|internal): `)
+	`in_doubt|incompatible|unavailable|outcome_unknown|internal): `)
 
 func bare(text string) string { return coded.ReplaceAllString(text, "$1") }
 

@@ -85,7 +85,7 @@ export class History {
   // fork begins at the last commit up to the moment that is shown: within one there never was a record.
   fork() {
     const seq = this.past?.seq ?? Infinity;
-    const end = this.rows.findLast((r) => r.end && r.seq <= seq) ?? this.rows.find((r) => r.end);
+    const end = this.rows.findLast((r) => r.rest && r.seq <= seq) ?? this.rows.find((r) => r.rest);
     if (end) this.hooks.fork(end.seq);
   }
 

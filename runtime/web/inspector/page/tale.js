@@ -10,7 +10,7 @@ export const orders = {
 };
 
 // bare takes what was called, and the code of the refusal, out of the text of a failure: they are for programs.
-const coded = /(^|: )(?:[^:]{1,40}: )?(?:invalid|not_found|conflict|already_answered|superseded|expired|not_waiting|forbidden|ambiguous|no_route|many_routes|loop|in_doubt|incompatible|unavailable|internal): /g;
+const coded = /(^|: )(?:[^:]{1,40}: )?(?:invalid|not_found|conflict|already_answered|superseded|expired|not_waiting|forbidden|ambiguous|no_route|many_routes|loop|in_doubt|incompatible|unavailable|outcome_unknown|internal): /g;
 export const bare = (text) => text.replaceAll(coded, "$1");
 
 const people = {"": "somebody", policy: "a rule", deadline: "the deadline", operator: "the operator"};
