@@ -120,8 +120,8 @@ func (b *BatchError) Error() string {
 func (b *BatchError) Unwrap() error { return b.Err }
 
 // AnswerAll settles interrupts of any threads, all of them or none, in one commit. Each answer names its interrupt. A refusal is a [BatchError]
-// with what [Engine.Answer] would have refused. Steps run after the commit: a step with several questions runs once. After CodeUnavailable the
-// same batch again finds what the first one did, if it did anything.
+// with what [Engine.Answer] would have refused. Steps run after the commit: a step with several questions runs once. After CodeUnavailable or
+// CodeUnknown the same batch again finds what the first one did, if it did anything.
 func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*runtime.Interrupt, error) {
 	if e.closing.Load() {
 		return nil, refuse(runtime.CodeUnavailable, "answer batch", errClosing)

@@ -35,16 +35,19 @@
 //
 // A step is run again after an answer, a failed try, a pause, a crash. It then meets what it did before:
 //
-//	Do    its stored result, once that was committed. A process that dies before lets fn run again, with the same key: at least once.
-//	Once  its stored result. That it begins is committed first, so it is never begun twice by itself: where its end is unknown a person
-//	      is asked, and until then it is in doubt.
+//	Do    its stored result, which is committed at most 100 ms after fn returned. If the process dies before that, fn
+//	      runs again with the same key: at least once.
+//	Once  its stored result. That it begins is committed first, so it is not begun again without an order: if its end
+//	      is unknown it is in doubt, and a person is asked.
 //	Ask   the answer, found by name, in the same visit of the same step, and only when the question is the one that was answered.
 //	Say   nothing: the message is in the outbox once.
 //
-// Code between them runs again, so it has no effects of its own. What one run of a step did is committed with its end, after [Config.Eager]
-// when somebody waits for a commit, at the latest when half of the lease is over. A run that no longer counts, since its frame has ended, it
-// was given up at its time limit, or another engine took the thread, is cut: its later effects do nothing and return [ErrWaiting], and a
-// result after the limit is a failure.
+// Code between them runs again, so it has no effects of its own. What one run of a step did is committed
+// with its end, or at most 100 ms after it happened, and has the time at which it happened. A run counts for
+// the record that it began on: the same step and visit, with the same input, locals, answers and results of
+// children. A run that no longer counts, since the record is another one, its frame has ended, it was given
+// up at its time limit, or another engine took the thread, is cut: its later effects do nothing and return
+// [ErrWaiting], and a result after the limit is a failure.
 //
 // # Order and durability
 //
@@ -52,19 +55,24 @@
 // a thread are numbered without gaps; [Engine.Subscribe] yields them in the order of their commits, and whoever comes back with its last
 // cursor misses nothing. Commits of different threads do not wait for one another. A batch of answers is one commit over several threads.
 //
-// When the store refuses, callers are told CodeUnavailable and nothing of theirs has happened, unless the store did it and could not say so:
-// that is read back before anything is done again. What a step did is kept and committed when the store is there again. The same request
+// When the store refuses, callers are told CodeUnavailable and nothing of theirs is stored, unless the store did it and could not say so:
+// that is read back before anything is done again. So is a call whose context is over before anything was done. A call whose context ends while
+// its command is being decided or committed is told CodeUnknown: the command goes on without it, and the same request id finds its outcome.
+// What a step did is kept and committed when the store is there again. The same request
 // id, or the same answer, gets the same result however often it comes.
 //
-// With Config.Eager at its default, the step that an answer leads to begins while the answer is still being committed. An answer that is
-// then refused, since the store was unavailable or another process was faster, leaves effects of Do in the log that the step had begun on
-// it; their results are kept under their keys. Where that must not be, use Once, or an Eager below zero.
+// With Config.Eager at its default, the step that a start, an answer or a message leads to begins while that is
+// still being committed. If the store then refuses it, since another caller was faster or the store failed,
+// effects of Do that the step had begun have happened outside. They are not recorded: the thread goes on with
+// the effects of what is stored, which have the same keys. A warning in the program's log names those that
+// were not recorded. Use Once, or an Eager below zero, for what must not be done on a request that is refused.
 //
 // # Several engines
 //
 // Any number of processes may have an engine on one store. A running thread has a lease: who drives it, and until when. The others answer,
-// pause and cancel it all the same, and the driver sees that within [Config.Poll]. When a lease is over, or its owner comes back under the
-// same name, the next engine takes the thread with a higher fence, and only then runs its steps. What the former one still tries to commit is
+// pause and cancel it all the same, and the driver sees that within [Config.Poll]. A lease names the engine and its
+// process, whatever their Owner is. When it is over, or the store knows that the process died ([runtime.Presence]), the next engine takes the
+// thread with a higher fence, and only then runs its steps. What the former one still tries to commit is
 // refused by the fence, and dropped. An engine that lacks the machine of a frame takes answers and leaves the steps to those that have it.
 //
 // # Closing

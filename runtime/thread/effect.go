@@ -7,9 +7,17 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Do runs fn once per key of thread, frame, step, visit and name, and returns its stored result ever after, however often the step runs.
-// The key goes to fn, to be the idempotency key of what fn calls. The result is stored as JSON with the next commit: when the process dies
-// before that, fn runs again with the same key. For what must not happen twice even then, use [Once].
+// Do runs fn and stores its result as JSON, under the key of thread, frame, step, visit and name. When the
+// step runs again, Do returns the stored result and does not call fn. The key goes to fn, to be the
+// idempotency key of what fn calls.
+//
+// The result is stored when the step ends, and at most 100 ms after fn returned while the store takes
+// commits; completed effects of that time share a commit. If the process dies before that, fn runs again
+// with the same key: at least once, therefore. fn also runs a second time under its key where the step
+// began on a start, an answer or a message that the store then refused, because another caller was faster
+// or the store failed; what the refused step did is not recorded, and the step that counts calls fn anew.
+// [Config.Eager] below zero lets no step begin before its request is stored. For what must not happen
+// twice even when the process dies, use [Once].
 //
 // An error of fn is returned and not stored: the effect may run again, with the same key. Also returned are [ErrWaiting], and CodeInvalid
 // for a name that this step has used before, for a result that JSON cannot hold, and for a context that is not that of a step: the one fn
@@ -18,9 +26,11 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context, ke
 	return effect(ctx, "do "+name, name, false, fn)
 }
 
-// Once is Do for an effect that must never happen twice: that it begins is committed before fn is called. When nobody knows how it ended,
-// because the process died, fn's context ended, or fn returned CodeInDoubt, the thread asks a person with a system_error interrupt whether
-// it happened (done, with its value), did not (run), or all is to end (abort). It costs one commit more than Do.
+// Once is Do for an effect that must not happen twice: that it begins is committed before fn is called, and
+// only in a step whose request is stored. An effect that has begun is never begun again without an order.
+// If its end is unknown, because the process died, fn's context ended, or fn returned CodeInDoubt, the
+// thread asks a person with a system_error interrupt whether it happened (done, with its value), did not
+// (run), or all is to end (abort). It costs one commit more than Do.
 func Once[T any](ctx context.Context, name string, fn func(ctx context.Context, key string) (T, error)) (T, error) {
 	return effect(ctx, "once "+name, name, true, fn)
 }

@@ -39,9 +39,9 @@ type Config struct {
 	Poll        time.Duration // how often the store is asked for what other processes did, and for what is due; default 1 second
 
 	// Eager is how long an acknowledgement may wait to share its commit with the step that it leads to; default 5 milliseconds. Below zero
-	// every command is committed before its step runs: then of two processes that answer at once only one runs the step, where otherwise
-	// both may run the effects of [Do], under the same keys; and so may a step that begins on an answer which the store then refuses.
-	// [Once] begins no effect before the answer is stored, whatever Eager says.
+	// every command is committed before its step runs: then no effect happens on a start, an answer or a message that is refused.
+	// Otherwise the effects of [Do] in a step that began on one which the store then refuses have happened, under the same keys as those
+	// of the one that counts; they are not recorded. [Once] begins no effect before its request is stored, whatever Eager says.
 	Eager time.Duration
 
 	// HoldEarly keeps an answer that names a question which is not asked yet: until the end of the turn, or between turns of the next one. A thread

@@ -158,11 +158,11 @@ type Forked struct {
 	After  []runtime.Entry // effects of the source that are done; the fork may do them again, under keys of its own
 }
 
-// Fork makes a new thread from an earlier point of another one, which stays as it is: from its first entries up to seq, which must end a
-// commit. id is that of the new thread; "" makes one up. The fork is driven at once.
+// Fork makes a new thread from an earlier point of another one, which stays as it is: from its first entries up to seq, after which it must have
+// been at rest: [runtime.Entry] says where. id is that of the new thread; "" makes one up. The fork is driven at once.
 //
 // The same fork again, with an id and by the same person, finds the thread that the first one made, however far that has come: so a caller
-// who was told CodeUnavailable asks again. Any other thread of that id is refused with CodeConflict.
+// who was told CodeUnavailable or CodeUnknown asks again. Any other thread of that id is refused with CodeConflict.
 //
 // The first commit of a fork repeats its source's entries, under the fork's id and with interrupts of its own: [Engine.Subscribe] and
 // [Engine.History] yield messages, questions and answers of the source once more, at new cursors. An entry of a fork is such a copy when its
