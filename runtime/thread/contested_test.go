@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -38,18 +39,16 @@ func (c *round) start(n, input int) error {
 	return err
 }
 
-func (c *round) asked() *runtime.Interrupt {
+func (c *round) asked() {
 	c.Helper()
 	th, err := c.engines[0].Wait(c.Context(), c.id)
 	require.NoError(c, err)
-	i := askedBy(th, "sure")
-	require.NotNil(c, i, "%s", th.Status())
-	return i
+	require.NotNil(c, askedBy(th, "sure"), "%s", th.Status())
 }
 
 func (c *round) answer(n int, sure bool) error {
 	_, err := c.engines[n%len(c.engines)].Answer(c.Context(), c.id,
-		runtime.Answer{Question: "sure", Value: json.RawMessage(fmt.Sprint(sure)), By: fmt.Sprint("caller ", n)})
+		runtime.Answer{Question: "sure", Value: json.RawMessage(strconv.FormatBool(sure)), By: fmt.Sprint("caller ", n)})
 	return err
 }
 
@@ -58,7 +57,7 @@ func (c *round) answerAll(n int, sure bool) error {
 	require.NoError(c, err)
 	require.Len(c, found, 1)
 	_, err = c.engines[n%len(c.engines)].AnswerAll(c.Context(),
-		runtime.Answer{Interrupt: found[0].ID, Value: json.RawMessage(fmt.Sprint(sure)), By: fmt.Sprint("caller ", n)})
+		runtime.Answer{Interrupt: found[0].ID, Value: json.RawMessage(strconv.FormatBool(sure)), By: fmt.Sprint("caller ", n)})
 	return err
 }
 
@@ -141,7 +140,7 @@ func (c *round) play(of contest) {
 	both.Go(func() { errs[0] = of.first(c) })
 	both.Go(func() { errs[1] = of.second(c) })
 	both.Wait()
-	require.True(c, (errs[0] == nil) != (errs[1] == nil), "one of the two counts: %v, %v", errs[0], errs[1])
+	require.NotEqual(c, errs[0] == nil, errs[1] == nil, "one of the two counts: %v, %v", errs[0], errs[1])
 
 	th, err := c.engines[0].Wait(c.Context(), c.id)
 	require.NoError(c, err)

@@ -326,10 +326,10 @@ func (e *Engine) do(ctx context.Context, id string, x *deed) (*runtime.Thread, e
 	if x.withdraw() {
 		return nil, refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
 	}
-	return nil, unknownOutcome(op, ctx)
+	return nil, unknownOutcome(ctx, op)
 }
 
 // unknownOutcome is the refusal of a call whose context ended while the store was at work for it.
-func unknownOutcome(op string, ctx context.Context) error {
+func unknownOutcome(ctx context.Context, op string) error {
 	return refuse(runtime.CodeUnknown, op, fmt.Errorf("it may be done or not, ask again under the same request id or look: %w", context.Cause(ctx)))
 }

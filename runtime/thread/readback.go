@@ -68,7 +68,7 @@ func (e *Engine) commit(ctx context.Context, op string, changes ...*runtime.Chan
 	case err := <-result: // both are there: what is known counts
 		return err
 	default:
-		return unknownOutcome(op, ctx)
+		return unknownOutcome(ctx, op)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestAnnouncedChild(t *testing.T) {
 	}
 	id, _, err := opened(t, path).Announce(t.Context())
 	require.NoError(t, err)
-	fmt.Println("id:", id)
+	_, _ = fmt.Fprintln(os.Stdout, "id:", id)
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until it is killed
 }
 
