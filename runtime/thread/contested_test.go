@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -168,4 +169,62 @@ func (c *round) play(of contest) {
 	}
 	require.Equal(c, map[string]string{"charge": input, "pay": answer}, effects, c.id)
 	require.JSONEq(c, fmt.Sprintf("%q", input+" "+answer), string(th.Result), c.id)
+}
+
+// Two messages that come to one thread through two engines: each turn is done on its own message, and a
+// message that is refused is found nowhere.
+func TestEachTurnIsDoneOnItsOwnMessage(t *testing.T) {
+	t.Parallel()
+	echo := thread.Turns("echo", func(ctx context.Context, text string) (string, error) {
+		return thread.Do(ctx, "echo", func(context.Context, string) (string, error) { return text, nil })
+	})
+	for _, kind := range []string{"mem", "sqlite"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, kind, goesOn)
+			r.cfg.Poll = 10 * time.Millisecond
+			engines := []*thread.Engine{r.engine(r.store, r.cfg, echo), r.engine(r.store, r.cfg, echo)}
+			for n := range contestRounds {
+				id := fmt.Sprint("t-", n)
+				_, err := engines[0].Start(r.ctx, thread.Begin{ID: id, Machine: "echo", Input: "begin"})
+				require.NoError(r, err)
+				_, err = engines[0].Wait(r.ctx, id)
+				require.NoError(r, err)
+				said := []string{`"begin"`}
+				errs := make([]error, len(engines))
+				var both sync.WaitGroup
+				for i, e := range engines {
+					both.Go(func() {
+						_, errs[i] = e.Deliver(r.ctx, thread.Message{Thread: id, Machine: "echo", Text: fmt.Sprint("message ", i)})
+					})
+				}
+				both.Wait()
+				for i, err := range errs {
+					if err == nil {
+						said = append(said, fmt.Sprintf("%q", fmt.Sprint("message ", i)))
+					} else {
+						require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err), "%v", err)
+					}
+				}
+				_, err = engines[0].Wait(r.ctx, id)
+				require.NoError(r, err)
+				turns := map[string][]string{} // by frame: input, effect, result
+				var inputs []string
+				log, err := r.store.Log(r.ctx, runtime.LogQuery{Thread: id})
+				require.NoError(r, err)
+				for _, e := range log {
+					if e.Frame != "" {
+						turns[e.Frame] = append(turns[e.Frame], string(e.Value))
+					}
+					if e.Type == runtime.EntryEntered {
+						inputs = append(inputs, string(e.Value))
+					}
+				}
+				require.ElementsMatch(r, said, inputs)
+				for frame, values := range turns {
+					require.Equal(r, []string{values[0], values[0], values[0]}, values, "%s %s", id, frame)
+				}
+			}
+		})
+	}
 }
