@@ -264,10 +264,11 @@ func (c *Change) fits(op string, i *Interrupt, value json.RawMessage) error {
 			return err
 		}
 	}
-	return i.ordered(op, value)
+	return i.ordered(op, c.Thread.Frame(i.Frame), value)
 }
 
-// legal reports whether a policy may give this answer: it fits, and it ends the interrupt.
+// legal reports whether a policy may give this answer: it fits, it ends the interrupt, and it does not
+// run a step again that failed for good.
 func (c *Change) legal(i *Interrupt, value json.RawMessage) bool {
 	if c.fits("", i, value) != nil {
 		return false
@@ -276,7 +277,7 @@ func (c *Change) legal(i *Interrupt, value json.RawMessage) bool {
 	if i.engineAsks() {
 		o, _ = readOrder(value) // it fits
 	}
-	return o.Choice != orderStatus
+	return o.Choice != orderStatus && (o.Choice != orderRetry || i.mends())
 }
 
 // try is the value of a reasked entry: what was said, and how many tries are left.

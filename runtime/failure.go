@@ -10,8 +10,10 @@ import (
 	"time"
 )
 
-// Permanent marks an error as one that another try cannot mend: the step is not run again by itself, and a person is not offered retry.
-// The codes invalid, forbidden and incompatible are permanent without it. nil stays nil.
+// Permanent marks an error as one that another try cannot mend: the step is not run again by itself,
+// nor by a policy that answers retry. A person is asked at once, and may order retry: the program may
+// have been repaired since. The codes invalid, forbidden and incompatible are permanent without it. nil
+// stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -24,7 +26,7 @@ type permanent struct{ error }
 // Unwrap returns the marked error.
 func (p *permanent) Unwrap() error { return p.error }
 
-// Recoverable reports whether another try may mend an error.
+// Recoverable reports whether another try of the same program may mend an error.
 func Recoverable(err error) bool {
 	if _, marked := errors.AsType[*permanent](err); marked {
 		return false
@@ -110,10 +112,9 @@ func failed(f *Frame, failure *Failure, recoverable bool, choices, targets []str
 	}
 	var offered []string
 	for _, choice := range choices {
-		if choice == orderRetry && !recoverable || choice == orderReroute && len(targets) == 0 {
-			continue
+		if choice != orderReroute || len(targets) > 0 {
+			offered = append(offered, choice)
 		}
-		offered = append(offered, choice)
 	}
 	sum := sha256.Sum256(f.Input)
 	payload, _ := Encode(struct { // cannot fail: strings and times

@@ -125,7 +125,7 @@ func TestAFailedStepIsTriedAgainAndThenAPersonIsAsked(t *testing.T) {
 	assert.Equal(t, []string{"retry", "edit", "skip", "reroute", "abort"}, offered)
 }
 
-func TestAPermanentFailureIsAskedAboutAtOnceAndOffersNoRetry(t *testing.T) {
+func TestAPermanentFailureIsAskedAboutAtOnceAndOffersRetry(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.fail(runtime.Permanent(errDown))
@@ -133,9 +133,33 @@ func TestAPermanentFailureIsAskedAboutAtOnceAndOffersNoRetry(t *testing.T) {
 	for _, c := range d.thread.Open[0].Choices {
 		offered = append(offered, c.Label)
 	}
-	assert.Equal(t, []string{"edit", "skip", "abort"}, offered, "and no reroute where there is no place to go")
-	_, err := d.answer(runtime.Answer{Value: raw(`"retry"`)})
-	assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+	assert.Equal(t, []string{"retry", "edit", "skip", "abort"}, offered, "and no reroute where there is no place to go")
+	assert.Contains(t, string(d.thread.Open[0].Payload), `"recoverable":false`)
+	_, err := d.answer(runtime.Answer{Value: raw(`"retry"`), By: "ann"})
+	require.NoError(t, err)
+	assert.Equal(t, runtime.FrameReady, d.thread.Frame("f1").State)
+}
+
+func TestNoPolicyRetriesAPermanentFailure(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{`"retry"`, `{"choice":"retry"}`} {
+		auto, late := runtime.DefaultKinds(), runtime.DefaultKinds()
+		auto[2].AutoAnswer = order
+		late[2].Deadline = &runtime.Deadline{After: time.Hour, Then: "default", Answer: order}
+		d := newDesk(t, auto...)
+		d.fail(runtime.Permanent(errDown))
+		require.Len(t, d.thread.Open, 1, "a person decides")
+		d = newDesk(t, late...)
+		d.fail(runtime.Permanent(errDown))
+		d.now = d.thread.Wake()
+		d.do((*runtime.Change).Due)
+		assert.Equal(t, runtime.StatusFailed, d.thread.Status(), "it expires")
+		d = newDesk(t, late...)
+		d.broken(errDown)
+		d.now = d.thread.Wake()
+		d.do((*runtime.Change).Due)
+		assert.Equal(t, runtime.FrameReady, d.thread.Frame("f1").State, "what another try may mend is tried")
+	}
 }
 
 func TestOrders(t *testing.T) {

@@ -65,8 +65,8 @@ func ofEngine(name string) bool {
 // engineAsks reports whether the answer is an order to the engine.
 func (i *Interrupt) engineAsks() bool { return i.Kind == KindUserEscape || i.Kind == KindSystemError }
 
-// ordered checks an answer to a question of the engine.
-func (i *Interrupt) ordered(op string, value json.RawMessage) error {
+// ordered checks an answer to a question of the engine. f is the frame that it is about, if any.
+func (i *Interrupt) ordered(op string, f *Frame, value json.RawMessage) error {
 	if !i.engineAsks() {
 		return nil
 	}
@@ -84,12 +84,18 @@ func (i *Interrupt) ordered(op string, value json.RawMessage) error {
 	switch {
 	case !slices.Contains(offered, o.Choice):
 		return wrong("/choice", fmt.Sprintf("%q is not offered: use %s", shortened(o.Choice), strings.Join(offered, ", ")))
-	case o.Choice == orderEdit && o.Input == nil:
+	case o.Choice == orderEdit && o.Input == nil && (f == nil || f.Input != nil):
 		return wrong("/input", "is required: the input to run the step with")
 	case o.Choice == orderReroute && !slices.Contains(i.Targets, o.Target):
 		return refuse(CodeNoRoute, op, &SelectionError{Routing: orderReroute, Set: []string{o.Target}, Allowed: i.Targets})
 	}
 	return nil
+}
+
+// mends reports whether another try may mend what a question about a failed step is about.
+func (i *Interrupt) mends() bool {
+	var about struct{ Recoverable bool }
+	return json.Unmarshal(i.Payload, &about) == nil && about.Recoverable
 }
 
 func readOrder(value json.RawMessage) (order, error) {
@@ -144,7 +150,7 @@ func (c *Change) repair(i *Interrupt, o *order, by string) {
 	case orderSkip:
 		c.end(i.Frame, orNull(o.Value), nil, "skipped", by)
 	case orderEdit:
-		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, Value: o.Input, By: by})
+		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, Value: orNull(o.Input), By: by})
 	case orderReroute:
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, RouteTo: o.Target, By: by})
 	case orderDone:

@@ -58,7 +58,7 @@ func graphRules() []Rule {
 			Why: "The engine raises user_escape, agent_question and system_error whatever the spec says. One without a row would be the least urgent of all, without deadline and retry.",
 			Bad: "kinds:\n  agent_question: {doc: A node asks.}", Good: "kinds:\n  user_escape: {doc: A person stopped the run.}\n  agent_question: {doc: A node asks.}\n  system_error: {doc: A step failed.}"},
 		{ID: RuleKindChoices, Summary: "A choice that the engine does not know, or choices with which a person could be stuck.",
-			Why: "Only the questions of user_escape and system_error have choices of their kind. The engine obeys its own words alone; retry and reroute are not offered for every failure, and a step that nothing can repair must have an end.",
+			Why: "Only the questions of user_escape and system_error have choices of their kind. The engine obeys its own words alone; reroute is not offered for every failure, and a step that nothing can repair must have an end.",
 			Bad: "system_error: {choices: [retry, reroute]}", Good: "system_error: {choices: [retry, reroute, abort]}"},
 		{ID: RuleKindPolicy, Summary: "A policy that cannot work on its interrupt kind, or has no effect there.", Why: "It would be found when a person waits.", Bad: "deadline: {after: 1h, then: reroute}", Good: "deadline: {after: 1h, then: reroute, target: planning}"},
 	}

@@ -123,7 +123,7 @@ func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 	})
 }
 
-func TestWhatNoOtherTryMends(t *testing.T) {
+func TestWhatNoOtherTryMendsIsTriedAgainByOrderOnly(t *testing.T) {
 	t.Parallel()
 	permanent := map[string]error{
 		"marked":       runtime.Permanent(errors.New("no such account")),
@@ -137,9 +137,10 @@ func TestWhatNoOtherTryMends(t *testing.T) {
 				r.with(thread.Func("broken", func(context.Context, any) (string, error) { r.did.add("try", ""); return "", err }))
 				i := r.asked(r.start("broken", nil), runtime.KindSystemError)
 				assert.Equal(r, 1, r.did.of("try"))
-				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`"retry"`)})
 				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`"reroute"`)})
 				r.next()
+				i = r.asked(r.say(i, `"retry"`), runtime.KindSystemError)
+				assert.Equal(r, 2, r.did.of("try"))
 				assert.Equal(r, runtime.StatusCancelled, r.say(i, `"abort"`).Status())
 			})
 		})

@@ -85,7 +85,7 @@ func TestU8_SecondFailureAsksAPerson(t *testing.T) {
 			i := w.asked(th, runtime.KindSystemError)
 			require.Equal(w, 2, w.model.count(), name)
 			require.NotNil(w, th.PendingReroute(th.Root().ID), "nothing is lost")
-			require.Equal(w, []string{"edit", "skip", "reroute", "abort"}, choices(i))
+			require.Equal(w, []string{"retry", "edit", "skip", "reroute", "abort"}, choices(i))
 			require.Equal(w, []string{"ORCHESTRATOR"}, i.Targets, "only what ran can go on")
 
 			// What the person edits is the interrupt request; the question is asked anew, and the model too.
@@ -420,7 +420,7 @@ func TestU12_MissingHistory(t *testing.T) {
 		require.Contains(w, i.Text, "discoveryDispatch")
 		require.Contains(w, i.Text, "DiscoveryAgentRequests")
 		require.NotContains(w, i.Text, "loop")
-		require.NotContains(w, choices(i), "retry")
+		require.Contains(w, choices(i), "retry")
 		var missing *workflow.MissingRequestError
 		require.ErrorAs(w, seen.err, &missing)
 		require.Equal(w, "discoveryDispatch", missing.Node)
