@@ -19,12 +19,12 @@ func TestStatsTellClashesFromFailures(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.cfg.Kinds = runtime.DefaultKinds()
 		r.cfg.Kinds[0].Clash = "queue"
-		failing := errors.New("it broke after it had asked")
+		r.cfg.Kinds[2].Retry = nil
 		r.with(r.asker(runtime.Question{}), thread.Func("careless", func(ctx context.Context, _ any) (string, error) {
 			if _, err := thread.Ask[string](ctx, "which", runtime.Question{}); err == nil {
 				return "", nil
 			}
-			return "", runtime.Permanent(failing)
+			panic("it broke after it had asked")
 		}))
 		queued, answered := r.start("asker", nil), r.start("asker", nil)
 		question := queued.Open[0]

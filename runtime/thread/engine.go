@@ -82,9 +82,12 @@ type Engine struct {
 }
 
 // Open starts an engine: it takes up the threads that this owner was driving, and those whose owner is gone, and goes on from there. The
-// machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so are a wrong Config, and machines of
-// several specs that do not agree, unless Config says what holds. The store stays the caller's to close, after [Engine.Close].
+// machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so are a store that is nil, a wrong
+// Config, and machines of several specs that do not agree, unless Config says what holds. The store stays the caller's to close, after [Engine.Close].
 func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Machine) (*Engine, error) {
+	if store == nil {
+		return nil, refuse(runtime.CodeInvalid, "open engine", errors.New("there is no store: give it one"))
+	}
 	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{}, crew: newCrew()}
 	for _, m := range machines {
 		if e.machines[m.Name()] != nil || m.Name() == "" {

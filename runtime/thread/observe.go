@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"runtime/debug"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 )
 
 // Observer is told what the engine does, for metrics and traces. Its methods are called on the path of the work: they must be quick, and must
-// not call the engine. Several may be called at the same time.
+// not call the engine. Several may be called at the same time. A panic of theirs is logged, and the work
+// goes on without what they would have done.
 type Observer interface {
 	// Step is called before a step runs. The context it returns is the step's; ended is called when the handler has returned, which
 	// may be later than the end of a step that the engine gave up.
@@ -36,16 +39,28 @@ func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context
 	inner := ctx
 	ends := make([]func(StepEnd), len(e.cfg.Observers))
 	for n, o := range e.cfg.Observers {
-		inner, ends[n] = o.Step(inner, a) //nolint:fatcontext // one layer for each observer is what they ask for
+		e.guard(func() { inner, ends[n] = o.Step(inner, a) })
 	}
 	return inner, func(r *run) {
 		r.mu.Lock()
 		end := r.outcome(context.Cause(inner))
 		r.mu.Unlock()
-		for n := range ends {
-			ends[len(ends)-1-n](end)
+		for _, ended := range slices.Backward(ends) {
+			if ended != nil { // nil: it has panicked before
+				e.guard(func() { ended(end) })
+			}
 		}
 	}
+}
+
+// guard calls an observer. A panic is the observer's own: it is logged, and the work goes on.
+func (e *Engine) guard(observe func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("observer panicked", "stack", string(debug.Stack()))
+		}
+	}()
+	observe()
 }
 
 // outcome says how the run ended whose context ended for that cause. It needs r.mu.
@@ -79,7 +94,7 @@ func (e *Engine) announce(c *runtime.Change) {
 		e.logCommit(c)
 	}
 	for _, o := range e.cfg.Observers {
-		o.Committed(c.Thread, c.Entries, c.Interrupts)
+		e.guard(func() { o.Committed(c.Thread, c.Entries, c.Interrupts) })
 	}
 	e.news.publish(c.Thread.ID)
 }

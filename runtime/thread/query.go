@@ -66,12 +66,14 @@ func (e *Engine) History(ctx context.Context, thread string, seq int64, limit in
 	return e.store.Log(ctx, runtime.LogQuery{Thread: thread, AfterSeq: seq, Limit: limit})
 }
 
-// Wait returns a thread as soon as it does not run: it waits, is idle, or is over.
+// Wait returns a thread as soon as it rests, see [runtime.Thread.Rests]: a question is open, or it is
+// idle, or over. A thread that waits for the next try of a step does not rest. Where ctx ends first, the
+// thread is returned as last read, with CodeUnavailable.
 func (e *Engine) Wait(ctx context.Context, id string) (*runtime.Thread, error) {
 	for {
 		news := e.news.next(id)
 		t, err := e.store.Load(ctx, id)
-		if err != nil || t.Status() != runtime.StatusRunning {
+		if err != nil || t.Rests() {
 			return t, err
 		}
 		if err := e.hear(ctx, news); err != nil {

@@ -212,7 +212,7 @@ func TestAMessageThatIsNotTaken(t *testing.T) {
 			require.Equal(r, code, runtime.CodeOf(err))
 			require.ErrorContains(r, err, why)
 		}
-		th := r.start("talk", "hi")
+		th := r.tried("talk", "hi")
 		require.Equal(r, runtime.StatusWaiting, th.Status())
 		require.Empty(r, th.Open)
 		refused(th.ID, "talk", runtime.CodeConflict, "it is working on the last message: wait")

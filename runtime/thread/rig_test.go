@@ -236,7 +236,18 @@ func (r *rig) start(machine string, input any) *runtime.Thread {
 	return r.rest(t.ID)
 }
 
-// rest waits until the thread does not run.
+// tried begins a thread whose first step fails, and returns it while it waits for the next try.
+func (r *rig) tried(machine string, input any) *runtime.Thread {
+	r.Helper()
+	t, err := r.e.Start(r.ctx, thread.Begin{Machine: machine, Input: input, User: "ann"})
+	require.NoError(r, err)
+	r.pass(100 * time.Millisecond)
+	t = r.load(t.ID)
+	require.Equal(r, runtime.FrameRetrying, t.Frames[0].State)
+	return t
+}
+
+// rest waits until nothing happens to the thread by itself.
 func (r *rig) rest(id string) *runtime.Thread {
 	r.Helper()
 	t, err := r.e.Wait(r.ctx, id)

@@ -174,7 +174,7 @@ func TestRow21_EveryWayOutLeavesAThreadThatGoesOn(t *testing.T) {
 				}
 				return "done", nil
 			}))
-			th := r.start("worker", nil)
+			th := r.tried("worker", nil)
 			require.Equal(r, runtime.StatusWaiting, th.Status())
 			failed := r.log(th.ID, runtime.EntryFailed)
 			require.Len(r, failed, 1)
@@ -216,6 +216,13 @@ func TestRow23_NoLayerTakesAQuestionForAnError(t *testing.T) {
 			got, err := ask()
 			if err != nil {
 				return "", errors.New("tool failed: " + err.Error())
+			}
+			return got, nil
+		},
+		"replaces it": func(ask func() (string, error)) (string, error) {
+			got, err := ask()
+			if err != nil {
+				return "", runtime.Permanent(errors.New("no luck"))
 			}
 			return got, nil
 		},

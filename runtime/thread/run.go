@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
 )
 
-// ErrWaiting is what [Do], [Once] and [Ask] return when the step is to end: it asked, or a person wants to pause. Return it, wrapped or not;
-// the engine knows without it. The step runs again when it can go on.
-var ErrWaiting = errors.New(waitingText)
+// ErrWaiting is what [Do], [Once] and [Ask] return when the step is to end: it asked, or a person wants
+// to pause. Return it, or anything else: from then on the step waits, and what it returns does not
+// count. It runs again when it can go on.
+var ErrWaiting = errors.New("the step waits: return, and it runs again when it can go on")
 
-const waitingText = "the step waits: return, and it runs again when it can go on"
+var errPanic = errors.New("panic")
 
 // grace is how long a step may take to heed its cancelled context before the engine goes on without it.
 const grace = time.Second
@@ -140,7 +140,7 @@ func (r *run) step(ctx context.Context, m Machine, a Activation) (next Transitio
 	defer func() {
 		if p := recover(); p != nil {
 			r.driver.engine.log.Error("step panicked", "thread", a.Thread, "frame", a.Frame.ID, "step", a.Frame.PC, "stack", string(debug.Stack()))
-			err = &runtime.Error{Code: runtime.CodeInternal, Op: "run step", Err: fmt.Errorf("panic: %v", p)}
+			err = &runtime.Error{Code: runtime.CodeInternal, Op: "run step", Err: fmt.Errorf("%w: %v", errPanic, p)}
 		}
 	}()
 	return m.Step(ctx, a)
@@ -396,14 +396,15 @@ func (r *run) decide(c *runtime.Change, fresh []runtime.Entry) {
 	}
 }
 
-// failed reports whether the run came to an error of its own. The sign that a step waits is none, even if a layer between has rewritten it
-// as text: no retry or failover may hide a pause.
+// failed reports whether the run came to an error of its own. Once it has asked, or was kept from
+// something by a pause, what it returns is none: whatever a layer between makes of ErrWaiting, it hides
+// no question. An error that is real comes again with the next run.
 func (r *run) failed() bool {
 	switch {
 	case r.err == nil, errors.Is(r.err, errPause), errors.Is(r.err, errEnded), errors.Is(r.err, errClosing):
 		return false
 	case len(r.asked) > 0 || r.paused:
-		return !errors.Is(r.err, ErrWaiting) && !strings.Contains(r.err.Error(), waitingText)
+		return errors.Is(r.err, errPanic) || errors.Is(r.err, r.late)
 	default:
 		return true // also ErrWaiting: nothing told this run to wait
 	}

@@ -107,14 +107,13 @@ func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 			}
 			return thread.Do(ctx, "bad", func(context.Context, string) (string, error) { return "", errors.New("down") })
 		}))
-		th := r.start("weak", nil)
+		th := r.tried("weak", nil)
 		for range 3 {
-			assert.Equal(r, runtime.StatusWaiting, th.Status())
+			assert.Equal(r, runtime.StatusWaiting, r.load(th.ID).Status())
 			r.next()
 			r.pass(35 * time.Second)
-			th = r.rest(th.ID)
 		}
-		r.asked(th, runtime.KindSystemError)
+		r.asked(r.rest(th.ID), runtime.KindSystemError)
 		assert.Equal(r, 1, r.did.of("good"), "what succeeded is not done again")
 		require.Len(r, at, 4)
 		if r.mode == goesOn {
@@ -270,7 +269,7 @@ func TestEffectsThatAreRefused(t *testing.T) {
 		assert.Zero(r, r.did.of("nested"))
 		_, err := thread.Do(r.ctx, "outside", r.did.effect("outside"))
 		assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
-		th := r.start("liar", nil)
+		th := r.tried("liar", nil)
 		assert.Len(r, r.log(th.ID, runtime.EntryFailed), 1, "who says it waits, and was not told to, has failed")
 	})
 }
