@@ -81,7 +81,7 @@ func TestProviderFails(t *testing.T) {
 	args := []string{"-db", filepath.Join(t.TempDir(), "inspection.db"), "-provider", "anthropic", "-thread", "other"}
 	require.NoError(t, run(t.Context(), args, &typist{[]string{"hallo", "annuleer", "hallo"}, seen}, seen))
 	assert.Equal(t, greeting+"> hallo\n  at general\nA step failed: ask anthropic: forbidden: anthropic answered 401 Unauthorized, request req_1 "+
-		"(authentication_error)\n  edit\n  skip\n  reroute\n  abort\n> annuleer\nGeannuleerd.\n> hallo\n  at general\ngeneral: Hallo.\n", seen.String())
+		"(authentication_error)\n  retry\n  edit\n  skip\n  reroute\n  abort\n> annuleer\nGeannuleerd.\n> hallo\n  at general\ngeneral: Hallo.\n", seen.String())
 }
 
 func TestVerify(t *testing.T) {

@@ -241,12 +241,19 @@ func (w *world) start(typeName string, with ...any) *runtime.Thread {
 	return w.wait(t.ID)
 }
 
-// wait returns the thread when it does not run any more.
+// wait returns the thread when it does not run any more, also where it waits for its next try.
 func (w *world) wait(id string) *runtime.Thread {
 	w.Helper()
-	t, err := w.e.Wait(w.Context(), id)
-	require.NoError(w, err)
-	return t
+	for _, err := range w.e.Subscribe(w.Context(), thread.Filter{Thread: id}, 0) {
+		require.NoError(w, err)
+		t, err := w.e.Thread(w.Context(), id)
+		require.NoError(w, err)
+		if t.Status() != runtime.StatusRunning {
+			return t
+		}
+	}
+	require.Fail(w, "the thread still runs")
+	return nil
 }
 
 // answer gives a text to the one open question of a thread, or a target: "-> DISCOVERY_ORCHESTRATOR".
