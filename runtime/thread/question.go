@@ -17,9 +17,14 @@ import (
 // Ask stops the step for an answer and returns it as a T when the step runs again. Until then it returns [ErrWaiting], and the step ends:
 // what the handler returns is discarded, and every later Do, Once and Ask of that run does nothing.
 //
-// name finds the answer again: it is unique in its step. Without a schema, an answer for a T that is a string, a bool or a number is held to
-// that type, and one for a T that is an integer to its bounds also where a schema of type integer names none. The answer counts for this very
-// question only: when the step comes back with other content under the same name, the old answer is not used, and the new question is asked.
+// name finds the answer again: it is unique in its step. Without a schema, an answer is held to T, so
+// that one which cannot be read into it is refused while the question is open. Of a struct the answer is
+// an object with the names of its json tags and no others; a field must be there unless it has omitempty
+// or omitzero, or null is a value of its type. Nothing is said of a type with an UnmarshalJSON, of what
+// a type's UnmarshalText takes, and of the values in a generated record: give its own schema. An answer
+// for a T that is an integer is held to its bounds also where a schema of type integer names none. The
+// answer counts for this very question only: when the step comes back with other content, or another T,
+// under the same name, the old answer is not used, and the new question is asked.
 //
 // It refuses, permanently, what [runtime.Question.Check] does; and with CodeNoRoute an answer that sends the work elsewhere (route_to): use
 // [AskAll] where that is offered.
@@ -97,8 +102,18 @@ func (r *run) asks(op, key string) error {
 	return r.enter(op, key)
 }
 
-// schemaOf is the schema of an answer whose Go type says enough.
+// schemaOf is the schema of an answer for a Go type; nil means that every answer is as good as another.
 func schemaOf(t reflect.Type) json.RawMessage {
+	if t.PkgPath() == "" {
+		if scalar := scalarSchema(t); scalar != nil {
+			return scalar
+		}
+	}
+	return composed(t)
+}
+
+// scalarSchema is the schema of a string, a bool or a number.
+func scalarSchema(t reflect.Type) json.RawMessage {
 	switch t.Kind() {
 	case reflect.String:
 		return json.RawMessage(`{"type":"string"}`)
