@@ -100,17 +100,18 @@ func (s *step) resume(row runtime.BranchRow, value json.RawMessage) (thread.Tran
 	return s.leave(thread.Advance(n.Key, s.j)), nil
 }
 
+// decided gives a collector's result the default decision where it has none.
+func decided(n *runtime.Node, value json.RawMessage) (json.RawMessage, error) {
+	if decision, _ := textAt(value, n.Collect.Field); decision != "" {
+		return value, nil
+	}
+	return setText(value, n.Collect.Field, n.Collect.Default)
+}
+
 // decide takes a collector's decision from its result and follows the table.
 func (s *step) decide(n *runtime.Node, row runtime.BranchRow, value json.RawMessage) (thread.Transition, error) {
 	op := "collect " + n.Key
 	decision, _ := textAt(value, n.Collect.Field)
-	if decision == "" {
-		decision = n.Collect.Default
-		var err error
-		if value, err = setText(value, n.Collect.Field, decision); err != nil {
-			return thread.Transition{}, err
-		}
-	}
 	to := ""
 	for _, arm := range n.Collect.Arms {
 		if arm.Decision == decision {

@@ -47,7 +47,9 @@ func (s *step) runNode(ctx context.Context) (thread.Transition, error) {
 	}
 	routing, err := s.program.Invoke(ctx, call, request)
 	if up, ok := errors.AsType[*raising](err); ok {
-		return s.interrupt(up.name, up.request)
+		if err = s.holds(up.name, up.request); err == nil {
+			return s.interrupt(up.name, up.request)
+		}
 	}
 	if err != nil {
 		return thread.Transition{}, err
@@ -81,7 +83,7 @@ func (s *step) prepare(ctx context.Context, v View, request runtime.Record, data
 		if out == nil || out.Shape().Name != name {
 			return nil, nil, invalid("prepare "+name, "a decorator returned another type, or nothing")
 		}
-		if data, err = runtime.Encode(out); err != nil {
+		if data, err = s.written(out); err != nil {
 			return nil, nil, err
 		}
 		request = out
@@ -95,7 +97,7 @@ func (s *step) adapt(ctx context.Context, call runtime.Call, request runtime.Rec
 	if err != nil {
 		return nil, err
 	}
-	data, err := runtime.Encode(out)
+	data, err := s.written(out)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +116,14 @@ func (s *step) route(n *runtime.Node, b runtime.Branch) (thread.Transition, erro
 	if err != nil {
 		return thread.Transition{}, err
 	}
+	if row.Kind == runtime.ToCollect { // a result without a decision has the default one
+		if value, err = decided(n, value); err != nil {
+			return thread.Transition{}, err
+		}
+	}
+	if err := s.holds(row.Type, value); err != nil {
+		return thread.Transition{}, err
+	}
 	switch row.Kind {
 	case runtime.ToNode:
 		s.j.enter(s.node(row.Node), row.Type, value, false)
@@ -129,6 +139,26 @@ func (s *step) route(n *runtime.Node, b runtime.Branch) (thread.Transition, erro
 	default:
 		return thread.Transition{}, refuse(runtime.CodeInternal, "route "+n.Key, fmt.Sprintf("branch %s has kind %d", b.Name, row.Kind))
 	}
+}
+
+// written encodes what a handler or a decorator has made, and refuses it as holds does.
+func (s *step) written(v runtime.Record) (json.RawMessage, error) {
+	data, err := runtime.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return data, s.holds(v.Shape().Name, data)
+}
+
+// holds refuses a record that breaks the constraints of its type, with CodeInvalid: nobody could read it
+// again.
+func (s *step) holds(name string, data json.RawMessage) error {
+	for _, fresh := range []func(string) runtime.Record{s.program.Request, s.program.Interrupt, s.program.Result} {
+		if v := fresh(name); v != nil {
+			return runtime.Unmarshal(data, v)
+		}
+	}
+	return nil
 }
 
 func (s *step) branch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
