@@ -246,7 +246,9 @@ func TestASkippedChildIsMarked(t *testing.T) {
 	d.do(func(c *runtime.Change) { c.StepFailed(ids[0], runtime.Permanent(errDown), nil) })
 	_, err := d.answer(runtime.Answer{Value: raw(`{"choice":"skip","value":[1]}`), By: "ann"})
 	require.NoError(t, err)
-	assert.Equal(t, []runtime.Child{{Frame: "f2", Name: "a", Done: true, Skipped: true, Value: raw("[1]")}}, d.thread.Frame("f1").Children)
+	assert.Equal(t, []runtime.Child{{
+		Frame: "f2", Name: "a", Done: true, Skipped: true, Value: raw("[1]"), Failure: runtime.FailureOf(errDown),
+	}}, d.thread.Frame("f1").Children)
 	assert.Equal(t, runtime.FrameReady, d.thread.Frame("f1").State)
 }
 

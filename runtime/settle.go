@@ -148,7 +148,7 @@ func (c *Change) repair(i *Interrupt, o *order, by string) {
 	case orderAbort:
 		c.Over(StatusCancelled, nil, nil, by)
 	case orderSkip:
-		c.end(i.Frame, orNull(o.Value), nil, "skipped", by)
+		c.end(i.Frame, orNull(o.Value), c.Thread.Frame(i.Frame).lastFailure(), "skipped", by)
 	case orderEdit:
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, Value: orNull(o.Input), By: by})
 	case orderReroute:
@@ -160,6 +160,15 @@ func (c *Change) repair(i *Interrupt, o *order, by string) {
 	default:
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: orderRetry, By: by})
 	}
+}
+
+// lastFailure is why the step of a child has failed last. A frame without a parent has nobody to tell.
+func (f *Frame) lastFailure() *Failure {
+	if f == nil || f.Parent == "" || len(f.Attempts) == 0 {
+		return nil
+	}
+	last := f.Attempts[len(f.Attempts)-1]
+	return &Failure{Code: last.Code, Text: last.Text}
 }
 
 func orNull(value json.RawMessage) json.RawMessage {

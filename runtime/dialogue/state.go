@@ -74,7 +74,7 @@ type result struct {
 // somebody was asked is certain of both.
 func ended(c *runtime.Child) result {
 	var r result
-	if c.Failure != nil {
+	if c.Failure != nil && !c.Skipped {
 		return result{Flow: c.Name, Outcome: outcomeFailed, Failure: c.Failure, count: count{Questions: 1}}
 	}
 	if json.Unmarshal(c.Value, &r) != nil || r.Outcome == "" {

@@ -349,7 +349,7 @@ func (w *work) back(c *runtime.Child, at int) {
 	w.counts(r.Questions, at)
 	w.s.Later = append(r.Rest, w.s.Later...)
 	w.s.Said = r.Said
-	if c.Failure != nil { // the engine ended it, and nobody has heard of that
+	if c.Failure != nil && !c.Skipped { // the engine ended it, and nobody has heard of that
 		w.lost(c.Failure)
 	}
 }

@@ -33,11 +33,11 @@ func family(machine string, inputs ...any) *staged {
 			var out []string
 			for _, c := range a.Frame.Children {
 				text := c.Name + ": " + string(c.Value)
-				if c.Failure != nil {
+				switch {
+				case c.Skipped:
+					text += " (skipped, " + c.Failure.Error() + ")"
+				case c.Failure != nil:
 					text = c.Name + " failed: " + c.Failure.Error()
-				}
-				if c.Skipped {
-					text += " (skipped)"
 				}
 				out = append(out, text)
 			}
@@ -113,7 +113,7 @@ func TestSkippedChildHasTheValueOfAPerson(t *testing.T) {
 		th := r.start("family", nil)
 		i := r.asked(th, runtime.KindSystemError)
 		r.next()
-		r.done(r.say(i, `{"choice":"skip","value":7}`), `["child 0: 7 (skipped)"]`)
+		r.done(r.say(i, `{"choice":"skip","value":7}`), `["child 0: 7 (skipped, internal: broken)"]`)
 	})
 }
 

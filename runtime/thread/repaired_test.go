@@ -86,3 +86,37 @@ func TestRepairedProgramGoesOnAfterPermanentFailure(t *testing.T) {
 		})
 	}
 }
+
+func TestSkippedChildTellsItsParentWhy(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]string{"a person": "", "a policy": `{"choice":"skip","value":"none"}`} {
+		t.Run(name, func(t *testing.T) {
+			scene(t, func(r *rig) {
+				r.cfg.Kinds = runtime.DefaultKinds()
+				r.cfg.Kinds[2].AutoAnswer = policy
+				var child runtime.Child
+				r.with(&staged{name: "parent", steps: map[string]func(context.Context, thread.Activation) (thread.Transition, error){
+					"": func(context.Context, thread.Activation) (thread.Transition, error) {
+						return thread.Call("end", nil, thread.Spawned{Machine: "weak"}), nil
+					},
+					"end": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+						child = a.Frame.Children[0]
+						return thread.Done(string(child.Value)), nil
+					},
+				}}, thread.Turns("weak", func(context.Context, any) (string, error) {
+					return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call", Err: assert.AnError}
+				}))
+				th := r.start("parent", nil)
+				r.next()
+				if policy == "" {
+					th = r.say(r.asked(th, runtime.KindSystemError), `{"choice":"skip","value":"none"}`)
+				}
+				r.done(r.rest(th.ID), `"\"none\""`)
+				require.True(r, child.Skipped)
+				require.NotNil(r, child.Failure)
+				assert.Equal(r, runtime.CodeUnavailable, child.Failure.Code)
+				assert.Contains(r, child.Failure.Text, assert.AnError.Error())
+			})
+		})
+	}
+}

@@ -233,8 +233,8 @@ func Before(ctx context.Context) runtime.Record {
 	return request
 }
 
-// Lost returns the children of the dispatch whose handler asks that ended without a result: those that were stopped or failed have a failure,
-// those that were pruned have none.
+// Lost returns the children of the dispatch whose handler asks that ended without a result: those that were stopped,
+// failed or were skipped without a value have a failure, those that were pruned have none.
 func Lost(ctx context.Context) []runtime.Child {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok {

@@ -313,10 +313,10 @@ func (t *teller) ended(r *web.Row) string {
 		what = t.names.node(cmp.Or(r.Name, r.Machine))
 	}
 	switch {
-	case r.Failure != nil:
-		return colon(what+" failed", why(r.Failure))
 	case r.State == "skipped":
 		return colon(person(r.By)+" went on without "+what, short(gist(r.Value)))
+	case r.Failure != nil:
+		return colon(what+" failed", why(r.Failure))
 	default:
 		return colon(what+" ended", short(gist(r.Value)))
 	}
