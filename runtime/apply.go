@@ -24,7 +24,7 @@ func (t *Thread) apply(e *Entry) *Interrupt {
 		t.leave(e)
 	case EntryOver:
 		t.Over, t.Result, t.Failure = Status(e.State), e.Value, e.Failure
-		t.Frames, t.Control, t.Modify, t.Mailbox, t.Reroutes = nil, nil, nil, nil, nil
+		t.Frames, t.Control, t.Modify, t.Mailbox, t.Reroutes, t.Previous = nil, nil, nil, nil, nil, nil
 	case EntryEscape, EntryPaused, EntryResumed:
 		t.control(e)
 	case EntryModified:
@@ -79,7 +79,7 @@ func (t *Thread) enter(e *Entry) {
 		up.Children = append(up.Children, Child{Frame: e.Frame, Name: e.Name})
 	default:
 		t.Turn++
-		t.Result, t.Failure = nil, nil
+		t.Previous, t.Result, t.Failure = t.Result, nil, nil
 	}
 	t.Frames = append(t.Frames, made)
 }
@@ -98,7 +98,7 @@ func (t *Thread) leave(e *Entry) {
 	})
 	up := t.Frame(parent)
 	if up == nil {
-		t.Result, t.Failure, t.Modify = e.Value, e.Failure, nil
+		t.Result, t.Failure, t.Modify, t.Previous = e.Value, e.Failure, nil, nil
 		t.Control, t.Mailbox = nil, nil // an order to pause, and an early answer, are for this turn and not for the next one
 		return
 	}

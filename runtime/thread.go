@@ -42,6 +42,7 @@ type Thread struct {
 	Over        Status          `json:"over,omitempty"`     // how it ended; "" while it has not
 	Result      json.RawMessage `json:"result,omitempty"`   // of the last turn
 	Failure     *Failure        `json:"failure,omitempty"`  // why it failed
+	Previous    json.RawMessage `json:"previous,omitempty"` // while a turn runs: what the one before returned
 	ForkedFrom  *Fork           `json:"forkedFrom,omitempty"`
 	Open        []*Interrupt    `json:"-"` // open and queued interrupts, in the order they were asked; a store keeps them on their own
 }
@@ -112,9 +113,9 @@ type Child struct {
 	Frame   string          `json:"frame"`
 	Name    string          `json:"name,omitempty"`
 	Done    bool            `json:"done,omitempty"`
-	Skipped bool            `json:"skipped,omitempty"` // a person chose the value
+	Skipped bool            `json:"skipped,omitempty"` // it failed, and a person or a policy chose the value
 	Value   json.RawMessage `json:"value,omitempty"`
-	Failure *Failure        `json:"failure,omitempty"`
+	Failure *Failure        `json:"failure,omitempty"` // why it has no value, or why it was skipped
 }
 
 // Attempt is one failed run of a step.

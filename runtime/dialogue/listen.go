@@ -21,8 +21,7 @@ type lobby struct {
 }
 
 // listen runs the root frame.
-func (m *Machine) listen(ctx context.Context, a *thread.Activation) (thread.Transition, error) {
-	v := m.voice(a)
+func (m *Machine) listen(ctx context.Context, a *thread.Activation, v *voice) (thread.Transition, error) {
 	var l lobby
 	switch a.Frame.PC {
 	case "":
@@ -32,13 +31,13 @@ func (m *Machine) listen(ctx context.Context, a *thread.Activation) (thread.Tran
 		if err != nil {
 			return thread.Transition{}, err
 		}
-		l.hear(&v, &got, a.Turn == 1)
+		l.hear(v, &got, a.Turn == 1)
 	default:
 		if err := stored(a, a.Frame.Locals, &l); err != nil {
 			return thread.Transition{}, err
 		}
 		if len(a.Frame.Children) > 0 {
-			l.back(&v, &a.Frame.Children[0])
+			l.back(v, &a.Frame.Children[0])
 		}
 	}
 	l.Said = l.Said || len(v.said) > 0
@@ -59,7 +58,7 @@ func (m *Machine) listen(ctx context.Context, a *thread.Activation) (thread.Tran
 func (l *lobby) back(v *voice, c *runtime.Child) {
 	r := ended(c)
 	l.Later, l.Said = append(r.Rest, l.Later...), r.Said
-	if c.Failure != nil { // the engine ended it, and nobody has heard of that
+	if c.Failure != nil && !c.Skipped { // the engine ended it, and nobody has heard of that
 		v.lost(c.Failure)
 	}
 	l.Last = result{Flow: r.Flow, Outcome: r.Outcome, Outputs: r.Outputs, Failure: r.Failure}

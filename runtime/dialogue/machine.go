@@ -113,14 +113,16 @@ func (m *Machine) Quick(frame *runtime.Frame) bool {
 
 // Step runs a frame until it asks, calls, ends, has gone a thousand steps, or comes to a step with an effect of its own.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+	v := m.voice(&a)
+	ctx = thread.WithLanguage(ctx, v.language)
 	if a.Frame.Name == "" {
-		return m.listen(ctx, &a)
+		return m.listen(ctx, &a, &v)
 	}
 	f := m.byName[a.Frame.Name]
 	if f == nil {
 		return thread.Transition{}, strange(&a, "there is no flow of that name")
 	}
-	w := &work{m: m, f: f, voice: m.voice(&a), check: m.checker(ctx)}
+	w := &work{m: m, f: f, voice: v, check: m.checker(ctx)}
 	at, err := m.take(ctx, &a, w)
 	if err != nil {
 		return thread.Transition{}, err

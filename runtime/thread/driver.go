@@ -308,7 +308,7 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	m := e.machines[f.Machine]
 	r := &run{driver: d, frame: *f, user: t.User, began: basisOf(t, f.ID), stored: d.work == nil}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
-	a.Reroute, a.Metadata = t.PendingReroute(f.ID), t.Metadata
+	a.Reroute, a.Metadata, a.Previous = t.PendingReroute(f.ID), t.Metadata, t.Previous
 	a.Modify = t.Modify
 	if f.Parent == "" {
 		r.modify = t.Modify

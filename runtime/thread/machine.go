@@ -59,6 +59,7 @@ type Activation struct {
 	Turn     int
 	Frame    *runtime.Frame
 	Metadata json.RawMessage  // what the last message brought beside its text
+	Previous json.RawMessage  // what the turn before has returned; nil in the first
 	Reroute  *runtime.Reroute // the pending reroute event of the frame, or nil
 	Modify   *string          // a person's change of the work; it is gone when the step of the root frame that saw it ends
 }
@@ -174,7 +175,7 @@ func HandOff(note any) Transition {
 	return t
 }
 
-// Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], and a thread without one has failed. An error that a step
+// Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], beside no Skipped, and a thread without one has failed. An error that a step
 // returns is another thing: that step is tried again.
 func Fail(err error) Transition { return Transition{verb: fail, failure: cmp.Or(err, errNoReason)} }
 

@@ -101,7 +101,7 @@ func (r *run) inPlace(ctx context.Context, m Machine, a Activation) {
 // whole runs the step and notes how it ended.
 func (r *run) whole(ctx context.Context, m Machine, a Activation) {
 	ctx, end := r.driver.engine.observeStep(ctx, a)
-	next, err := r.step(context.WithValue(ctx, contextKey{}, r), m, a)
+	next, err := r.step(withInfo(context.WithValue(ctx, contextKey{}, r), a), m, a)
 	if cause := context.Cause(ctx); cause != nil && (err != nil || errors.Is(cause, r.late)) {
 		err = cause // what the handler makes of its cancelled context is not the reason, and a result that came too late is none
 	}

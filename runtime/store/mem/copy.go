@@ -37,7 +37,7 @@ func (c *copier) thread(from *runtime.Thread) *runtime.Thread {
 	t.Open = nil
 	c.texts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
 	c.times(&t.Created, &t.Lease.Until)
-	c.raws(&t.Metadata, &t.Result)
+	c.raws(&t.Metadata, &t.Result, &t.Previous)
 	t.Frames = list(t.Frames, c.frame)
 	t.Control = pointed(t.Control, c.control)
 	t.Modify = pointed(t.Modify, func(text *string) { c.texts(text) })

@@ -19,7 +19,7 @@ import (
 // form: they only grow, at their end, and with a migration, if only one of the version, so that no older program misreads a file. What stands in
 // columns is not repeated.
 var stored = map[reflect.Type][]int{
-	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes Metadata"),
+	of[runtime.Thread]():   fields[runtime.Thread]("Version Seq User Created Turn Made Frames Control Modify Mailbox Lease Over Result Failure ForkedFrom Reroutes Metadata Previous"),
 	of[runtime.Frame]():    fields[runtime.Frame]("ID Parent Machine Name PC Visit Visits Input Locals Shows State Until HeldBy Attempts Forgiven Effects Replies Children RouteTo"),
 	of[runtime.Effect]():   fields[runtime.Effect]("Name State Value"),
 	of[runtime.Reply]():    fields[runtime.Reply]("Name Interrupt Digest Value By RouteTo"),

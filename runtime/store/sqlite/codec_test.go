@@ -66,7 +66,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 }
 
 // grown is how many fields the bodies of each version of the file know.
-var grown = []int{145, 146, 147}
+var grown = []int{145, 146, 148}
 
 // TestALongerListComesWithAMigration is what keeps a file from a program that would find damage in it, and reads only what is older.
 func TestALongerListComesWithAMigration(t *testing.T) {

@@ -40,7 +40,7 @@ var migrations = []string{
 	CREATE INDEX log_thread ON log(thread, seq) WHERE n > thread;
 	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
 	`PRAGMA user_version = 2`, // nothing but the version: bodies of interrupts have Clashes
-	`PRAGMA user_version = 3`, // nothing but the version: bodies of the log have Rest
+	`PRAGMA user_version = 3`, // nothing but the version: bodies of the log have Rest, those of threads Previous
 }
 
 // statuses and states by the number that the file has for them. Both only grow.
