@@ -16,6 +16,7 @@ type Dialogue struct {
 
 	// Act runs the action of a row of Tables.Actions. key is the same for every run that counts as the same effect. A row that is none is
 	// refused with CodeNotFound, an input that does not fit with CodeInvalid; other errors are those of the action.
+	// By ctx the InfoOf of package thread tells whose conversation it is; so it does in Validate.
 	Act func(ctx context.Context, action int, key string, input json.RawMessage) (output json.RawMessage, err error)
 	// Validate hands a value to the validator of a row of Tables.Validators and returns it in its normal form. A row that is none is refused
 	// with CodeNotFound; other errors say, in words for the user, why the value is refused.

@@ -94,7 +94,9 @@ func (i *Interrupt) ordered(op string, f *Frame, value json.RawMessage) error {
 
 // mends reports whether another try may mend what a question about a failed step is about.
 func (i *Interrupt) mends() bool {
-	var about struct{ Recoverable bool }
+	var about struct {
+		Recoverable bool `json:"recoverable"`
+	}
 	return json.Unmarshal(i.Payload, &about) == nil && about.Recoverable
 }
 

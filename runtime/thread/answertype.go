@@ -185,8 +185,8 @@ func members(t reflect.Type) []member {
 		var found []member
 		var next []reflect.Type
 		for _, t := range level {
-			for i := range t.NumField() {
-				m, inner := memberOf(t.Field(i))
+			for f := range t.Fields() {
+				m, inner := memberOf(f)
 				if m != nil {
 					found = append(found, *m)
 				} else if inner != nil && !seen[inner] {

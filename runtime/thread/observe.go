@@ -39,7 +39,12 @@ func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context
 	inner := ctx
 	ends := make([]func(StepEnd), len(e.cfg.Observers))
 	for n, o := range e.cfg.Observers {
-		e.guard(func() { inner, ends[n] = o.Step(inner, a) })
+		e.guard(func() {
+			next, ended := o.Step(inner, a)
+			if ends[n] = ended; next != nil {
+				inner = next //nolint:fatcontext // one layer for each observer is what they ask for
+			}
+		})
 	}
 	return inner, func(r *run) {
 		r.mu.Lock()

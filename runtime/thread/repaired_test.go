@@ -13,6 +13,7 @@ import (
 
 // A program with a defect is repaired while a thread waits at the failed step.
 func TestRepairedProgramGoesOnAfterPermanentFailure(t *testing.T) {
+	t.Parallel()
 	type receipt struct{ Amount int }
 	charge := func(r *rig, ctx context.Context) (string, error) {
 		return thread.Do(ctx, "charge", r.did.effect("charge"))

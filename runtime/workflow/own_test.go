@@ -3,7 +3,6 @@ package workflow_test
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +37,7 @@ func TestRecordThatBreaksItsConstraintsIsRefusedWhereItIsReturned(t *testing.T) 
 		require.Contains(w, choices(i), "retry")
 		broken = false
 		w.order(th.ID, `"retry"`)
-		require.Equal(w, "discoveryAgent discoveryAgent discoveryDispatch", strings.Join(w.runs[2:], " "))
+		require.Equal(w, []string{"discoveryAgent", "discoveryAgent", "discoveryDispatch"}, w.runs[2:])
 	})
 }
 

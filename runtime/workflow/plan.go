@@ -231,7 +231,6 @@ func stepIn(input json.RawMessage) string {
 func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error) {
 	child := &s.a.Frame.Children[0]
 	if child.Failure != nil && !child.Skipped { // nobody answered it, say: it is not done, and what is left may build on it
-		//nolint:nilerr // it ends this frame too
 		return thread.Fail(&runtime.Error{Code: child.Failure.Code, Op: "execute step " + p.Steps[0], Err: errors.New(child.Failure.Text)}), nil
 	}
 	next, err := p.take(child)
