@@ -155,10 +155,15 @@ func (c *Change) repair(i *Interrupt, o *order, by string) {
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, Value: orNull(o.Input), By: by})
 	case orderReroute:
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: o.Choice, RouteTo: o.Target, By: by})
-	case orderDone:
+	case orderDone, orderRun:
+		if e := c.Thread.Frame(i.Frame).Effect(doubted(i.Name)); e == nil || e.State != EffectInDoubt {
+			return // it is settled
+		}
+		if o.Choice == orderRun {
+			c.Add(Entry{Type: EntryEffect, Frame: i.Frame, Name: doubted(i.Name), State: EffectFailed, By: by})
+			return
+		}
 		c.Add(Entry{Type: EntryEffect, Frame: i.Frame, Name: doubted(i.Name), State: EffectDone, Value: orNull(o.Value), By: by})
-	case orderRun:
-		c.Add(Entry{Type: EntryEffect, Frame: i.Frame, Name: doubted(i.Name), State: EffectFailed, By: by})
 	default:
 		c.Add(Entry{Type: EntryAgain, Frame: i.Frame, Name: orderRetry, By: by})
 	}

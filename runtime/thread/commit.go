@@ -129,6 +129,9 @@ func (d *driver) commit(c *runtime.Change) error {
 		}
 		c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease))
 	default:
+		if l := &c.Thread.Lease; d.fence == 0 && l.Owner != "" {
+			l.Fence++ // taken over, only to rest: what the engine before still commits is refused
+		}
 		c.Rest()
 	}
 	c.Finish()

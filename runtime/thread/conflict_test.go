@@ -358,3 +358,42 @@ func TestACommandWhoseCallerLeftEarlyIsNotDone(t *testing.T) {
 		r.done(r.reply(th.ID, "which", `"a"`), `"a"`)
 	})
 }
+
+// An engine whose lease is over comes back after another one has asked about the effect that it was at: what
+// it still commits is refused, the question stays, and the effect is not begun again.
+func TestAnOvertakenEngineChangesNothingUnderAnOpenDoubt(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		begun, goOn := make(chan struct{}, 2), make(chan struct{})
+		r.cfg.Owner = "slow"
+		r.with(thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
+			return thread.Once(ctx, "pay", func(_ context.Context, key string) (string, error) {
+				r.did.add("pay", key)
+				begun <- struct{}{}
+				<-goOn
+				return "paid", nil
+			})
+		}))
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
+		require.NoError(r, err)
+		<-begun
+		r.way.cut.Store(true) // it stands still
+		other := r.engine(plain{r.store}, r.cfg, r.machines...)
+		r.pass(5 * time.Minute)
+		th, err = other.Wait(r.ctx, th.ID)
+		require.NoError(r, err)
+		doubt := r.asked(th, "in_doubt/pay")
+		r.way.cut.Store(false) // it goes on
+		close(goOn)
+		r.pass(time.Minute)
+		th = r.load(th.ID)
+		assert.Equal(r, runtime.EffectInDoubt, th.Frames[0].Effect("pay").State)
+		_, err = other.Answer(r.ctx, th.ID, runtime.Answer{
+			Interrupt: doubt.ID, Value: value(`{"choice":"done","value":"paid, they say"}`), By: "bob",
+		})
+		require.NoError(r, err)
+		end, err := other.Wait(r.ctx, th.ID)
+		require.NoError(r, err)
+		r.done(end, `"paid, they say"`)
+		assert.Equal(r, 1, r.did.of("pay"))
+	})
+}

@@ -240,7 +240,12 @@ func (d *driver) pause() {
 	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.stuck || !d.retryAt.IsZero() {
 		return
 	}
-	d.take(&deed{decide: func(c *runtime.Change) error { c.Pause(); return nil }})
+	d.take(&deed{decide: func(c *runtime.Change) error {
+		if !d.stuck && len(d.runs) == 0 { // decided again, it may be another engine that drives
+			c.Pause()
+		}
+		return nil
+	}})
 }
 
 // launch starts the step of every frame that can move.
@@ -280,7 +285,12 @@ func (d *driver) doubtful(id string) bool {
 	if f := d.current().Frame(id); f == nil || !slices.ContainsFunc(f.Effects, unknownEnd) {
 		return false
 	}
-	d.take(&deed{now: true, decide: func(c *runtime.Change) error { c.Doubt(id); return nil }})
+	d.take(&deed{now: true, decide: func(c *runtime.Change) error {
+		if !d.stuck { // else the engine that drives may be running just these
+			c.Doubt(id)
+		}
+		return nil
+	}})
 	return true
 }
 

@@ -5,6 +5,7 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,19 +29,43 @@ func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 			s.Ended(presencePrefix + old)
 		}
 	}
-	id = presencePrefix + strings.ToLower(rand.Text())
-	file, err := os.OpenFile(s.presence(id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	var file *os.File
+	for range 10 {
+		id = presencePrefix + strings.ToLower(rand.Text())
+		if file, err = s.lockNew(id); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return "", nil, failed("announce", err)
-	}
-	if err := flock(file); err != nil {
-		_ = file.Close()
-		return "", nil, failed("announce", fmt.Errorf("lock %s: %w", file.Name(), err))
 	}
 	return id, func() {
 		_ = os.Remove(file.Name()) // while it is locked: whoever finds it later finds it unlocked, and says the same
 		_ = file.Close()
 	}, nil
+}
+
+// lockNew makes the file of an engine and locks it. It fails when another process took the file for that
+// of an ended one in between, and removed it.
+func (s *Store) lockNew(id string) (*os.File, error) {
+	file, err := os.OpenFile(s.presence(id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = flock(file); err == nil {
+		var ours, there os.FileInfo
+		if ours, err = file.Stat(); err == nil {
+			there, err = os.Stat(file.Name())
+		}
+		if err == nil && !os.SameFile(ours, there) {
+			err = errors.New("it is another file")
+		}
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	return file, nil
 }
 
 // Ended implements [runtime.Presence].

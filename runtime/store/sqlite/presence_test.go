@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -81,4 +82,29 @@ func TestAnEngineThatLeftHasEnded(t *testing.T) {
 	for _, id := range []string{"", "desk", "mem-1", "file-../threads"} {
 		assert.False(t, s.Ended(id), "%q was not announced here", id)
 	}
+}
+
+// Engines that announce themselves while others look for ended ones are never taken for ended.
+func TestAnEngineThatBeginsBesideOthersHasNotEnded(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	first := opened(t, path)
+	stores := []*Store{first}
+	for range 3 {
+		stores = append(stores, opened(t, path))
+	}
+	var all sync.WaitGroup
+	for _, s := range stores {
+		all.Go(func() {
+			for range 200 {
+				id, leave, err := s.Announce(t.Context()) // which looks at the files of all others
+				if !assert.NoError(t, err) {
+					return
+				}
+				assert.False(t, first.Ended(id))
+				leave()
+			}
+		})
+	}
+	all.Wait()
 }
