@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -86,32 +87,75 @@ func (t *Thread) enter(e *Entry) {
 
 // leave removes a frame with all below it, and hands what it returned to its parent.
 func (t *Thread) leave(e *Entry) {
-	f := t.Frame(e.Frame)
-	if f == nil {
+	at := t.frameAt(e.Frame)
+	if at < 0 {
 		return
 	}
-	parent := f.Parent
-	gone := map[string]bool{f.ID: true}
-	t.Frames = slices.DeleteFunc(t.Frames, func(f Frame) bool {
-		gone[f.ID] = gone[f.ID] || gone[f.Parent]
-		return gone[f.ID]
-	})
+	parent := t.Frames[at].Parent
+	if gone := t.below(at); gone != nil {
+		t.Frames = slices.DeleteFunc(t.Frames, func(f Frame) bool { return f.ID == e.Frame || gone[f.ID] })
+	} else {
+		t.cut(at)
+	}
 	up := t.Frame(parent)
 	if up == nil {
 		t.Result, t.Failure, t.Modify, t.Previous = e.Value, e.Failure, nil, nil
 		t.Control, t.Mailbox = nil, nil // an order to pause, and an early answer, are for this turn and not for the next one
 		return
 	}
-	all := true
-	for i := range up.Children {
-		if c := &up.Children[i]; c.Frame == e.Frame {
-			c.Done, c.Value, c.Failure, c.Skipped = true, e.Value, e.Failure, e.State == "skipped"
-		}
-		all = all && up.Children[i].Done
+	if n := up.childAt(e.Frame); n >= 0 {
+		c := &up.Children[n]
+		c.Done, c.Value, c.Failure, c.Skipped = true, e.Value, e.Failure, e.State == "skipped"
 	}
-	if all && up.State == FrameCalling {
+	if up.State == FrameCalling && up.collected() {
 		up.State = FrameReady
 	}
+}
+
+// below returns the ids of all frames below one; nil when there are none, which is what most frames have that end.
+func (t *Thread) below(at int) (ids map[string]bool) {
+	top := t.Frames[at].ID
+	if f := &t.Frames[at]; len(f.Children) == 0 && f.Visit <= 1 && len(f.Visits) == 0 {
+		return nil // children are forgotten at the next step, and it has seen but one
+	}
+	for n := at + 1; n < len(t.Frames); n++ { // parents come first
+		if f := &t.Frames[n]; f.Parent == top || ids[f.Parent] {
+			if ids == nil {
+				ids = map[string]bool{}
+			}
+			ids[f.ID] = true
+		}
+	}
+	return ids
+}
+
+// cut removes one frame. The shorter side moves: of many siblings that end in the order they began, only their parent does.
+func (t *Thread) cut(at int) {
+	if at >= len(t.Frames)/2 {
+		t.Frames = slices.Delete(t.Frames, at, at+1)
+		return
+	}
+	copy(t.Frames[1:at+1], t.Frames[:at])
+	t.Frames = t.Frames[1:]
+}
+
+// childAt returns the index of the child that a frame was made for, or -1.
+func (f *Frame) childAt(id string) int {
+	at, found := sort.Find(len(f.Children), func(n int) int { return byAge(id, f.Children[n].Frame) })
+	if !found { // one that took another's place stands where that was
+		at = slices.IndexFunc(f.Children, func(c Child) bool { return c.Frame == id })
+	}
+	return at
+}
+
+// collected reports whether all children have returned. The last one mostly has not.
+func (f *Frame) collected() bool {
+	for n := len(f.Children) - 1; n >= 0; n-- {
+		if !f.Children[n].Done {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Thread) control(e *Entry) {

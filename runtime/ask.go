@@ -81,7 +81,10 @@ func (c *Change) winner(kind string) *Interrupt {
 	var won *Interrupt
 	best := c.urgency(kind)
 	for _, i := range c.Thread.Open {
-		if urgency := c.urgency(i.Kind); i.State == InterruptOpen && urgency < best {
+		if i.State != InterruptOpen || i.Kind == kind {
+			continue
+		}
+		if urgency := c.urgency(i.Kind); urgency < best {
 			won, best = i, urgency
 		}
 	}
@@ -95,6 +98,9 @@ func (c *Change) supersedes(kind string) bool {
 
 // displace makes less urgent interrupts give way to a new one.
 func (c *Change) displace(by *Interrupt) {
+	if !slices.ContainsFunc(c.Thread.Open, func(i *Interrupt) bool { return i.Kind != by.Kind }) {
+		return
+	}
 	supersede, urgency := c.supersedes(by.Kind), c.urgency(by.Kind)
 	for _, i := range slices.Clone(c.Thread.Open) {
 		switch {

@@ -106,7 +106,11 @@ func (c *Change) Add(e Entry) {
 		e.At = c.Now
 	}
 	e.Seq = c.Thread.Seq + 1
-	if i := c.Thread.apply(&e); i != nil {
+	switch i := c.Thread.apply(&e); {
+	case i == nil:
+	case e.Type == EntryAsked: // it is new
+		c.Interrupts = append(c.Interrupts, i)
+	default:
 		c.note(i)
 	}
 	c.Entries = append(c.Entries, e)
@@ -158,22 +162,19 @@ func (c *Change) Cancel(by, reason string) error {
 
 // end removes a frame, its open interrupts and everything below it.
 func (c *Change) end(id string, value json.RawMessage, failure *Failure, state, by string) {
-	f := c.Thread.Frame(id)
-	if f == nil {
+	at := c.Thread.frameAt(id)
+	if at < 0 {
 		return
 	}
-	gone := map[string]bool{id: true}
-	for _, below := range c.Thread.Frames { // parents come first
-		gone[below.ID] = gone[below.ID] || gone[below.Parent]
-	}
-	for _, below := range c.Thread.Frames {
-		if gone[below.ID] {
-			c.ExpireReroutes(below.ID)
+	below := c.Thread.below(at)
+	for n := at; n < len(c.Thread.Frames) && len(c.Thread.Reroutes) > 0; n++ {
+		if f := c.Thread.Frames[n].ID; f == id || below[f] {
+			c.ExpireReroutes(f)
 		}
 	}
-	root := f.Parent == ""
+	root := c.Thread.Frames[at].Parent == ""
 	for _, i := range slices.Clone(c.Thread.Open) {
-		if root || gone[i.Frame] { // with the root also a pause ends: there is nothing to hold
+		if root || i.Frame == id || below[i.Frame] { // with the root also a pause ends: there is nothing to hold
 			c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
 		}
 	}

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -219,15 +221,26 @@ func (t *Thread) Rests() bool {
 // Paused reports whether a user escape holds every frame.
 func (t *Thread) Paused() bool { return t.Control != nil && t.Control.Paused }
 
-// Frame returns the frame of that id, or nil. The result belongs to the record and is only read.
+// Frame returns the frame of that id, or nil. The result belongs to the record and is only read. Of the Thread of a
+// [Change] it is good until something is added to that.
 func (t *Thread) Frame(id string) *Frame {
-	for i := range t.Frames {
-		if t.Frames[i].ID == id {
-			return &t.Frames[i]
-		}
+	if at := t.frameAt(id); at >= 0 {
+		return &t.Frames[at]
 	}
 	return nil
 }
+
+// frameAt returns the index of a frame, or -1. Frames stand in the order they were made, which is that of their ids where a [Change] made them.
+func (t *Thread) frameAt(id string) int {
+	at, found := sort.Find(len(t.Frames), func(n int) int { return byAge(id, t.Frames[n].ID) })
+	if !found {
+		at = slices.IndexFunc(t.Frames, func(f Frame) bool { return f.ID == id })
+	}
+	return at
+}
+
+// byAge compares ids that are a letter and a number: the shorter number is the smaller one.
+func byAge(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
 // Root returns the frame of the turn, or nil between turns.
 func (t *Thread) Root() *Frame {
@@ -239,7 +252,7 @@ func (t *Thread) Root() *Frame {
 
 // Interrupt returns the open or queued interrupt of that id, or nil.
 func (t *Thread) Interrupt(id string) *Interrupt {
-	for _, i := range t.Open {
+	for _, i := range slices.Backward(t.Open) { // the latest is asked for most
 		if i.ID == id {
 			return i
 		}

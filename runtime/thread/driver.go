@@ -118,6 +118,7 @@ func (d *driver) receive() {
 	came := d.queue
 	d.queue = nil
 	d.mu.Unlock()
+	collected := false
 	for _, x := range came {
 		if x.run != nil {
 			if x.run.lost {
@@ -138,8 +139,14 @@ func (d *driver) receive() {
 				d.fence = x.fence
 			}
 		}
-		d.collect() // what steps did before it comes before it: it may end them
-		d.take(x)
+		if !collected { // what steps did before these deeds comes before them: they may end steps
+			d.collect()
+			collected = true
+		}
+		d.add(x)
+	}
+	if len(came) > 0 {
+		d.heed()
 	}
 }
 

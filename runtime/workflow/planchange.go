@@ -144,7 +144,7 @@ func changePlan(ctx context.Context, e *thread.Engine, id, by string, change fun
 			return err
 		}
 		event.name = "plan_modified"
-		root := c.Thread.Root()
+		root := *c.Thread.Root() // a copy: that of the thread is good until the first change
 		locals, err1 := runtime.Encode(p)
 		shows, err2 := runtime.Encode(p.current())
 		if err := errors.Join(err1, err2); err != nil {
