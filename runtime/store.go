@@ -53,7 +53,8 @@ type Store interface {
 	// Commits of other threads may share one sync with this one, and do not wait for one another longer than that takes.
 	Commit(ctx context.Context, changes ...*Change) error
 
-	// Interrupts returns the interrupts that match, most urgent first: by priority, then creation time, then id.
+	// Interrupts returns the interrupts that match, most urgent first: by priority, then creation time, then id. With ByAge it
+	// returns them in the order in which they were first committed.
 	Interrupts(ctx context.Context, q InterruptQuery) ([]*Interrupt, error)
 
 	// Log returns the entries that match, in the order they were committed. An entry whose commit has returned is there; nothing appears later
@@ -78,6 +79,10 @@ type InterruptQuery struct {
 	Before   time.Time      // created before this time
 	After    *InterruptMark // go on after this one
 	Limit    int            // at most; 0 means [DefaultLimit]
+
+	// ByAge returns the oldest first, for readers of all pages: each page costs what it returns, however many there are.
+	// Of After only the ID counts then, which must be that of a stored interrupt: after any other there is none.
+	ByAge bool
 }
 
 // InterruptMark is a place in the order of interrupts.

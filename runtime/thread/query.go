@@ -236,7 +236,7 @@ func (e *Engine) all(ctx context.Context, thread string) ([]runtime.Entry, map[s
 		}
 	}
 	found := map[string]*runtime.Interrupt{}
-	q := runtime.InterruptQuery{Thread: thread, Limit: page}
+	q := runtime.InterruptQuery{Thread: thread, ByAge: true, Limit: page}
 	for {
 		rows, err := e.store.Interrupts(ctx, q)
 		if err != nil {
@@ -248,8 +248,7 @@ func (e *Engine) all(ctx context.Context, thread string) ([]runtime.Entry, map[s
 		if len(rows) < page {
 			return entries, found, nil
 		}
-		last := rows[len(rows)-1]
-		q.After = &runtime.InterruptMark{Priority: last.Priority, Created: last.Created, ID: last.ID}
+		q.After = &runtime.InterruptMark{ID: rows[len(rows)-1].ID}
 	}
 }
 
@@ -307,14 +306,14 @@ type Stat struct {
 	Median, P95          time.Duration // from asking to the answer; 0 when none was answered
 }
 
-// Stats counts the interrupts created since a time, in the order of kind, node and assignee. It reads all of them: its cost grows with their
-// number.
+// Stats counts the interrupts created since a time, in the order of kind, node and assignee. It reads all there are, each once: its cost
+// grows with their number.
 func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 	type key struct{ kind, node, assignee string }
 	rows := map[key]*Stat{}
 	took := map[key][]time.Duration{}
 	const page = 1000
-	q := runtime.InterruptQuery{Limit: page, States: []runtime.InterruptState{
+	q := runtime.InterruptQuery{ByAge: true, Limit: page, States: []runtime.InterruptState{
 		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
 		runtime.InterruptExpired,
 	}}
@@ -324,7 +323,7 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 			return nil, err
 		}
 		for _, i := range found {
-			q.After = &runtime.InterruptMark{Priority: i.Priority, Created: i.Created, ID: i.ID}
+			q.After = &runtime.InterruptMark{ID: i.ID}
 			if i.Created.Before(since) {
 				continue
 			}

@@ -35,18 +35,27 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*ru
 	var found []*runtime.Interrupt
 	err := s.do(ctx, "query interrupts", s.mu.RLocker(), func() error {
 		from, all, most := place{n: math.MinInt}, &s.asked, cmp.Or(q.Limit, runtime.DefaultLimit)
+		t, at := s.thread(q.Thread), placeOf
+		if q.ByAge {
+			all, at = &s.aged, s.ageOf
+		}
 		if q.After != nil {
-			from = place{n: q.After.Priority, at: q.After.Created, id: q.After.ID}
+			from = at(&runtime.Interrupt{ID: q.After.ID, Priority: q.After.Priority, Created: q.After.Created})
+		}
+		if len(q.States) == 0 && q.ID == "" && q.Thread == "" {
+			q.States = []runtime.InterruptState{runtime.InterruptOpen}
 		}
 		switch {
 		case q.ID != "":
 			all = new(order)
 			if i := s.interrupts[q.ID]; i != nil {
-				all.add(placeOf(i))
+				all.add(at(i))
 			}
 		case q.Thread != "":
-			all = &s.thread(q.Thread).asked
-		case len(q.States) == 0 || len(q.States) == 1 && q.States[0] == runtime.InterruptOpen:
+			if all = &t.asked; q.ByAge {
+				all = &t.aged
+			}
+		case !q.ByAge && len(q.States) == 1 && q.States[0] == runtime.InterruptOpen:
 			all = &s.inbox
 		}
 		for id := range all.after(from) {
@@ -63,6 +72,14 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*ru
 		return nil, err
 	}
 	return new(copier).interrupts(found), nil
+}
+
+// ageOf is the place of an interrupt by age; of one that is not there, behind all others.
+func (s *Store) ageOf(i *runtime.Interrupt) place {
+	if n, found := s.numbers[i.ID]; found {
+		return place{n: n, id: i.ID}
+	}
+	return place{n: math.MaxInt}
 }
 
 func matches(q *runtime.InterruptQuery, i *runtime.Interrupt) bool {

@@ -28,18 +28,23 @@ type Store struct {
 	asked      order           // of interrupts
 	inbox      order           // of those that are open
 	engines    map[string]bool // by the id they got: whether they are present
+	aged       order           // of interrupts, by number
+	numbers    map[string]int  // of interrupts, in the order they were first committed
 }
 
 type thread struct {
 	record   *runtime.Thread // with Open; replaced, never written into
 	asked    order           // of its interrupts
+	aged     order           // of the same, by number
 	log      []*runtime.Entry
 	requests map[string][]*runtime.Entry // the one with that request id
 }
 
 // Open returns an empty store.
 func Open() *Store {
-	return &Store{threads: map[string]*thread{}, interrupts: map[string]*runtime.Interrupt{}, engines: map[string]bool{}}
+	return &Store{
+		threads: map[string]*thread{}, interrupts: map[string]*runtime.Interrupt{}, engines: map[string]bool{}, numbers: map[string]int{},
+	}
 }
 
 // Announce implements [runtime.Presence].
@@ -179,6 +184,10 @@ func (s *Store) put(t *thread, record *runtime.Thread, i *runtime.Interrupt) {
 		for _, o := range []*order{&s.asked, &s.inbox, &t.asked} {
 			o.remove(placeOf(had))
 		}
+	} else {
+		s.numbers[i.ID] = len(s.numbers)
+		s.aged.add(s.ageOf(i))
+		t.aged.add(s.ageOf(i))
 	}
 	s.interrupts[i.ID] = i
 	s.asked.add(placeOf(i))

@@ -225,7 +225,7 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // fill commits waiting threads, 200 to a transaction.
-func fill(tb testing.TB, s *Store, n int, now func(n int) time.Time) {
+func fill(tb testing.TB, s runtime.Store, n int, now func(n int) time.Time) {
 	tb.Helper()
 	rules := benchRules()
 	for from := 0; from < n; from += 200 {

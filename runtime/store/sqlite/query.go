@@ -104,12 +104,9 @@ func (f *filter) where(on bool, text string, args ...any) {
 	}
 }
 
-// Interrupts implements [runtime.Store]. A damaged interrupt is refused when it was asked for by id or thread; otherwise it is left out, and
-// the log of the program says so.
-func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) (found []*runtime.Interrupt, err error) {
-	const op = "query interrupts"
-	var f filter
-	one := q.ID != "" || q.Thread != ""
+// selected is the query for interrupts; one: of a thread, or by id.
+func selected(q runtime.InterruptQuery, one bool) *filter {
+	f := new(filter)
 	if len(q.States) == 0 && !one {
 		q.States = []runtime.InterruptState{runtime.InterruptOpen}
 	}
@@ -124,9 +121,21 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) (found
 	f.where(q.Assignee != "", " AND (i.who IS NULL OR instr(i.who, ?))", names([]string{q.Assignee}))
 	f.where(!q.Before.IsZero(), " AND i.created < ?", ceil(q.Before))
 	if a := q.After; a != nil {
-		f.where(true, " AND (i.priority, i.created, i.id) > (?, ?, ?)", int64(a.Priority), a.Created.UnixMilli(), a.ID)
+		f.where(q.ByAge, " AND i.n > (SELECT n FROM interrupt WHERE id = ?)", a.ID)
+		f.where(!q.ByAge, " AND (i.priority, i.created, i.id) > (?, ?, ?)", int64(a.Priority), a.Created.UnixMilli(), a.ID)
 	}
-	f.where(true, " ORDER BY i.priority, i.created, i.id LIMIT ?", limit(q.Limit))
+	f.where(q.ByAge, " ORDER BY i.n")
+	f.where(!q.ByAge, " ORDER BY i.priority, i.created, i.id")
+	f.where(true, " LIMIT ?", limit(q.Limit))
+	return f
+}
+
+// Interrupts implements [runtime.Store]. A damaged interrupt is refused when it was asked for by id or thread; otherwise it is left out, and
+// the log of the program says so.
+func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) (found []*runtime.Interrupt, err error) {
+	const op = "query interrupts"
+	one := q.ID != "" || q.Thread != ""
+	f := selected(q, one)
 	read := s.read
 	if q.ID != "" {
 		read = s.readShort

@@ -13,7 +13,8 @@
 //
 // A commit is three short statements: the thread, the interrupt, and one row of the log for all its entries. Load is one statement. Neither
 // grows with the history of a thread or with the number of other threads. A page of the inbox costs what it returns; filters look at the
-// rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all.
+// rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all; by age,
+// a page of final interrupts costs what it returns too.
 //
 // The file must be on a local disk, and nothing else in the process may open it: the locks of SQLite end when any handle of the file is closed.
 package sqlite

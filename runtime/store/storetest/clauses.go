@@ -27,6 +27,7 @@ var clauses = []clause{
 	{"empty states mean open, or any with id or thread", "InterruptQuery.States", always, inboxStates},
 	{"interrupts come by priority, time and id", "Interrupts: most urgent first", always, inboxOrder},
 	{"a mark goes on exactly behind itself", "InterruptQuery.After", always, inboxPages},
+	{"interrupts by age come in the order of their first commit", "InterruptQuery.ByAge", always, inboxAges},
 	{"every filter of interrupts selects, and all must match", "InterruptQuery", always, inboxFilters},
 	{"values of interrupt filters are only values", "InterruptQuery: no text is a pattern or a query", always, inboxOddValues},
 	{"interrupts have a default limit", "InterruptQuery.Limit", always, inboxLimits},

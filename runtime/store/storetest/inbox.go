@@ -106,6 +106,46 @@ func inboxPages(tr *trial) {
 	assert.Empty(tr, tr.interrupts(only), "all fields that are set must match")
 }
 
+// inboxAges reads the interrupts in the order they were first committed, in pages of every size: one thread's and all,
+// whatever their urgency is, and whatever became of them since.
+func inboxAges(tr *trial) {
+	all := tr.unordered(23)
+	tr.commit(tr.holds("a", all[:9]...))
+	tr.commit(tr.holds("b", all[9:]...))
+	changed := *all[3]
+	changed.State, changed.Priority = runtime.InterruptAnswered, 9
+	c := tr.next("a")
+	c.Interrupts = append(c.Interrupts, &changed)
+	tr.commit(c)
+	all[3] = &changed
+	opened := append(slices.Clone(all[:3]), all[4:]...)
+	either := []runtime.InterruptState{runtime.InterruptAnswered, runtime.InterruptOpen}
+	for _, ask := range []struct {
+		q    runtime.InterruptQuery
+		want []*runtime.Interrupt
+	}{
+		{runtime.InterruptQuery{}, opened},
+		{runtime.InterruptQuery{States: either}, all},
+		{runtime.InterruptQuery{Thread: "a"}, all[:9]},
+		{runtime.InterruptQuery{Thread: "b", States: either}, all[9:]},
+		{runtime.InterruptQuery{ID: all[3].ID}, all[3:4]},
+	} {
+		q := ask.q
+		for q.ByAge, q.Limit = true, 1; q.Limit <= len(all)+1; q.Limit++ {
+			q.After = nil
+			var got []string
+			for page := tr.interrupts(q); len(page) > 0 && len(got) <= len(all); page = tr.interrupts(q) {
+				assert.LessOrEqual(tr, len(page), q.Limit)
+				got = append(got, idsOf(page)...)
+				q.After = &runtime.InterruptMark{ID: got[len(got)-1]}
+			}
+			assert.Equal(tr, idsOf(ask.want), got, "%+v in pages of %d", ask.q, q.Limit)
+		}
+		q.After = &runtime.InterruptMark{ID: "nothing"}
+		assert.Empty(tr, tr.interrupts(q), "after one that is not there")
+	}
+}
+
 // inboxFilters tries each field alone, several at once, and values that nothing has.
 func inboxFilters(tr *trial) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

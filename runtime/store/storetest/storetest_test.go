@@ -141,6 +141,10 @@ var controls = map[string][]func() *broken{
 		},
 	},
 	"interrupts come by priority, time and id": {byTime},
+	"interrupts by age come in the order of their first commit": {
+		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge = false }) },
+		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge, q.After = true, nil }) },
+	},
 	"a mark goes on exactly behind itself": {
 		func() *broken {
 			return asks(func(q *runtime.InterruptQuery) {
