@@ -144,13 +144,17 @@ func (s *Store) pass() {
 // write commits the jobs in one transaction. Each is refused or written on its own; when something is in the way that may be the matter of
 // one, each has a transaction of its own.
 func (s *Store) write(ctx context.Context, batch []*job) {
-	if err := s.begin(ctx); err != nil {
+	err := s.inPlace(ctx)
+	if err == nil {
+		err = s.begin(ctx)
+	}
+	if err != nil {
 		for _, j := range batch {
 			j.err = failed("commit", err)
 		}
 		return
 	}
-	err := s.transact(ctx, batch)
+	err = s.transact(ctx, batch)
 	switch {
 	case err == nil:
 		maps.Copy(s.shapes, s.fresh)

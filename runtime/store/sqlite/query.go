@@ -211,8 +211,9 @@ func (s *Store) Log(ctx context.Context, q runtime.LogQuery) (found []runtime.En
 	return found, nil
 }
 
-// Threads implements [runtime.Store].
+// Threads implements [runtime.Store]. An engine calls it every Config.Poll, so it also looks whether the file is still in its place.
 func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (found []runtime.ThreadRow, err error) {
+	_ = s.inPlace(ctx) // its log line is what counts here: reads go on
 	var f filter
 	running := len(q.Statuses) == 1 && q.Statuses[0] == runtime.StatusRunning
 	f.where(true, listThreads)

@@ -6,8 +6,8 @@
 // system that does not take them is refused. Commits that arrive while another one is being synced go to disk together, in one transaction;
 // each is still refused or done on its own. A lone caller pays no hand-off to another goroutine.
 //
-// A row that was damaged is found by its checksum and refused with CodeInternal; other threads go on. Two processes may use one file: the
-// version of a thread decides, as between goroutines.
+// A row of the file that was damaged is found by its checksum when it is read, and refused with CodeInternal; other threads
+// go on. Two processes may use one file: the version of a thread decides, as between goroutines.
 //
 // # What it costs
 //
@@ -15,6 +15,20 @@
 // grows with the history of a thread or with the number of other threads. A page of the inbox costs what it returns; filters look at the
 // rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all; by age,
 // a page of final interrupts costs what it returns too.
+//
+// # What damage does
+//
+// After a stop that was not clean, Open checks the structure of the file and refuses a damaged one; after a clean stop it
+// does not, and a row that an index has lost is missing without a word. The write-ahead log is another thing: after a stop
+// that was not clean it holds what was committed last, and SQLite reads it up to the first frame whose checksum is wrong.
+// What comes after that frame, or was cut off, or was in a log that was deleted, is taken back without an error, although it
+// was acknowledged. A disk that damages what it has synced can so lose the last commits, and no checksum of a row shows it.
+//
+// A file that is deleted, moved or replaced while it is open is noticed at the next commit, and by an engine at its next look
+// at what is due (thread.Config.Poll): commits are refused with CodeUnavailable, and the log of the program says why. A file
+// that another program writes into is not noticed.
+//
+// [Store.Backup] makes a copy while the store is used. A copy of the file alone is none: see there.
 //
 // The file must be on a local disk, and nothing else in the process may open it: the locks of SQLite end when any handle of the file is closed.
 package sqlite
@@ -27,6 +41,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -44,6 +59,9 @@ type Store struct {
 	readers chan *conn // those that nobody uses
 	all     int        // how many there are
 	done    chan struct{}
+
+	files    openFiles   // of this store
+	replaced atomic.Bool // another one stands where an open one stood
 
 	mu     sync.Mutex // of what follows
 	queue  []*job     // commits that wait for the writer
@@ -123,7 +141,8 @@ func (s *Store) open(ctx context.Context, path string, readers int) error {
 			return err
 		}
 	}
-	return nil
+	s.files, err = filesOf(path)
+	return err
 }
 
 // look refuses a file that is not ours before anything writes to it.
