@@ -311,7 +311,7 @@ func (d *driver) beat() {
 	if d.base.Version != before.Version {
 		d.heed()
 	}
-	if d.fence == 0 || d.base.Lease.Until.Sub(d.engine.clock.Now()) < d.engine.cfg.Lease/2 {
+	if d.fence == 0 || renews(&d.base.Lease, d.engine.clock.Now(), &d.engine.cfg) {
 		d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
 	}
 }

@@ -75,6 +75,12 @@
 // thread with a higher fence, and only then runs its steps. What the former one still tries to commit is
 // refused by the fence, and dropped. An engine that lacks the machine of a frame takes answers and leaves the steps to those that have it.
 //
+// A lease is over when its time is, and it was not renewed while another engine watched it: for a quarter of a
+// lease or twice Config.Poll, whichever is more, and no longer than a lease. One that ends later than any that is
+// made now, since the clock has gone back, is over when it was watched for as long as a lease lasts. So a clock that
+// jumps takes no thread from an engine that is alive, and keeps none for a dead one. Deadlines do follow the clock:
+// when it jumps forward they come early, and when it goes back they come late, and an answer until then is in time.
+//
 // # Closing
 //
 // [Engine.Close] begins no step any more, refuses new calls with CodeUnavailable, and waits for the steps that run. At the end of its context

@@ -307,17 +307,13 @@ func unknownEnd(e runtime.Effect) bool {
 
 // mine reports whether this engine may drive the thread: nobody else does, and it knows the code of every frame.
 func (d *driver) mine() bool {
-	t := d.base
+	t, e := d.base, d.engine
 	if t == nil {
 		return true
 	}
-	for i := range t.Frames {
-		if d.engine.machines[t.Frames[i].Machine] == nil {
-			return false
-		}
-	}
 	l := &t.Lease
-	return l.Owner == "" || l.Owner == d.engine.process || !l.Until.After(d.engine.clock.Now()) || d.engine.dead(l.Owner)
+	return e.knows(t) && (l.Owner == "" || l.Owner == e.process || e.dead(l.Owner) ||
+		leaseOver(l, e.clock.Now(), e.leases.seen(t.ID, *l), &e.cfg))
 }
 
 func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {

@@ -31,6 +31,12 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context, ke
 // If its end is unknown, because the process died, fn's context ended, or fn returned CodeInDoubt, the
 // thread asks a person with a system_error interrupt whether it happened (done, with its value), did not
 // (run), or all is to end (abort). It costs one commit more than Do.
+//
+// One case is left. A process that stands still for longer than its lease, stopped or swapped out between that
+// commit and what fn does, is overtaken: another one asks the person, who looks, finds nothing, and says run. When
+// the first goes on, its effect happens too. The record stays right, since nothing more of the first is stored, but
+// the world outside saw two. So give key to what fn calls, as its idempotency key, and look for that key there when
+// asked; where no key can be given, answer only when the first process is surely gone.
 func Once[T any](ctx context.Context, name string, fn func(ctx context.Context, key string) (T, error)) (T, error) {
 	return effect(ctx, "once "+name, name, true, fn)
 }

@@ -27,7 +27,7 @@ func (systemClock) Now() time.Time { return time.Now() }
 
 // Config is what an engine can be told. The zero value works; [Open] copies it.
 type Config struct {
-	Clock  Clock                 // default: the system's
+	Clock  Clock                 // default: the system's. Deadlines follow it: when it jumps they come early, or late
 	NewID  func() string         // ids of threads and interrupts; default: 26 characters, sorted by time, 80 bits of them random
 	Log    *slog.Logger          // default: none. Payloads and answers appear as digests only
 	Kinds  []runtime.Kind        // default: those of the machines' spec, see [Specified]; else [runtime.DefaultKinds]
@@ -35,8 +35,10 @@ type Config struct {
 	Shapes []runtime.StoredShape // what stored data relies on; default: those of the machines' spec. Empty and not nil: nothing is compared
 
 	StepTimeout time.Duration // how long a step may run; default 5 minutes. Waiting for a person does not count
-	Lease       time.Duration // how long another process leaves a running thread alone, unless it is seen that this one died; default 30 seconds, renewed by half
-	Poll        time.Duration // how often the store is asked for what other processes did, and for what is due; default 1 second
+	// Lease is how long another process leaves a running thread alone, unless it is seen that this one died; default 30 seconds, renewed by half.
+	// Engines on one store have the same. A clock that jumps ends no lease: one that seems over, or too long, is watched for a while first.
+	Lease time.Duration
+	Poll  time.Duration // how often the store is asked for what other processes did, and for what is due; default 1 second
 
 	// Eager is how long an acknowledgement may wait to share its commit with the step that it leads to; default 5 milliseconds. Below zero
 	// every command is committed before its step runs: then no effect happens on a start, an answer or a message that is refused.
@@ -78,6 +80,7 @@ type Engine struct {
 	loops   sync.WaitGroup
 	crew    *crew // runs steps and drivers
 	timer   *timers
+	leases  leases // of others
 	news    bulletin
 }
 
