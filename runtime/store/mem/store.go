@@ -180,7 +180,8 @@ func (s *Store) apply(c *runtime.Change) {
 
 // put keeps the latest form of an interrupt, in the record too while it is open or queued.
 func (s *Store) put(t *thread, record *runtime.Thread, i *runtime.Interrupt) {
-	if had := s.interrupts[i.ID]; had != nil {
+	had := s.interrupts[i.ID]
+	if had != nil {
 		for _, o := range []*order{&s.asked, &s.inbox, &t.asked} {
 			o.remove(placeOf(had))
 		}
@@ -195,7 +196,10 @@ func (s *Store) put(t *thread, record *runtime.Thread, i *runtime.Interrupt) {
 	if i.State == runtime.InterruptOpen {
 		s.inbox.add(placeOf(i))
 	}
-	at := slices.IndexFunc(record.Open, func(o *runtime.Interrupt) bool { return o.ID == i.ID })
+	at := -1 // a new one is not there
+	if had != nil {
+		at = slices.IndexFunc(record.Open, func(o *runtime.Interrupt) bool { return o.ID == i.ID })
+	}
 	if at < 0 {
 		at, record.Open = len(record.Open), append(record.Open, nil)
 	}
