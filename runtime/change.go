@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -50,10 +51,21 @@ type Change struct {
 	Before     int64   // the version that must be stored; 0: the thread is new
 	Fence      int64   // the fence that must be stored; 0: whoever drives
 	Entries    []Entry
-	Interrupts []*Interrupt // new or changed, each once, as they are after
+	Copied     iter.Seq2[Entry, error] // entries before Entries, read while the change is committed, so that many need no memory; see [ForkAt]
+	Interrupts []*Interrupt            // new or changed, each once, as they are after
 
 	Now   time.Time // in milliseconds, UTC
 	rules *Rules
+	news  []Entry // of Copied
+}
+
+// News returns the entries that are new to who watches: Entries, and of a fork before them its first entry, those that ask what is still
+// open, and the one that ended it. The others of Copied happened to its source.
+func (c *Change) News() []Entry {
+	if c.Copied == nil {
+		return c.Entries
+	}
+	return append(slices.Clip(c.news), c.Entries...)
 }
 
 // NewChange begins a change of a record. The record itself stays as it is.
@@ -128,7 +140,7 @@ func (c *Change) note(i *Interrupt) {
 }
 
 // Empty reports whether nothing happened.
-func (c *Change) Empty() bool { return len(c.Entries) == 0 }
+func (c *Change) Empty() bool { return len(c.Entries) == 0 && c.Copied == nil }
 
 // Return ends a frame with a value. The thread is idle when it was the root.
 func (c *Change) Return(frame string, value json.RawMessage) { c.end(frame, value, nil, "", "") }

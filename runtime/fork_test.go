@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"iter"
 	"testing"
 	"time"
 
@@ -13,7 +14,34 @@ import (
 // fork makes a thread of the first entries of the desk's.
 func (d *desk) fork(at int64) (*runtime.Change, []runtime.Entry, error) {
 	d.t.Helper()
-	return runtime.ForkAt("fork", d.thread, d.log, func(id string) *runtime.Interrupt { return d.interrupts[id] }, at, &d.rules, "eve", noon.Add(time.Hour))
+	find := func(id string) *runtime.Interrupt { return d.interrupts[id] }
+	c, after, err := runtime.ForkAt("fork", d.thread, walked(d.log), find, at, &d.rules, "eve", noon.Add(time.Hour))
+	if err == nil {
+		whole(d.t, c)
+	}
+	return c, after, err
+}
+
+// whole puts the copied entries before the others, as a store does.
+func whole(t tester, c *runtime.Change) {
+	t.Helper()
+	var copied []runtime.Entry
+	for e, err := range c.Copied {
+		require.NoError(t, err)
+		copied = append(copied, e)
+	}
+	c.Entries, c.Copied = append(copied, c.Entries...), nil
+}
+
+// walked yields the entries of a log.
+func walked(log []runtime.Entry) iter.Seq2[runtime.Entry, error] {
+	return func(yield func(runtime.Entry, error) bool) {
+		for _, e := range log {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 func TestForks(t *testing.T) {
@@ -129,8 +157,9 @@ func TestForksWaitFromTheirOwnBeginning(t *testing.T) {
 			d.do((*runtime.Change).Due) // the source is past it, where there is one
 
 			find := func(id string) *runtime.Interrupt { return d.interrupts[id] }
-			c, _, err := runtime.ForkAt("fork", d.thread, d.log, find, at, &d.rules, "eve", d.now)
+			c, _, err := runtime.ForkAt("fork", d.thread, walked(d.log), find, at, &d.rules, "eve", d.now)
 			require.NoError(t, err)
+			whole(t, c)
 			require.Len(t, c.Thread.Open, 1)
 			in := func(after time.Duration) time.Time {
 				if after == 0 {

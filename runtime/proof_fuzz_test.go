@@ -169,7 +169,7 @@ func replays(t *testing.T, log []byte, asked []runtime.Interrupt) {
 		_, _ = made.Status(), made.Wake()
 	}
 	source := &runtime.Thread{ID: "t"}
-	if _, _, err := runtime.ForkAt("u", source, entries, find, int64(len(entries)), fuzzRules(), "ann", time.UnixMilli(1)); err != nil {
+	if _, _, err := runtime.ForkAt("u", source, walked(entries), find, int64(len(entries)), fuzzRules(), "ann", time.UnixMilli(1)); err != nil {
 		require.Contains(t, []runtime.Code{runtime.CodeInternal, runtime.CodeInvalid}, runtime.CodeOf(err))
 	}
 }

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -39,35 +41,33 @@ func (t *Thread) replay(e Entry, interrupt func(id string) *Interrupt) error {
 }
 
 // ForkAt begins the change that makes a new thread out of the first entries of another one: the record as it was after entry at, with the
-// same frames, effects and answers, and interrupts of its own. entries is the whole log of the source; at must be an entry at which the
-// thread was at rest (Rest or End). Refused with CodeInvalid otherwise. What is open in the fork has a deadline of its own, from its policy and counted from now; one that was set by hand
-// holds where it is still to come.
+// same frames, effects and answers, and interrupts of its own. at must be an entry at which the thread was at rest (Rest or End). Refused
+// with CodeInvalid otherwise. What is open in the fork has a deadline of its own, from its policy and counted from now; one that was set
+// by hand holds where it is still to come.
+//
+// entries yields the whole log of the source, as often as it is walked. It is walked here, and each time the change is committed: the
+// copies are in Change.Copied and never all in memory. An error that it yields is returned.
 //
 // after lists the effects that the source began later, each with its latest state: they happened, or may have, and the fork may do them
-// again under keys of its own. Answers that
-// the source got later are not handed to the fork.
-func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string) *Interrupt, at int64, rules *Rules, by string, now time.Time,
+// again under keys of its own. Answers that the source got later are not handed to the fork.
+func ForkAt(id string, source *Thread, entries iter.Seq2[Entry, error], interrupt func(id string) *Interrupt, at int64, rules *Rules, by string,
+	now time.Time,
 ) (c *Change, after []Entry, err error) {
 	op := "fork thread " + source.ID
-	if at < 1 || at > int64(len(entries)) || !(entries[at-1].End || entries[at-1].Rest) {
-		return nil, nil, refuse(CodeInvalid, op, fmt.Errorf("the thread was not at rest after entry %d: use one whose rest or end is true", at))
-	}
 	c = NewChange(&Thread{ID: id, Fingerprint: source.Fingerprint}, rules, now)
-	ids := map[string]string{}
-	renamed := func(old string) string {
-		if old == "" {
-			return ""
+	f := fork{ids: map[string]string{}, newID: rules.NewID, by: by}
+	f.origin, _ = Encode(Fork{Thread: source.ID, Seq: at}) // cannot fail: text and a number
+	rested := false
+	var later effects
+	for e, err := range entries {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case e.Seq > at:
+			later.add(e)
+			continue
 		}
-		if ids[old] == "" {
-			ids[old] = rules.NewID()
-		}
-		return ids[old]
-	}
-	origin, _ := Encode(Fork{Thread: source.ID, Seq: at}) // cannot fail: text and a number
-	for _, e := range entries[:at] {
-		if e.Type == EntryStarted {
-			e.Value, e.Name = origin, by
-		}
+		rested = e.Seq == at && (e.End || e.Rest)
 		var opened *Interrupt
 		if e.Type == EntryAsked {
 			now := interrupt(e.Interrupt)
@@ -75,20 +75,65 @@ func ForkAt(id string, source *Thread, entries []Entry, interrupt func(id string
 				return nil, nil, refuse(CodeInternal, op, errors.New("interrupt "+e.Interrupt+" is missing"))
 			}
 			opened = now.asked(InterruptState(e.State), e.Until)
-			opened.ID, opened.Thread, opened.SupersededBy = renamed(opened.ID), id, renamed(opened.SupersededBy)
+			opened.ID, opened.Thread, opened.SupersededBy = f.renamed(opened.ID), id, f.renamed(opened.SupersededBy)
 		}
-		if e.Type != EntryEntered { // there it is a frame, and frames keep their ids
-			e.Other = renamed(e.Other)
-		}
-		e.Interrupt, e.Opened, e.End = renamed(e.Interrupt), opened, false
-		e.Thread, e.Cursor, e.Request = "", 0, "" // the requests were the source's
+		e = f.copied(e)
+		e.Opened = opened
 		if i := c.Thread.apply(&e); i != nil {
 			c.note(i)
 		}
-		c.Entries = append(c.Entries, e)
+		if e.Type == EntryStarted || e.Type == EntryOver || opened != nil {
+			c.news = append(c.news, e)
+		}
+	}
+	c.news = slices.DeleteFunc(c.news, func(e Entry) bool { return e.Opened != nil && c.Thread.Interrupt(e.Interrupt) == nil })
+	if !rested {
+		return nil, nil, refuse(CodeInvalid, op, fmt.Errorf("the thread was not at rest after entry %d: use one whose rest or end is true", at))
+	}
+	c.Copied = func(yield func(Entry, error) bool) {
+		for e, err := range entries {
+			if e.Seq > at && err == nil {
+				return
+			}
+			e = f.copied(e)
+			e.End = e.Seq == at && len(c.Entries) == 0
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
 	}
 	c.renew(by)
-	return c, effectsOf(entries[at:]), nil
+	return c, later.list(), nil
+}
+
+// fork copies the entries of a thread for another one.
+type fork struct {
+	ids    map[string]string // of interrupts, by those of the source
+	newID  func() string
+	origin json.RawMessage
+	by     string
+}
+
+func (f *fork) renamed(old string) string {
+	if old == "" {
+		return ""
+	}
+	if f.ids[old] == "" {
+		f.ids[old] = f.newID()
+	}
+	return f.ids[old]
+}
+
+func (f *fork) copied(e Entry) Entry {
+	if e.Type == EntryStarted {
+		e.Value, e.Name = f.origin, f.by
+	}
+	if e.Type != EntryEntered { // there it is a frame, and frames keep their ids
+		e.Other = f.renamed(e.Other)
+	}
+	e.Interrupt, e.Rest, e.End = f.renamed(e.Interrupt), e.Rest || e.End, false
+	e.Thread, e.Cursor, e.Request = "", 0, "" // the requests were the source's
+	return e
 }
 
 // renew gives the open interrupts of a fork their deadlines anew: those of the source may be long over.
@@ -101,19 +146,33 @@ func (c *Change) renew(by string) {
 	}
 }
 
-// effectsOf returns the latest entry of every effect that is not known to have failed, in the order they began.
-func effectsOf(entries []Entry) []Entry {
-	var out []Entry
-	for _, e := range entries {
-		if e.Type != EntryEffect {
-			continue
-		}
-		at := slices.IndexFunc(out, func(o Entry) bool { return o.Frame == e.Frame && o.Name == e.Name && o.State != EffectDone })
-		if at >= 0 {
-			out[at] = e
-		} else {
-			out = append(out, e)
-		}
+// effects keeps the latest entry of every effect, in the order they began.
+type effects struct {
+	entries []Entry
+	begun   map[[2]string]int // those that are not done, by frame and name
+}
+
+func (l *effects) add(e Entry) {
+	if e.Type != EntryEffect {
+		return
 	}
-	return slices.DeleteFunc(out, func(e Entry) bool { return e.State == EffectFailed })
+	if l.begun == nil {
+		l.begun = map[[2]string]int{}
+	}
+	key := [2]string{e.Frame, e.Name}
+	at, found := l.begun[key]
+	if found {
+		l.entries[at] = e
+	} else {
+		at = len(l.entries)
+		l.entries = append(l.entries, e)
+	}
+	if l.begun[key] = at; e.State == EffectDone {
+		delete(l.begun, key)
+	}
+}
+
+// list leaves out those that are known to have failed.
+func (l *effects) list() []Entry {
+	return slices.DeleteFunc(l.entries, func(e Entry) bool { return e.State == EffectFailed })
 }

@@ -20,7 +20,8 @@ type Observer interface {
 	// Step is called before a step runs. The context it returns is the step's; ended is called when the handler has returned, which
 	// may be later than the end of a step that the engine gave up.
 	Step(ctx context.Context, a Activation) (inner context.Context, ended func(StepEnd))
-	// Committed is called after a commit, with the record, the entries and the interrupts it changed.
+	// Committed is called after a commit, with the record, the entries and the interrupts it changed. Of the entries that a fork has
+	// copied only those are told that [runtime.Change.News] names.
 	Committed(t *runtime.Thread, entries []runtime.Entry, interrupts []*runtime.Interrupt)
 }
 
@@ -99,7 +100,7 @@ func (e *Engine) announce(c *runtime.Change) {
 		e.logCommit(c)
 	}
 	for _, o := range e.cfg.Observers {
-		e.guard(func() { o.Committed(c.Thread, c.Entries, c.Interrupts) })
+		e.guard(func() { o.Committed(c.Thread, c.News(), c.Interrupts) })
 	}
 	e.news.publish(c.Thread.ID)
 }
@@ -123,8 +124,8 @@ func (e *Engine) logCommit(c *runtime.Change) {
 			e.log.Info("interrupt closed", append(attrs, "state", i.State)...)
 		}
 	}
-	for n := range c.Entries {
-		switch entry := &c.Entries[n]; {
+	for _, entry := range c.News() {
+		switch {
 		case entry.Type == runtime.EntryOver:
 			e.log.Info("thread over", "thread", c.Thread.ID, "status", entry.State)
 		case entry.Type == runtime.EntryFailed && entry.Failure != nil && !copied:
@@ -142,7 +143,7 @@ func (e *Engine) logCommit(c *runtime.Change) {
 
 // asked reports whether the change opened the interrupt: a claim, say, changes it too.
 func asked(c *runtime.Change, id string) bool {
-	for _, entry := range c.Entries {
+	for _, entry := range c.News() {
 		if entry.Interrupt == id && (entry.Type == runtime.EntryAsked || entry.Type == runtime.EntryOpened) {
 			return true
 		}

@@ -183,12 +183,12 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 	if err != nil {
 		return nil, err
 	}
-	entries, interrupts, err := e.all(ctx, source)
+	interrupts, err := e.interrupts(ctx, source)
 	if err != nil {
 		return nil, err
 	}
 	find := func(id string) *runtime.Interrupt { return interrupts[id] }
-	c, after, err := runtime.ForkAt(id, t, entries, find, seq, &e.rules, by, e.clock.Now())
+	c, after, err := runtime.ForkAt(id, t, e.logOf(ctx, source), find, seq, &e.rules, by, e.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -221,32 +221,43 @@ func (e *Engine) forked(ctx context.Context, fork *runtime.Thread, by string, co
 	return t, nil
 }
 
-// all reads the whole log of a thread, and its interrupts of every state.
-func (e *Engine) all(ctx context.Context, thread string) ([]runtime.Entry, map[string]*runtime.Interrupt, error) {
-	const page = 1000
-	var entries []runtime.Entry
-	for {
-		rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: thread, AfterSeq: int64(len(entries)), Limit: page})
-		if err != nil {
-			return nil, nil, err
-		}
-		entries = append(entries, rows...)
-		if len(rows) < page {
-			break
+// logOf yields the whole log of a thread, page by page.
+func (e *Engine) logOf(ctx context.Context, thread string) iter.Seq2[runtime.Entry, error] {
+	return func(yield func(runtime.Entry, error) bool) {
+		for q := (runtime.LogQuery{Thread: thread, Limit: 1000}); ; {
+			rows, err := e.store.Log(ctx, q)
+			if err != nil {
+				yield(runtime.Entry{}, err)
+				return
+			}
+			for n := range rows {
+				if !yield(rows[n], nil) {
+					return
+				}
+			}
+			if len(rows) < q.Limit {
+				return
+			}
+			q.AfterSeq = rows[len(rows)-1].Seq
 		}
 	}
+}
+
+// interrupts reads the interrupts of a thread, of every state.
+func (e *Engine) interrupts(ctx context.Context, thread string) (map[string]*runtime.Interrupt, error) {
+	const page = 1000
 	found := map[string]*runtime.Interrupt{}
 	q := runtime.InterruptQuery{Thread: thread, ByAge: true, Limit: page}
 	for {
 		rows, err := e.store.Interrupts(ctx, q)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, i := range rows {
 			found[i.ID] = i
 		}
 		if len(rows) < page {
-			return entries, found, nil
+			return found, nil
 		}
 		q.After = &runtime.InterruptMark{ID: rows[len(rows)-1].ID}
 	}

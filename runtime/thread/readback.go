@@ -27,6 +27,14 @@ func (d *driver) landed(c *runtime.Change, err error) bool {
 
 // stored reports whether the log holds the entries of a change, and whether that could be found out.
 func (e *Engine) stored(ctx context.Context, c *runtime.Change) (landed, known bool) {
+	if c.Copied != nil {
+		first, err := e.store.Log(ctx, runtime.LogQuery{Thread: c.Thread.ID, Limit: 1})
+		if err != nil || len(first) == 0 {
+			return false, err == nil
+		}
+		want := c.News()[0]
+		return first[0].Name == want.Name && bytes.Equal(first[0].Value, want.Value), true
+	}
 	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: c.Thread.ID, AfterSeq: c.Entries[0].Seq - 1, Limit: len(c.Entries)})
 	if err != nil {
 		return false, false

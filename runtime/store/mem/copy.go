@@ -24,7 +24,16 @@ type copier struct {
 func take(c *runtime.Change) (*runtime.Change, error) {
 	by := &copier{takes: true}
 	out := &runtime.Change{Before: c.Before, Fence: c.Fence, Thread: by.thread(c.Thread)}
-	out.Entries = list(c.Entries, by.entry)
+	if c.Copied != nil {
+		for e, err := range c.Copied {
+			if err != nil {
+				return nil, err
+			}
+			by.entry(&e)
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	out.Entries = append(out.Entries, list(c.Entries, by.entry)...)
 	out.Interrupts = by.interrupts(c.Interrupts)
 	if by.err != nil {
 		return nil, refuse(runtime.CodeInvalid, "seal", by.err)

@@ -315,11 +315,12 @@ func (s *Store) applyRest(ctx context.Context, r *threadRow) error {
 			return err
 		}
 	}
-	if r.log == nil {
-		return nil
+	for n := range r.log {
+		if _, _, err := s.writer.exec(ctx, insertLog, r.id, r.log[n].seq, r.log[n].body); err != nil {
+			return err
+		}
 	}
-	_, _, err := s.writer.exec(ctx, insertLog, r.id, r.seq, r.log)
-	return err
+	return nil
 }
 
 // conflict says what is in the way of a change.

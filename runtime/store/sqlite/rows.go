@@ -12,10 +12,7 @@ import (
 )
 
 // A cursor is the number of a commit and the place of an entry in it.
-const (
-	placeBits = 20
-	places    = 1 << placeBits
-)
+const placeBits = 20
 
 // threadRow is a change as the file takes it.
 type threadRow struct {
@@ -28,8 +25,12 @@ type threadRow struct {
 	body          []byte
 	interrupts    []interruptRow
 	requests      []requestRow
-	seq           int64 // of the last entry
-	log           []byte
+	log           []logRow
+}
+
+type logRow struct {
+	seq  int64 // of the last entry
+	body []byte
 }
 
 type interruptRow struct {
@@ -96,33 +97,74 @@ func (r *threadRow) fill(c *runtime.Change) error {
 	return r.entries(c)
 }
 
+// inRow is how many entries a row of the log takes: a reader of some of them decodes no more.
+const inRow = 500
+
+// entries encodes the entries of a change. A thread that begins without any has a row for its number.
 func (r *threadRow) entries(c *runtime.Change) error {
-	if len(c.Entries) == 0 && c.Before != 0 {
-		return nil
-	}
-	if len(c.Entries) > places {
-		return r.refuse(runtime.CodeInvalid, fmt.Errorf("%d entries are too many for one commit", len(c.Entries)))
+	var row []runtime.Entry
+	if c.Copied != nil {
+		for e, err := range c.Copied {
+			if err == nil && len(row) == inRow {
+				err = r.logged(row)
+				row = row[:0]
+			}
+			if err == nil {
+				err = r.requested(&e)
+			}
+			if err != nil {
+				return err
+			}
+			row = append(row, e)
+		}
 	}
 	for n := range c.Entries {
-		e := &c.Entries[n]
-		if e.Request == "" {
-			continue
+		if err := r.requested(&c.Entries[n]); err != nil {
+			return err
 		}
-		for _, had := range r.requests {
-			if had.id == e.Request {
-				return r.refuse(runtime.CodeConflict, fmt.Errorf("request %.60q is there twice", e.Request))
-			}
-		}
-		r.requests = append(r.requests, requestRow{id: e.Request, seq: e.Seq})
 	}
-	r.seq = -1 // of a thread that begins without entries: its row is there for its number
-	if n := len(c.Entries); n > 0 {
-		r.seq = c.Entries[n-1].Seq
+	switch {
+	case c.Copied != nil:
+		row = append(row, c.Entries...)
+	case len(c.Entries) == 0 && c.Before != 0:
+		return nil
+	default:
+		row = c.Entries
+	}
+	for len(row) > inRow {
+		if err := r.logged(row[:inRow]); err != nil {
+			return err
+		}
+		row = row[inRow:]
+	}
+	return r.logged(row)
+}
+
+// logged makes a row of entries.
+func (r *threadRow) logged(entries []runtime.Entry) error {
+	row := logRow{seq: -1}
+	if n := len(entries); n > 0 {
+		row.seq = entries[n-1].Seq
 	}
 	var err error
-	if r.log, err = seal(&c.Entries, r.id); err != nil {
+	if row.body, err = seal(&entries, r.id); err != nil {
 		return r.refuse(runtime.CodeInvalid, err)
 	}
+	r.log = append(r.log, row)
+	return nil
+}
+
+// requested notes the request id of an entry.
+func (r *threadRow) requested(e *runtime.Entry) error {
+	if e.Request == "" {
+		return nil
+	}
+	for _, had := range r.requests {
+		if had.id == e.Request {
+			return r.refuse(runtime.CodeConflict, fmt.Errorf("request %.60q is there twice", e.Request))
+		}
+	}
+	r.requests = append(r.requests, requestRow{id: e.Request, seq: e.Seq})
 	return nil
 }
 

@@ -21,7 +21,7 @@ const application = 0x7274676e
 //   - shape: the fingerprints in use, each once
 //   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for never, times are Unix milliseconds
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names, NULL for anybody
-//   - log: a row is a commit with all its entries; n is the order of commits, and seq the last entry's number. The first commit of a thread
+//   - log: a row is a commit with all its entries, and of more than 500 it is several rows; n is the order of commits, and seq the last entry's number. The first commit of a thread
 //     has the number of the thread, so it is found without an index
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{

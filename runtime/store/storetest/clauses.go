@@ -36,6 +36,7 @@ var clauses = []clause{
 	{"the log is in the order of commits", "Log: in the order they were committed, and there when the commit returned", always, logOrder},
 	{"every filter of the log selects at exact places", "LogQuery", always, logQueries},
 	{"request ids are only values", "LogQuery.Request", always, logOddRequests},
+	{"copied entries are committed with the others", "Change.Copied", always, logCopies},
 	{"the log has a default limit", "LogQuery.Limit", always, logLimits},
 	{"a reader that follows its cursor misses nothing", "Log: nothing appears later at an earlier place", always, logFollowed},
 

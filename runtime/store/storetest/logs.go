@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -90,6 +92,60 @@ func logQueries(tr *trial) {
 	sees(nil, runtime.LogQuery{Thread: "nobody"})
 	sees(nil, runtime.LogQuery{Thread: "nobody", Request: "r1"})
 	sees(nil, runtime.LogQuery{After: all[len(all)-1].Cursor + 1000})
+}
+
+// logCopies commits entries that are read while they are committed, many of them, before others. They are the log's like all others, in
+// one commit, and an error while they are read refuses all of it.
+func logCopies(tr *trial) {
+	const many = 1234
+	c := tr.says("a", "last")
+	last := c.Entries
+	c.Entries = nil
+	for n := range many {
+		c.Entries = append(c.Entries, last[0])
+		c.Entries[n].Seq, c.Entries[n].Text = int64(n+1), fmt.Sprint(n)
+	}
+	copied := c.Entries
+	failure := errors.New("it cannot be read")
+	var broken error
+	c.Copied = func(yield func(runtime.Entry, error) bool) {
+		for n, e := range copied {
+			if n == many/2 && broken != nil {
+				yield(runtime.Entry{}, broken)
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+	c.Entries = last
+	for n := range c.Entries {
+		c.Entries[n].Seq += many
+	}
+	c.Thread.Seq += many
+	broken = failure
+	require.ErrorIs(tr, tr.Store.Commit(tr.ctx, c), failure)
+	_, err := tr.Store.Load(tr.ctx, "a")
+	require.Equal(tr, runtime.CodeNotFound, runtime.CodeOf(err))
+	broken = nil
+	require.NoError(tr, tr.Store.Commit(tr.ctx, c))
+	var got []string
+	for q := (runtime.LogQuery{Thread: "a", Limit: 100}); ; {
+		page := tr.log(q)
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			got = append(got, text(e))
+		}
+		q.AfterSeq = page[len(page)-1].Seq
+	}
+	var want []string
+	for _, e := range append(slices.Clone(copied), last...) {
+		want = append(want, text(e))
+	}
+	assert.Equal(tr, want, got)
 }
 
 func logLimits(tr *trial) {

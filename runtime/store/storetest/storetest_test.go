@@ -145,6 +145,9 @@ var controls = map[string][]func() *broken{
 		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge = false }) },
 		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge, q.After = true, nil }) },
 	},
+	"copied entries are committed with the others": {
+		func() *broken { return commits(func(c *runtime.Change) { c.Copied = nil }) },
+	},
 	"a mark goes on exactly behind itself": {
 		func() *broken {
 			return asks(func(q *runtime.InterruptQuery) {
