@@ -22,6 +22,13 @@ func action(w *work, st *step) move {
 		if err != nil {
 			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: innermost(err)}, false)
 		}
+		kept, refused := w.again(st, digest(input))
+		switch {
+		case kept:
+			return w.next(st)
+		case refused != nil:
+			return w.fail(st.OnError, refused, false)
+		}
 		return move{verb: does, st: st, do: func(ctx context.Context) (came, error) { return w.m.act(ctx, st, input) }}
 	}
 	if failure := w.came.effect.failure; failure != nil {
@@ -31,10 +38,9 @@ func action(w *work, st *step) move {
 	if json.Unmarshal(w.came.effect.output, &out) != nil {
 		out = nil // a person said of it only that it happened
 	}
-	if failure := w.outputs(st, out); failure != nil {
-		return w.fail(st.OnError, failure, false)
-	}
-	return w.next(st)
+	once := w.m.tables.Actions[st.Action-1].Once
+	w.s.Once = w.s.Once || once
+	return w.outputs(st, out, done{In: w.came.effect.in, Once: once})
 }
 
 // failed is the stored form of an action that failed. Its key is no name of an output.
@@ -64,7 +70,7 @@ func (m *Machine) act(ctx context.Context, st *step, input json.RawMessage) (cam
 	if err != nil {
 		return came{}, err
 	}
-	out := effect{output: stored}
+	out := effect{output: stored, in: digest(input)}
 	var f failed
 	if json.Unmarshal(stored, &f) == nil && f.Failure != nil {
 		out = effect{failure: f.Failure}

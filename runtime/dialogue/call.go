@@ -22,18 +22,33 @@ func call(w *work, st *step) move {
 	if failure != nil {
 		return w.fail(st.OnError, failure, false)
 	}
+	kept, refused := w.again(st, givenIn(slots))
+	switch {
+	case kept:
+		return w.next(st)
+	case refused != nil:
+		return w.fail(st.OnError, refused, false)
+	}
 	return move{verb: calls, st: st, child: w.m.spawn(f.Name, &opening{
 		Slots: slots, Depth: w.s.Depth + 1, Said: w.s.Said || len(w.said) > 0, count: count{Moves: w.s.Moves, Acts: w.s.Acts},
 	})}
 }
 
+// givenIn is the digest of the slots that a call gives.
+func givenIn(slots map[string]json.RawMessage) string {
+	in, _ := runtime.Encode(slots) // cannot fail: they fit their slots
+	return digest(in)
+}
+
 func returned(w *work, st *step, r *result) move {
+	w.s.Once = w.s.Once || r.Once
+	if r.Outcome != outcomeDone && r.Once { // what it did stands, although it did not come to its end
+		w.seal()
+	}
 	switch {
 	case r.Outcome == outcomeDone:
-		if failure := w.outputs(st, r.Outputs); failure != nil {
-			return w.fail(st.OnError, failure, false)
-		}
-		return w.next(st)
+		slots, _ := w.inputs(st, &w.m.flows[st.Flow-1]) // as it began: no slot has changed since
+		return w.outputs(st, r.Outputs, done{In: givenIn(slots), Once: r.Once})
 	case r.Outcome == outcomeCancelled && st.OnError == runtime.NoTarget:
 		return w.finish(runtime.TargetCancel)
 	case r.Failure == nil:
@@ -66,8 +81,8 @@ func (w *work) inputs(st *step, f *flow) (map[string]json.RawMessage, *runtime.F
 	return given, nil
 }
 
-// outputs fills slots with what an action or a flow gave back: all of it, or nothing where one value does not fit.
-func (w *work) outputs(st *step, out map[string]json.RawMessage) *runtime.Failure {
+// outputs fills slots with what an action or a flow gave back, and goes on: all of it, or nothing where one value does not fit.
+func (w *work) outputs(st *step, out map[string]json.RawMessage, d done) move {
 	fits := make([]json.RawMessage, len(st.Outputs))
 	for i, b := range st.Outputs {
 		v, ok := out[b.Name]
@@ -77,13 +92,19 @@ func (w *work) outputs(st *step, out map[string]json.RawMessage) *runtime.Failur
 		s := &w.f.slots[b.Slot-1]
 		var wrong string
 		if fits[i], wrong = s.fit(v); wrong != "" {
-			return &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: %s", words(s.Name), wrong)}
+			if d.Once {
+				w.seal()
+			}
+			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: %s", words(s.Name), wrong)}, false)
 		}
 	}
 	for i, b := range st.Outputs {
 		if fits[i] != nil {
-			w.put(&w.f.slots[b.Slot-1], fits[i])
+			s := &w.f.slots[b.Slot-1]
+			put(&d.Out, s.Name, fits[i])
+			w.put(s, fits[i])
 		}
 	}
-	return nil
+	w.did(st, d)
+	return w.next(st)
 }

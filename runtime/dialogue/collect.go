@@ -1,5 +1,7 @@
 package dialogue
 
+import "encoding/json"
+
 // collect fills a slot: with what the user offered before, or by asking. A slot that is filled is not asked for, unless the step forces it.
 func collect(w *work, st *step) move {
 	s := &w.f.slots[st.Slot-1]
@@ -13,28 +15,48 @@ func collect(w *work, st *step) move {
 	default:
 	}
 	w.s.Tries = 0
-	if offer, ok := w.s.Offers[s.Name]; ok {
-		delete(w.s.Offers, s.Name)
-		if w.answer(st, s, offer) {
-			return w.next(st)
-		}
-		if w.s.Tries++; w.s.Tries >= st.asks.attempts {
-			return w.or(st.OnInvalid, "given_up")
-		}
+	value, by, asks := w.given(s)
+	offer, offered := w.s.Offers[s.Name]
+	delete(w.s.Offers, s.Name)
+	if by != nil {
+		delete(w.s.Kept, by.ID)
+	}
+	switch _, filled := w.s.Slots[s.Name]; {
+	case st.Force && (offered || value == nil) || asks && !offered:
+		return w.ask(st)
+	case !offered && by == st && value != nil: // it has answered this step
+		w.collected(st, value)
+		return w.next(st)
+	case !offered && value != nil:
+		offer, offered = value, true
+	case !offered && filled:
+		w.begin(st, nil)
+		return w.next(st)
+	}
+	if !offered {
 		return w.ask(st)
 	}
-	if _, filled := w.s.Slots[s.Name]; filled && !st.Force {
+	if v := w.fits(st, s, offer); v != nil {
+		w.collected(st, v)
 		return w.next(st)
+	}
+	if w.s.Tries++; w.s.Tries >= st.asks.attempts {
+		return w.or(st.OnInvalid, "given_up")
 	}
 	return w.ask(st)
 }
 
-// answer fills the slot of a collect step, or says why it cannot be filled with that.
-func (w *work) answer(st *step, s *slot, raw []byte) bool {
+// collected fills the slot of a collect step with what the user gave.
+func (w *work) collected(st *step, v json.RawMessage) {
+	w.begin(st, v)
+	w.put(&w.f.slots[st.Slot-1], v)
+}
+
+// fits returns what the slot of a collect step is to be filled with, or says why that does not do.
+func (w *work) fits(st *step, s *slot, raw []byte) json.RawMessage {
 	v, wrong := w.accept(s, raw, st)
 	if wrong == "" {
-		w.put(s, v)
-		return true
+		return v
 	}
 	with := []string{"value", shown(raw, s, 0), "reason", wrong}
 	if text := w.text(st.Invalid, with...); text != "" {
@@ -42,5 +64,5 @@ func (w *work) answer(st *step, s *slot, raw []byte) bool {
 	} else {
 		w.respond("invalid", with...)
 	}
-	return false
+	return nil
 }

@@ -21,6 +21,7 @@ type flow struct {
 	trigger *expr
 	renamed bool // some slot or step had another name
 	checks  bool // a validator is asked: somebody else's code
+	changes bool // users may change a slot
 }
 
 // step is a step, with what is decided of it once.
@@ -131,6 +132,7 @@ func (c *compiler) flow(f *flow) {
 		c.at = "flow " + f.Name + " step " + f.steps[i].ID
 		c.step(f, &f.steps[i])
 	}
+	f.changes = slices.ContainsFunc(f.slots, func(s slot) bool { return f.open(&s) })
 }
 
 // step checks a step and decides what can be decided of it. Fields that a kind does not use are empty and pass.
@@ -222,9 +224,22 @@ func (f *flow) rename(s *state) {
 	}
 	s.Slots, s.Given, s.Sure, s.Offers = renamed(s.Slots, f.slotNow), renamed(s.Given, f.slotNow), renamed(s.Sure, f.slotNow), renamed(s.Offers, f.slotNow)
 	s.Rounds, s.Entered = renamed(s.Rounds, f.stepNow), renamed(s.Entered, f.stepNow)
-	for i := range s.Back {
-		s.Back[i] = detour{At: f.stepNow(s.Back[i].At), To: f.stepNow(s.Back[i].To)}
+	for i := range s.Trail {
+		l := &s.Trail[i]
+		l.At, l.Was = f.stepNow(l.At), renamed(l.Was, f.slotNow)
+		for n := range l.Done {
+			l.Done[n] = f.doneNow(l.Done[n])
+		}
 	}
+	s.Kept = renamed(s.Kept, f.stepNow)
+	for id, d := range s.Kept { // each by itself
+		s.Kept[id] = f.doneNow(d)
+	}
+}
+
+func (f *flow) doneNow(d done) done {
+	d.At, d.Out = f.stepNow(d.At), renamed(d.Out, f.slotNow)
+	return d
 }
 
 func (f *flow) slotNow(name string) string {

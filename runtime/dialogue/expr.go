@@ -94,6 +94,11 @@ func (c *compiler) expr(f *flow, e *runtime.Expr) *expr {
 	return out
 }
 
+// reads reports whether a slot is in the expression.
+func (e *expr) reads(s *slot) bool {
+	return e.slot != nil && e.slot.number == s.number || slices.ContainsFunc(e.args, func(a *expr) bool { return a.reads(s) })
+}
+
 // decode reads JSON as what expressions compare. Texts are times or durations where the kind says so.
 func decode(raw json.RawMessage, kind runtime.SlotKind) value {
 	raw = bytes.TrimSpace(raw)

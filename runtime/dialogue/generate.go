@@ -24,12 +24,17 @@ func generate(w *work, st *step) move {
 			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: innermost(err)}, false)
 		}
 		prompt := w.text(st.Text) + "\n\nData:\n" + string(told)
+		if kept, _ := w.again(st, digest([]byte(prompt))); kept {
+			return w.next(st)
+		}
 		return move{verb: does, st: st, do: func(ctx context.Context) (came, error) { return w.m.generate(ctx, prompt) }}
 	}
 	if failure := w.came.effect.failure; failure != nil {
 		return w.fail(st.OnError, failure, false)
 	}
+	d := done{In: w.came.effect.in}
 	if st.Slot == 0 {
+		w.did(st, d)
 		w.say(st.ID, shown(w.came.effect.output, nil, 0))
 		return w.next(st)
 	}
@@ -38,7 +43,9 @@ func generate(w *work, st *step) move {
 	if wrong != "" {
 		return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: words(s.Name) + ": " + wrong}, false)
 	}
+	put(&d.Out, s.Name, v)
 	w.put(s, v)
+	w.did(st, d)
 	return w.next(st)
 }
 
@@ -71,5 +78,5 @@ func (m *Machine) generate(ctx context.Context, prompt string) (came, error) {
 		return came{}, err
 	}
 	value, _ := runtime.Encode(out.Text) // cannot fail: a string
-	return came{kind: cameEffect, effect: effect{output: json.RawMessage(value), failure: out.Failure}}, nil
+	return came{kind: cameEffect, effect: effect{output: json.RawMessage(value), failure: out.Failure, in: digest([]byte(prompt))}}, nil
 }

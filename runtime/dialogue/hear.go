@@ -13,17 +13,27 @@ type hearing struct {
 
 	st *step // the question; nil where none is open: the frame begins
 
-	changed   bool  // something came of it
-	answered  bool  // the slot of a collect is filled
-	yes, no   bool  // at a confirm
-	stray     bool  // a yes or a no that nothing asks for
-	refused   bool  // the value for the slot of a collect does not do
-	corrected bool  // a value was changed, or was to be
-	explained bool  // the user asked, or chatted: that is no try
-	lost      bool  // something was not understood
-	again     *slot // to be asked again
+	changed   bool            // something came of it
+	answer    json.RawMessage // fills the slot of a collect
+	yes, no   bool            // at a confirm
+	stray     bool            // a yes or a no that nothing asks for
+	refused   bool            // the value for the slot of a collect does not do
+	corrected bool            // a value was changed, or was to be
+	explained bool            // the user asked, or chatted: that is no try
+	lost      bool            // something was not understood
+	untaken   bool            // something was, and the flow does not take it
+	back      origin
+	fixed     []fix // values that were changed
+	asked     []fix // slots that are to be asked for again
 	out       move  // the frame goes elsewhere
 	starts    []runtime.Command
+}
+
+// fix is a slot that the user has changed.
+type fix struct {
+	slot  *slot
+	value json.RawMessage
+	from  origin
 }
 
 // heeds are the kinds of commands. Starting a flow is not among them: it is not for the frame that hears it.
@@ -43,8 +53,8 @@ var heeds = map[runtime.CommandType]func(h *hearing, c *runtime.Command){
 // what has changed counts no more; then the answer.
 func (w *work) hear(st *step) move {
 	h := &hearing{work: w, st: st}
-	own, starts := w.apart(w.came.commands, w.f)
-	h.starts = starts
+	own, starts, unknown := w.apart(w.came.commands, w.f)
+	h.starts, h.untaken = starts, unknown
 	for i := range own {
 		h.take(&own[i])
 		if h.out.verb != none {
@@ -59,7 +69,8 @@ func (w *work) hear(st *step) move {
 }
 
 // apart tells what a message says to the flow that asks from the flows it starts, each with what belongs to it. here is nil where none asks.
-func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.Command) {
+// unknown: it names a flow that cannot be started.
+func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.Command, unknown bool) {
 	into, lost := here, false // the flow that commands belong to; lost: to one that cannot be started
 	for i, c := range all {
 		if c.Type != runtime.CommandStart {
@@ -76,7 +87,7 @@ func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.
 		switch lost = f == nil; {
 		case lost:
 			v.respond("unknown_flow", "flow", words(c.Flow))
-			into = here
+			into, unknown = here, true
 			continue
 		case f == here: // it is here already: what came with it belongs here
 			own = append(append(own, f.sets(c.Slots)...), runtime.Command{Type: commandHere})
@@ -87,7 +98,7 @@ func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.
 		}
 		into = f
 	}
-	return own, starts
+	return own, starts, unknown
 }
 
 // sets makes commands of values, in the order of the slots.
@@ -153,7 +164,7 @@ func (h *hearing) take(c *runtime.Command) {
 
 // close says what came of the commands that could not be placed.
 func (h *hearing) close() {
-	if h.stray && !h.corrected && h.again == nil {
+	if h.stray && !h.corrected && len(h.asked) == 0 {
 		h.respond("nothing_to_confirm")
 	}
 	if h.lost {
@@ -177,7 +188,7 @@ func (h *hearing) set(c *runtime.Command) {
 	}
 	switch {
 	case s == nil:
-		h.respond("unknown_slot", "slot", words(c.Slot))
+		h.unknown(c.Slot)
 	case s == h.expected() && h.st.Kind == "confirm":
 		if v, wrong := s.said(c.Value, h.language); wrong == "" {
 			h.verdict(string(v) == "true")
@@ -185,10 +196,12 @@ func (h *hearing) set(c *runtime.Command) {
 			h.lost = true
 		}
 	case s == h.expected():
-		ok := h.answer(h.st, s, c.Value)
-		h.answered, h.refused = h.answered || ok, !ok
+		v := h.fits(h.st, s, c.Value)
+		if h.refused = v == nil; !h.refused {
+			h.answer = v
+		}
 	case s.confirm:
-		h.stray = true
+		h.stray, h.untaken = true, true
 	case h.st != nil && h.filled(s):
 		h.correct(s, c.Value)
 	default:
@@ -214,17 +227,71 @@ func (h *hearing) offer(s *slot, v json.RawMessage) {
 		put(&h.s.Offers, s.Name, v)
 		h.changed = true
 	case h.f.open(s):
-		fits, wrong := h.accept(s, v, nil)
-		if wrong != "" {
-			h.respond("refused", "slot", words(s.Name), "value", shown(v, s, 0), "reason", wrong)
-			return
-		}
-		h.put(s, fits)
-		put(&h.s.Given, s.Name, true)
-		h.changed = true
+		h.change(s, v)
 	default:
-		h.respond("unknown_slot", "slot", words(s.Name))
+		h.unknown(s.Name)
 	}
+}
+
+// unknown says that the flow does not take a slot.
+func (h *hearing) unknown(name string) {
+	h.untaken = true
+	h.respond("unknown_slot", "slot", words(name))
+}
+
+// refuse says why a slot stays as it is.
+func (h *hearing) refuse(s *slot, raw json.RawMessage, reason string) {
+	h.untaken = true
+	h.respond("refused", "slot", words(s.Name), "value", shown(raw, s, 0), "reason", reason)
+}
+
+// change gives a slot another value, if it does. The flow goes back to where it had the first one from.
+func (h *hearing) change(s *slot, raw json.RawMessage) (v json.RawMessage, changed bool) {
+	var from origin
+	if h.st != nil {
+		from = h.origin(s)
+	}
+	by := h.collects(s, from)
+	if h.spent(s, from) {
+		h.refuse(s, raw, tooLate)
+		return nil, false
+	}
+	v, wrong := h.accept(s, raw, by)
+	if wrong != "" {
+		h.refuse(s, raw, wrong)
+		return nil, false
+	}
+	outside := h.s.Given[s.Name] || by == nil && !h.filled(s)
+	h.fill(s, v)
+	if outside {
+		put(&h.s.Given, s.Name, true)
+	}
+	h.changed = true
+	if from.to != runtime.NoTarget {
+		h.fixed = append(h.fixed, fix{s, v, from})
+		h.backTo(from)
+	}
+	return v, true
+}
+
+const tooLate = "it has been acted on"
+
+// backTo has the flow go back there, unless it goes back further.
+func (h *hearing) backTo(o origin) {
+	if o.before(h.back) {
+		h.back = o
+	}
+}
+
+// collects returns the step that collected a slot, or is to collect it; nil: none does.
+func (h *hearing) collects(s *slot, from origin) *step {
+	switch {
+	case from.leg > 0 && from.done == 0:
+		return h.begins(from.leg)
+	case s.collect > 0:
+		return &h.f.steps[s.collect-1]
+	}
+	return nil
 }
 
 // strangers says which offers no slot of the flow takes, in the order of their names.
@@ -245,39 +312,72 @@ func (h *hearing) strangers(offers map[string]json.RawMessage) {
 func (h *hearing) correct(s *slot, raw json.RawMessage) {
 	h.corrected = true
 	if !h.f.open(s) {
-		h.respond("refused", "slot", words(s.Name), "value", shown(raw, s, 0), "reason", "it cannot be changed")
+		h.refuse(s, raw, "it cannot be changed")
 		return
 	}
-	var by *step
-	if s.collect > 0 {
-		by = &h.f.steps[s.collect-1]
+	if v, changed := h.change(s, raw); changed {
+		h.respond("corrected", "slot", words(s.Name), "value", shown(v, s, 0))
 	}
-	v, wrong := h.accept(s, raw, by)
-	if wrong != "" {
-		h.respond("refused", "slot", words(s.Name), "value", shown(raw, s, 0), "reason", wrong)
-		return
-	}
-	h.changed = true
-	h.put(s, v)
-	h.unsure()
-	h.respond("corrected", "slot", words(s.Name), "value", shown(v, s, 0))
 }
 
 // reask empties a slot that is to be asked for again.
 func (h *hearing) reask(name string) {
 	s := h.f.slot(name)
-	switch {
-	case s == nil || h.st == nil:
-		h.respond("unknown_slot", "slot", words(name))
-	case s == h.expected() || !h.filled(s) && h.s.Offers[s.Name] == nil:
-		h.explained = true // there is nothing to clear, and the question is asked again
-	case s.collect == 0:
-		h.respond("refused", "slot", words(name), "reason", "it cannot be asked for again")
-	default:
-		h.clear(s)
-		h.unsure()
-		h.changed, h.again = true, s
+	if s == nil || h.st == nil {
+		h.unknown(name)
+		return
 	}
+	value, by, _ := h.given(s)
+	from := h.origin(s)
+	switch {
+	case s == h.expected() || !h.filled(s) && h.s.Offers[s.Name] == nil && value == nil:
+		h.explained, h.untaken = true, true // there is nothing to clear, and the question is asked again
+	case s.collect == 0:
+		h.refuse(s, nil, "it cannot be asked for again")
+	case !h.filled(s): // it comes later, and is asked for then
+		delete(h.s.Offers, s.Name)
+		if by != nil {
+			put(&h.s.Kept, by.ID, done{At: by.ID})
+		}
+		h.changed, h.untaken = true, true
+	case h.spent(s, from):
+		h.refuse(s, nil, tooLate)
+	default:
+		if from.done > 0 || from.leg == 0 && !h.s.Given[s.Name] { // the flow has filled it, and may pass by the step that asks
+			from = origin{to: runtime.Target(s.collect), leg: len(h.s.Trail)}
+		}
+		h.changed = true
+		h.asked = append(h.asked, fix{slot: s, from: from})
+		h.backTo(from)
+	}
+}
+
+// goesBack has the flow go back as far as the changes of the message need.
+func (h *hearing) goesBack() move {
+	for _, x := range slices.Concat(h.fixed, h.asked) {
+		h.revise(x.slot, x.from, x.value)
+	}
+	if h.back.leg >= len(h.s.Trail) {
+		h.keep(h.s.Trail)
+	}
+	mv := h.goBack(h.back)
+	if h.answer != nil {
+		put(&h.s.Kept, h.st.ID, done{At: h.st.ID, Out: map[string]json.RawMessage{h.expected().Name: h.answer}})
+	}
+	for _, x := range h.fixed {
+		if x.from.leg == 0 && x.from.done == 0 && !h.s.Given[x.slot.Name] {
+			h.overrule(x.slot, x.value)
+		}
+	}
+	for _, x := range h.asked {
+		h.clear(x.slot)
+		st := h.collects(x.slot, origin{})
+		if x.from.to > 1 {
+			st = &h.f.steps[x.from.to-1]
+		}
+		put(&h.s.Kept, st.ID, done{At: st.ID})
+	}
+	return mv
 }
 
 // verdict is a yes or a no.
@@ -290,7 +390,7 @@ func (h *hearing) verdict(yes bool) {
 		h.yes, h.no = yes, !yes
 	case h.st.Kind == "confirm" && h.yes != yes: // yes and no at once
 		h.lost = true
-	case h.st.Kind == "confirm", h.answered: // one answers, and no other
+	case h.st.Kind == "confirm", h.answer != nil: // one answers, and no other
 		h.stray = true
 	default:
 		h.set(&runtime.Command{Slot: s.Name, Value: json.RawMessage(boolean[yes])})
@@ -361,23 +461,27 @@ func (h *hearing) decide() move {
 	if h.out.verb != none {
 		return h.out
 	}
-	verdict := (h.yes || h.no) && !h.corrected && h.again == nil && !h.lost
-	if verdict || h.answered || h.changed || len(h.starts) > 0 {
+	verdict := (h.yes && !h.untaken || h.no) && !h.corrected && h.back.to == runtime.NoTarget && !h.lost
+	if verdict || h.answer != nil || h.changed || len(h.starts) > 0 {
 		w.s.Idle = 0
 	} else if mv, stop := w.stuck(); stop {
 		return mv
 	}
 	switch {
-	case h.again != nil:
-		w.s.Back = append(w.s.Back, detour{At: w.f.steps[h.again.collect-1].ID, To: st.ID})
-		return move{verb: goes, to: runtime.Target(h.again.collect)}
-	case h.answered:
+	case len(h.fixed) > 0 && len(h.asked) == 0 && st.Kind == "confirm" && st.OnChange != runtime.NoTarget:
+		for _, x := range h.fixed {
+			w.revise(x.slot, x.from, x.value)
+		}
+		w.unsure()
+		return w.leads(st.OnChange)
+	case h.back.to != runtime.NoTarget:
+		return h.goesBack()
+	case h.answer != nil:
 		w.s.Tries = 0
+		w.collected(st, h.answer)
 		return w.next(st)
 	case verdict:
 		return w.decided(st, h.yes)
-	case h.corrected && h.changed && st.Kind == "confirm" && st.OnChange != runtime.NoTarget:
-		return w.leads(st.OnChange)
 	case !h.refused && (h.corrected || h.changed || h.explained || len(h.starts) > 0):
 		return w.ask(st)
 	}

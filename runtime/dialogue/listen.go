@@ -67,7 +67,7 @@ func (l *lobby) back(v *voice, c *runtime.Child) {
 // hear takes a message while no flow is active: it starts flows, one after the other. first: it begins the thread.
 func (l *lobby) hear(v *voice, got *heard, first bool) {
 	m := v.m
-	own, starts := v.apart(got.Commands, nil)
+	own, starts, _ := v.apart(got.Commands, nil)
 	lost := len(got.Commands) == 0
 	var early []runtime.Command
 	for _, c := range own {

@@ -8,9 +8,14 @@ import (
 
 // set gives slots their values, in order: later ones see earlier ones. Null empties a slot.
 func set(w *work, st *step) move {
+	own := w.s.Kept[st.ID].Out // what the user has changed them to since
+	delete(w.s.Kept, st.ID)
 	for i := range st.Set {
 		s := &w.f.slots[st.Set[i].Slot-1]
 		v, failure := w.value(&st.Set[i], st.set[i])
+		if own[s.Name] != nil {
+			v, failure = own[s.Name], nil
+		}
 		if failure != nil {
 			return w.fail(st.OnError, failure, false)
 		}

@@ -13,7 +13,8 @@ type state struct {
 	Sure    map[string]bool            `json:"sure,omitempty"`    // slots that a confirm has set
 	Offers  map[string]json.RawMessage `json:"offers,omitempty"`  // values of slots that are not asked for yet
 	Later   []runtime.Command          `json:"later,omitempty"`   // flows to start when the time has come, each with what belongs to it
-	Back    []detour                   `json:"back,omitempty"`    // steps asked again out of order
+	Trail   []leg                      `json:"trail,omitempty"`   // the way that the flow has come
+	Kept    map[string]done            `json:"kept,omitempty"`    // what steps came to before the flow went back; without Out: asked
 	Rounds  map[string]int             `json:"rounds,omitempty"`  // of the loops that run
 	Entered map[string]int             `json:"entered,omitempty"` // of the same loops: the questions before the first round
 	Tries   int                        `json:"tries,omitempty"`   // answers to the open question that did not do
@@ -31,12 +32,8 @@ type count struct {
 	Moves     int `json:"moves,omitempty"`     // steps since the last question
 	Acts      int `json:"acts,omitempty"`      // effects since the last question
 	Questions int `json:"questions,omitempty"` // that had an answer, those of called flows among them
-}
 
-// detour is a step that is asked again because its value was cleared, and where to go on then.
-type detour struct {
-	At string `json:"at"`
-	To string `json:"to"`
+	Once bool `json:"once,omitempty"` // an action that must not happen twice was done
 }
 
 // opening is the input of a flow's frame.

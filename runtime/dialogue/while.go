@@ -1,6 +1,10 @@
 package dialogue
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"maps"
+
+	"github.com/routegen/routegen/runtime"
+)
 
 // while begins a round, as long as its condition holds. What was confirmed in the last round is not confirmed in this one. The loops inside
 // begin anew.
@@ -20,6 +24,12 @@ func while(w *work, st *step) move {
 	}
 	if w.s.Rounds[st.ID] == 0 {
 		put(&w.s.Entered, st.ID, w.s.Questions)
+	}
+	if w.s.Rounds[st.ID] > 0 { // another round: what its steps came to before counts no more
+		maps.DeleteFunc(w.s.Kept, func(id string, _ done) bool {
+			n := w.f.byStep[id]
+			return n > 0 && w.f.within(n, st.number)
+		})
 	}
 	put(&w.s.Rounds, st.ID, w.s.Rounds[st.ID]+1)
 	for id := range w.s.Rounds { // each is judged by itself

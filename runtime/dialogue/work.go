@@ -48,6 +48,7 @@ const (
 type effect struct {
 	output  json.RawMessage
 	failure *runtime.Failure
+	in      string // a digest of what it was given
 }
 
 // move says where a frame goes.
@@ -158,21 +159,10 @@ func (w *work) counts(questions, at int) {
 }
 
 func (w *work) next(st *step) move {
-	if n := len(w.s.Back); n > 0 && w.s.Back[n-1].At == st.ID {
-		back := w.f.byStep[w.s.Back[n-1].To]
-		w.s.Back = w.s.Back[:n-1]
-		if back > 0 {
-			return move{verb: goes, to: runtime.Target(back)}
-		}
-	}
-	return move{verb: goes, to: st.Next}
+	return w.leads(st.Next)
 }
 
-// leads goes to a target that is not the following step: what was asked again on the way is over.
-func (w *work) leads(to runtime.Target) move {
-	w.s.Back = nil
-	return move{verb: goes, to: to}
-}
+func (w *work) leads(to runtime.Target) move { return move{verb: goes, to: to} }
 
 // or goes to a target, or cancels the flow where there is none. When that is no step, the user hears why.
 func (w *work) or(to runtime.Target, response string) move {
@@ -292,6 +282,12 @@ func (m *Machine) spawn(flow string, o *opening) thread.Spawned {
 
 // put fills a slot.
 func (w *work) put(s *slot, v json.RawMessage) {
+	w.note(s)
+	w.fill(s, v)
+}
+
+// fill fills a slot with what the user changes it to.
+func (w *work) fill(s *slot, v json.RawMessage) {
 	delete(w.s.Given, s.Name)
 	delete(w.s.Sure, s.Name)
 	delete(w.s.Offers, s.Name)
@@ -300,6 +296,7 @@ func (w *work) put(s *slot, v json.RawMessage) {
 
 // clear empties a slot.
 func (w *work) clear(s *slot) {
+	w.note(s)
 	delete(w.s.Slots, s.Name)
 	delete(w.s.Given, s.Name)
 	delete(w.s.Sure, s.Name)

@@ -1085,15 +1085,6 @@ const (
 	// StepTransferFundsDone is the step done of kind say.
 	StepTransferFundsDone StepName = "done"
 
-	// StepTransferFundsFindAgain is the step find_again of kind action.
-	StepTransferFundsFindAgain StepName = "find_again"
-
-	// StepTransferFundsLimitAgain is the step limit_again of kind action.
-	StepTransferFundsLimitAgain StepName = "limit_again"
-
-	// StepTransferFundsAboveAgain is the step above_again of kind branch.
-	StepTransferFundsAboveAgain StepName = "above_again"
-
 	// StepTransferFundsRefused is the step refused of kind say.
 	StepTransferFundsRefused StepName = "refused"
 
@@ -1141,9 +1132,6 @@ const (
 	atStepTransferFundsSure
 	atStepTransferFundsMove
 	atStepTransferFundsDone
-	atStepTransferFundsFindAgain
-	atStepTransferFundsLimitAgain
-	atStepTransferFundsAboveAgain
 	atStepTransferFundsRefused
 	atStepTransferFundsWrongCode
 	atStepTransferFundsCodeFailed
@@ -1392,11 +1380,10 @@ var rowStepTransferFundsSure = runtime.FlowStep{
 	Text: runtime.Texts{{Variants: []runtime.Template{
 		{{Text: "Transfer "}, {Slot: atSlotTransferFundsAmount, Decimals: 3}, {Text: " EUR to "}, {Slot: atSlotTransferFundsBeneficiary}, {Text: ", "}, {Slot: atSlotTransferFundsIban}, {Text: " ("}, {Slot: atSlotTransferFundsBankName}, {Text: "), from your "}, {Slot: atSlotTransferFundsSource}, {Text: " account, for "}, {Slot: atSlotTransferFundsConcept}, {Text: "?"}},
 	}}},
-	Slot:     atSlotTransferFundsConfirmed,
-	OnYes:    atStepTransferFundsMove,
-	OnNo:     atStepTransferFundsRefused,
-	OnChange: atStepTransferFundsFindAgain,
-	Next:     atStepTransferFundsMove,
+	Slot:  atSlotTransferFundsConfirmed,
+	OnYes: atStepTransferFundsMove,
+	OnNo:  atStepTransferFundsRefused,
+	Next:  atStepTransferFundsMove,
 }
 
 var rowStepTransferFundsMove = runtime.FlowStep{
@@ -1425,42 +1412,6 @@ var rowStepTransferFundsDone = runtime.FlowStep{
 		{{Text: "Done. Your transfer of "}, {Slot: atSlotTransferFundsAmount, Decimals: 3}, {Text: " EUR has the id "}, {Slot: atSlotTransferFundsTransaction}, {Text: "."}},
 	}}},
 	Next: runtime.TargetEnd,
-}
-
-var rowStepTransferFundsFindAgain = runtime.FlowStep{
-	ID:     "find_again",
-	Kind:   "action",
-	Action: atActionLookupIban,
-	Inputs: []runtime.Bind{
-		{Name: "iban", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: atSlotTransferFundsIban}},
-	},
-	Outputs: []runtime.Bind{
-		{Name: "bank_name", Slot: atSlotTransferFundsBankName},
-	},
-	Next: atStepTransferFundsLimitAgain,
-}
-
-var rowStepTransferFundsLimitAgain = runtime.FlowStep{
-	ID:     "limit_again",
-	Kind:   "action",
-	Action: atActionCheckLimit,
-	Inputs: []runtime.Bind{
-		{Name: "amount", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: atSlotTransferFundsAmount}},
-	},
-	Outputs: []runtime.Bind{
-		{Name: "needs_code", Slot: atSlotTransferFundsNeedsCode},
-	},
-	Next: atStepTransferFundsAboveAgain,
-}
-
-var rowStepTransferFundsAboveAgain = runtime.FlowStep{
-	ID:   "above_again",
-	Kind: "branch",
-	Arms: []runtime.FlowArm{
-		{If: runtime.Expr{Op: runtime.OpAnd, Args: []runtime.Expr{{Op: runtime.OpSlot, Slot: atSlotTransferFundsNeedsCode}, {Op: runtime.OpNot, Args: []runtime.Expr{{Op: runtime.OpFilled, Slot: atSlotTransferFundsVerified}}}}}, To: atStepTransferFundsAskCode},
-	},
-	Else: atStepTransferFundsSure,
-	Next: atStepTransferFundsRefused,
 }
 
 var rowStepTransferFundsRefused = runtime.FlowStep{
@@ -1514,9 +1465,6 @@ var stepsFlowTransferFunds = []runtime.FlowStep{
 	rowStepTransferFundsSure,
 	rowStepTransferFundsMove,
 	rowStepTransferFundsDone,
-	rowStepTransferFundsFindAgain,
-	rowStepTransferFundsLimitAgain,
-	rowStepTransferFundsAboveAgain,
 	rowStepTransferFundsRefused,
 	rowStepTransferFundsWrongCode,
 	rowStepTransferFundsCodeFailed,
