@@ -48,8 +48,16 @@ func collect(w *work, st *step) move {
 
 // collected fills the slot of a collect step with what the user gave.
 func (w *work) collected(st *step, v json.RawMessage) {
+	s := &w.f.slots[st.Slot-1]
 	w.begin(st, v)
-	w.put(&w.f.slots[st.Slot-1], v)
+	for _, l := range w.s.Trail { // the user's value stands, whatever has filled the slot before
+		for _, d := range l.Done {
+			if d.Out[s.Name] != nil {
+				d.Out[s.Name] = v
+			}
+		}
+	}
+	w.put(s, v)
 }
 
 // fits returns what the slot of a collect step is to be filled with, or says why that does not do.

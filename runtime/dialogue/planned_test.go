@@ -24,7 +24,11 @@ func planned(t *testing.T, flows string) *runtime.FlowTables {
 	require.Empty(t, findings)
 	var actions []string
 	for i := range made.Talk.Actions {
-		actions = append(actions, made.Talk.Actions[i].Key)
+		name := made.Talk.Actions[i].Key
+		if made.Talk.Actions[i].Once {
+			name += " once"
+		}
+		actions = append(actions, name)
 	}
 	var all []f
 	for i := range made.Talk.Flows {

@@ -9,7 +9,9 @@ import (
 // set gives slots their values, in order: later ones see earlier ones. Null empties a slot.
 func set(w *work, st *step) move {
 	own := w.s.Kept[st.ID].Out // what the user has changed them to since
-	delete(w.s.Kept, st.ID)
+	if own != nil {
+		w.did(st, done{Out: own})
+	}
 	for i := range st.Set {
 		s := &w.f.slots[st.Set[i].Slot-1]
 		v, failure := w.value(&st.Set[i], st.set[i])

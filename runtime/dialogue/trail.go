@@ -141,7 +141,7 @@ func (w *work) revise(s *slot, o origin, v json.RawMessage) {
 	switch {
 	case o.done > 0:
 		w.s.Trail[o.leg].Done[o.done-1].Out[s.Name] = v
-	case o.leg > 0:
+	case o.leg > 0 && o.leg < len(w.s.Trail):
 		w.s.Trail[o.leg].Value = v
 	}
 }
