@@ -41,7 +41,7 @@ const (
 	EntryReroute    EntryType = "reroute"    // a reroute event came, or changed its state. Frame, Name: id, State, RouteTo, Value, Request
 	EntryMetadata   EntryType = "metadata"   // what came with the last message. Value
 	EntryOver       EntryType = "over"       // the thread ended. State, Value, Failure
-	EntryMessage    EntryType = "message"    // something to show or send. Frame, Name, Value
+	EntryMessage    EntryType = "message"    // something to show or send. Frame, Name, Value; Failure: that it tells of
 )
 
 // Entry is one row of a thread's log: its history and its outbox. The record of a thread is what its entries add up to: nothing changes a

@@ -141,7 +141,7 @@ func stepGrammar() *grammar[Step] {
 			}
 		}},
 		text("validator", classAny, "collect: the check of its value.", func(s *Step) *Text { return &s.Validator }),
-		flag("force", "collect: it asks although the slot is filled.", func(s *Step) *bool { return &s.Force }),
+		flag("force", "collect: it asks although the slot is filled, or its value was said before.", func(s *Step) *bool { return &s.Force }),
 		bindsKey("values", "set: a value for each slot, in this order. null empties the slot.", setGrammar(), func(s *Step) *[]*Bind { return &s.Set }),
 		listKey("cases", "branch: the first that holds is taken.", newGrammar("case", false,
 			exprKey("if", "Expression.", func(a *FlowArm) **Expr { return &a.If }).must(),
@@ -169,7 +169,7 @@ func stepGrammar() *grammar[Step] {
 		target("next", "Where it goes on: a step, end, cancel_flow, error or continue; default: the step that follows.", func(s *Step) *Text { return &s.Next }),
 		target("on_yes", "confirm: after a yes; default: next.", func(s *Step) *Text { return &s.OnYes }),
 		target("on_no", "confirm: after a no; default cancel_flow.", func(s *Step) *Text { return &s.OnNo }),
-		target("on_change", "confirm: after a value was corrected; default: it asks again.", func(s *Step) *Text { return &s.OnChange }),
+		target("on_change", "confirm: after a value was corrected here; default: back to the step that collects it, and on from there.", func(s *Step) *Text { return &s.OnChange }),
 		target("on_invalid", "collect, confirm: after the last attempt.", func(s *Step) *Text { return &s.OnInvalid }),
 		target("on_timeout", "collect, confirm: when the question was open too long; default cancel_flow.", func(s *Step) *Text { return &s.OnTimeout }),
 		target("on_cancel", "collect, confirm: when the user cancels here; default cancel_flow.", func(s *Step) *Text { return &s.OnCancel }),

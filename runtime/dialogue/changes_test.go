@@ -408,3 +408,32 @@ func TestAFrameWithoutATrail(t *testing.T) {
 	mv = w.run(w.f.byStep["ask_sure"])
 	assert.Equal(t, "Amount?", mv.text)
 }
+
+// TestForceAsksForWhatWasOffered: what was said before the question is no answer to it.
+func TestForceAsksForWhatWasOffered(t *testing.T) {
+	scene(t, func(w *world) {
+		w.means("lost, and nobody used it", starts("card"), sets("why", "lost"), sets("used", false))
+		w.means("lost, nobody used it, with slots", starts("card", "why", "lost", "used", false))
+		w.means("debit", sets("kind", "debit"))
+		w.means("debit, used", sets("kind", "debit"), sets("used", true))
+		w.means("no", no)
+		w.run(planned(w.T, `
+flows:
+  card:
+    slots: {kind: {type: string}, why: {type: string}, used: {type: bool}}
+    inputs: ["why?", "used?"]
+    steps:
+      - {step: ask_kind, type: collect, slot: kind, message: "Kind?"}
+      - {step: ask_why, type: collect, slot: why, message: "Why?"}
+      - {step: ask_used, type: collect, slot: used, message: "Did somebody use it?", force: true}
+      - {step: tell, type: say, message: "{kind}, {why}, used: {used}."}
+`))
+		for _, begin := range []string{"lost, and nobody used it", "lost, nobody used it, with slots"} {
+			for _, kind := range []string{"debit", "debit, used"} {
+				w.hears(begin, "Kind?")
+				w.hears(kind, "Did somebody use it?")
+				w.hears("no", "debit, lost, used: false.")
+			}
+		}
+	})
+}

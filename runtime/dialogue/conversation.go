@@ -36,6 +36,7 @@ type Turn struct {
 	Thread   *runtime.Thread    // as it is now
 	Reply    []string           // what was said, in order; the question that the turn ended with is the last
 	Question *runtime.Interrupt // that is open now; nil: the user is not asked
+	Failure  *runtime.Failure   // why the message could not be understood; nil: understanding did not fail
 }
 
 // Deliver gives a message to its thread, and returns when the turn is done or waits for somebody. It refuses what [runtime.Change.Answer]
@@ -61,6 +62,9 @@ func (c *Conversation) Deliver(ctx context.Context, m Message) (*Turn, error) {
 			return nil, err
 		case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said.Text != "":
 			turn.Reply = append(turn.Reply, said.Text)
+			if row.Failure != nil {
+				turn.Failure = row.Failure
+			}
 		case row.Type == runtime.EntryAsked && row.Kind == runtime.KindAgentQuestion:
 			asked = row.Interrupt
 		}

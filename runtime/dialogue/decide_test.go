@@ -67,6 +67,33 @@ func TestDecide(t *testing.T) {
 		},
 		"yes and another flow": {step: "ask_sure", values: filled, commands: []runtime.Command{yes, starts("balance")}, verb: does, at: "pay", later: 1},
 		"another flow":         {step: "ask_sure", values: filled, commands: []runtime.Command{starts("balance"), sets("note", "x")}, verb: calls, at: "ask_sure", said: []string{"I do not need note here."}},
+		"yes and a slot that is none": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, sets("delivery", "express")}, verb: asks, at: "ask_sure",
+			said: []string{"I do not need delivery here."},
+		},
+		"a correction of a slot that is none, and yes": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{corrects("delivery", "express"), yes}, verb: asks, at: "ask_sure",
+			said: []string{"I do not need delivery here."},
+		},
+		"yes and no slot to clear": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, clears("delivery")}, verb: asks, at: "ask_sure",
+			said: []string{"I do not need delivery here."},
+		},
+		"yes and another value for what is none": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, denies("delivery")}, verb: asks, at: "ask_sure",
+			said: []string{"I do not need delivery here."},
+		},
+		"yes and a slot that the flow fills": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, sets("note", "x")}, verb: asks, at: "ask_sure",
+			said: []string{"I do not need note here."},
+		},
+		"yes and a flow that is none": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{yes, starts("fly")}, verb: asks, at: "ask_sure", said: []string{"I cannot do that."},
+		},
+		"no and a slot that is none": {
+			step: "ask_sure", values: filled, commands: []runtime.Command{no, sets("delivery", "express")}, verb: ends,
+			said: []string{"I do not need delivery here.", "Cancelled."},
+		},
 		"cancel and another flow": {
 			step: "ask_sure", values: filled, commands: []runtime.Command{cancels, starts("balance")}, verb: ends, said: []string{"Cancelled."}, later: 1,
 		},

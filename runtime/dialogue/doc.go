@@ -22,8 +22,25 @@
 //
 // A command belongs to one frame and is used once: a yes answers one confirm, a value fills one slot. What cannot be used gets a visible reply,
 // and so does a message that nothing is made of, and an understanding that fails; the question stays open then, and the message does not
-// count later. Values that come before they are asked for are kept, and checked when their turn comes. Several flows in one message run one
+// count later, nor is one that nobody could understand held against the user. Values that come before they are asked for are kept, and checked when their turn comes. Several flows in one message run one
 // after the other, in the order in which they were named.
+//
+// # A value that changes
+//
+// A value that the user changes, corrects or wants to be asked for again takes the flow back to the step that collected it, at whatever
+// question and by whatever command; a value that came from outside and that no step collected, to the start of the flow. It runs on from
+// there with the slots as they were there:
+//
+//   - what the user gave on the way is not asked for again, except for what comes along another way now;
+//   - branches, conditions and set steps run again;
+//   - an action, a called flow and a text of a model keep their result where they are given the same, and run again where they are not;
+//     a say step says a text again only if it has changed;
+//   - what the user confirmed on the way is asked again.
+//
+// What happened once stands: a value that an action marked once has worked with cannot be changed any longer, and neither can one from
+// before a loop in whose earlier rounds such an action ran. Where only the inputs that other steps computed of it have changed, the action
+// fails with CodeConflict instead of running again. on_change of a confirm leads elsewhere when a value is corrected there; checks that
+// were made before are not repeated then, unless the flow goes to them.
 //
 // # What happens once
 //
@@ -39,7 +56,8 @@
 // # What may be relied on
 //
 //   - A user who says no at a confirm, and one who corrects something there, has not said yes: the flow is cancelled unless it says where to
-//     go, and is asked again after a correction.
+//     go, and is asked again after a correction. A yes beside which something else was said that the flow does not take is no yes either.
+//   - Whoever is handed over to a person is told so.
 //   - A confirm that is reached again asks again. It goes on by itself only where a step of the same frame, no confirm, has set its slot.
 //   - A loop ends: at its rounds, which go on counting where a flow leaves the loop and comes back, and begin anew after a question. Whatever
 //     leads in a circle ends: at the latest after 100 actions and texts of a model without a question, and after 100,000 steps. Flows that are

@@ -453,7 +453,10 @@ func (v *voice) chat(text string) {
 // decide is what comes of the whole message.
 func (h *hearing) decide() move {
 	w, st := h.work, h.st
-	deaf := w.came.deaf
+	if w.came.deaf != nil { // no word of the user's was heard, so none is held against them
+		w.fails(w.came.deaf)
+		return w.ask(st)
+	}
 	w.later(h.starts, h.out.verb != none)
 	if h.out.verb == goes {
 		return w.or(h.out.to, "cancelled")
@@ -488,10 +491,7 @@ func (h *hearing) decide() move {
 	if len(w.said) == 0 {
 		w.respond("not_understood")
 	}
-	if !deaf { // a failed understanding is not the user's fault
-		w.s.Tries++
-	}
-	if w.s.Tries >= st.asks.attempts {
+	if w.s.Tries++; w.s.Tries >= st.asks.attempts {
 		return w.or(st.OnInvalid, "given_up")
 	}
 	return w.ask(st)
@@ -519,6 +519,7 @@ func (w *work) stuck() (move, bool) {
 	w.respond("no_progress")
 	switch w.m.tables.NoProgThen {
 	case "handoff":
+		w.respond("handoff")
 		return move{verb: hands, note: handed{Flow: w.f.Name, Reason: "no_progress"}}, true
 	case "fallback":
 		if n := w.m.tables.Fallback; n > 0 && w.f.number != n {

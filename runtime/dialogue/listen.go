@@ -68,7 +68,7 @@ func (l *lobby) back(v *voice, c *runtime.Child) {
 func (l *lobby) hear(v *voice, got *heard, first bool) {
 	m := v.m
 	own, starts, _ := v.apart(got.Commands, nil)
-	lost := len(got.Commands) == 0
+	lost := len(got.Commands) == 0 && got.Failed == ""
 	var early []runtime.Command
 	for _, c := range own {
 		switch c.Type {
@@ -111,7 +111,9 @@ func (l *lobby) hear(v *voice, got *heard, first bool) {
 	switch {
 	case otherwise > 0:
 		l.Later = []runtime.Command{{Type: runtime.CommandStart, Flow: m.flows[otherwise-1].Name}}
-	case lost && first && got.Failed == "" && len(own)+len(starts) == 0:
+	case got.Failed != "":
+		v.fails(got.failure())
+	case lost && first && len(own)+len(starts) == 0:
 		v.respond("welcome")
 	case lost:
 		v.respond("not_understood")

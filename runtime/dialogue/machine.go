@@ -198,7 +198,7 @@ func (m *Machine) hears(ctx context.Context, a *thread.Activation, w *work, st *
 		q.Expect = w.f.slots[st.Slot-1].FlowSlot
 	}
 	heard, err := m.understand(ctx, &q)
-	w.came.commands, w.came.deaf = heard.Commands, heard.Failed != ""
+	w.came.commands, w.came.deaf = heard.Commands, heard.failure()
 	return err
 }
 
@@ -233,7 +233,7 @@ func (v *voice) spoken(a *thread.Activation, t thread.Transition) thread.Transit
 	return t.First(func(c *runtime.Change) {
 		for i := range said {
 			value, _ := runtime.Encode(&said[i]) // cannot fail: strings
-			c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: frame, Name: said[i].name, Value: value})
+			c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: frame, Name: said[i].name, Value: value, Failure: said[i].failed})
 		}
 	})
 }

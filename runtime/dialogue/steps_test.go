@@ -104,7 +104,8 @@ func TestNobodyAnswersForADay(t *testing.T) {
 func TestNoProgress(t *testing.T) {
 	t.Parallel()
 	for then, want := range map[string][]string{
-		"cancel": {"We do not seem to get any further."}, "handoff": {"We do not seem to get any further."},
+		"cancel":   {"We do not seem to get any further."},
+		"handoff":  {"We do not seem to get any further.", "I pass you on to a colleague."},
 		"fallback": {"We do not seem to get any further.", "You have 12.50.", "IBAN?"},
 	} {
 		t.Run(then, func(t *testing.T) {

@@ -23,7 +23,8 @@ type line struct {
 	Flow string `json:"flow,omitempty"`
 	Text string `json:"text"`
 
-	name string
+	name   string
+	failed *runtime.Failure // that it tells of
 }
 
 func (v *voice) say(name, text string) {
@@ -47,6 +48,14 @@ func (v vars) get(name string) string {
 // respond says a text of the machine.
 func (v *voice) respond(name string, with ...string) {
 	v.say(name, v.render(v.m.responses[name], nil, vars(with)))
+}
+
+// fails says that a message could not be understood, and why to those who run the program.
+func (v *voice) fails(why *runtime.Failure) {
+	v.respond("unavailable")
+	if n := len(v.said); n > 0 && v.said[n-1].name == "unavailable" {
+		v.said[n-1].failed = why
+	}
 }
 
 // render writes a text in the language of the user, with the values of slots. What has no value is left out; values are never templates.
@@ -150,6 +159,7 @@ func shipped() map[string]runtime.Texts {
 		"cancelled":          "Cancelled.",
 		"nothing_to_cancel":  "There is nothing to cancel.",
 		"not_understood":     "I did not understand that.",
+		"unavailable":        "I cannot read messages right now. Please try again later.",
 		"busy":               "Let us finish this first. After it: {flow}.",
 		"too_deep":           "Too many things are open at once. Let us finish one first.",
 		"corrected":          "{slot} is now {value}.",

@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -12,8 +13,9 @@ import (
 )
 
 // Understander makes commands of what a user said. It is asked once for each message, as an effect of its own: a message that was understood is
-// never understood anew. What it returns is checked against the flows, so it may err. An error is told to the user as a message that was not
-// understood; the question stays open, and nothing of that message counts later. Implementations are safe for concurrent use.
+// never understood anew. What it returns is checked against the flows, so it may err. An error is told to the user with the response
+// unavailable, in the [Turn], the log and the metrics; the question stays open, no attempt of the user is counted, and nothing of that message
+// counts later. Implementations are safe for concurrent use.
 type Understander interface {
 	// Understand returns the commands of a message in the order in which they were said; none where it makes nothing of it. key is the
 	// idempotency key of the effect.
@@ -64,6 +66,15 @@ func (f *flow) offered() bool {
 type heard struct {
 	Commands []runtime.Command `json:"commands,omitempty"`
 	Failed   string            `json:"failed,omitempty"`
+	Code     runtime.Code      `json:"code,omitempty"`
+}
+
+// failure is why a message could not be understood; nil: it was.
+func (h *heard) failure() *runtime.Failure {
+	if h.Failed == "" {
+		return nil
+	}
+	return &runtime.Failure{Code: cmp.Or(h.Code, runtime.CodeInternal), Text: h.Failed}
 }
 
 // understand asks what a message means, once.
@@ -82,7 +93,7 @@ func (m *Machine) understand(ctx context.Context, q *Query) (heard, error) {
 			_, err = runtime.Encode(commands) // a value that is no JSON is none of ours
 		}
 		if err != nil {
-			return heard{Failed: innermost(err)}, nil
+			return heard{Failed: cmp.Or(innermost(err), "it says nothing"), Code: runtime.CodeOf(err)}, nil
 		}
 		return heard{Commands: commands}, nil
 	})

@@ -207,7 +207,7 @@ func TestUnderstandingsThatMisbehave(t *testing.T) {
 		w.say("send")
 		for range 2 {
 			for _, text := range []string{"panic", "hang", "no JSON"} {
-				w.hears(text, "I did not understand that.", "IBAN?")
+				w.hears(text, unavailable, "IBAN?")
 			}
 		}
 		w.hears("NL1", "Amount?")

@@ -29,7 +29,7 @@ type work struct {
 type came struct {
 	kind     cameKind
 	commands []runtime.Command
-	deaf     bool // understanding failed
+	deaf     *runtime.Failure // understanding failed
 	child    result
 	effect   effect
 }

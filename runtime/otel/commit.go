@@ -28,6 +28,10 @@ func (o *Observer) Committed(t *runtime.Thread, entries []runtime.Entry, interru
 				return
 			}
 		}
+		if e.Type == runtime.EntryMessage && e.Failure != nil {
+			o.told.Add(ctx, 1, metric.WithAttributes(given(
+				attribute.String("routegen.message", e.Name), attribute.String("error.type", string(e.Failure.Code)))...))
+		}
 		if i := byID[e.Interrupt]; i != nil {
 			o.happened(ctx, e, i)
 		}

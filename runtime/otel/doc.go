@@ -33,6 +33,7 @@
 //	routegen.interrupt.wait    histogram        s            routegen.kind, .node
 //	routegen.steps             counter          {step}       routegen.machine, .name, .outcome, error.type
 //	routegen.step.duration     histogram        s            routegen.machine, .name, .outcome, error.type
+//	routegen.failures.told     counter          {message}    routegen.message, error.type
 //
 // routegen.event is asked, answered, expired, superseded, cancelled or reasked (a plain answer was unclear). The wait is the time from the
 // question to its answer, by the engine's clock; a question that got no answer has none. An attribute that is empty is left out.
@@ -40,6 +41,9 @@
 // routegen.interrupts.open counts open and queued interrupts as a change in this process: what was asked here and answered in another
 // process is up here and down there. Only the sum over all processes since the first start is how many are open; for the number itself
 // ask [thread.Engine.Inbox].
+//
+// routegen.failures.told counts messages of the outbox that tell of a failure which no step failed with: that a message could not be
+// understood, say, since the model does not answer. routegen.message is the name of the message, error.type the code.
 //
 // A step is counted when its handler has returned. Its commit comes after that: where the store refuses it for good, or the process dies first,
 // the step runs again and is counted again, as what it is: a run. Interrupts are counted after their commit, once.

@@ -140,3 +140,12 @@ type refusingMeter struct{ noop.Meter }
 func (refusingMeter) Int64Counter(string, ...api.Int64CounterOption) (api.Int64Counter, error) {
 	return nil, assert.AnError
 }
+
+func TestFailuresThatAreTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	told := runtime.Entry{Type: runtime.EntryMessage, Name: "unavailable", Failure: &runtime.Failure{Code: runtime.CodeForbidden, Text: "key"}}
+	r.observer.Committed(&runtime.Thread{ID: "t"}, []runtime.Entry{told, {Type: runtime.EntryMessage, Name: "hello"}, told}, nil)
+	assert.Equal(t, map[string]point{"unavailable forbidden": {1, 2, "{message}"}},
+		r.points(t, "routegen.failures.told", "routegen.message", "error.type"))
+}

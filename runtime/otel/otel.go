@@ -34,6 +34,7 @@ type Observer struct {
 	wait       metric.Float64Histogram
 	steps      metric.Int64Counter
 	duration   metric.Float64Histogram
+	told       metric.Int64Counter
 }
 
 var _ thread.Observer = (*Observer)(nil)
@@ -48,7 +49,7 @@ func New(cfg Config) (*Observer, error) {
 	}
 	m := cfg.MeterProvider.Meter(scope)
 	o := &Observer{tracer: cfg.TracerProvider.Tracer(scope)}
-	var errs [5]error
+	var errs [6]error
 	o.interrupts, errs[0] = m.Int64Counter("routegen.interrupts", metric.WithUnit("{interrupt}"),
 		metric.WithDescription("What happened to interrupts."))
 	o.open, errs[1] = m.Int64UpDownCounter("routegen.interrupts.open", metric.WithUnit("{interrupt}"),
@@ -61,6 +62,8 @@ func New(cfg Config) (*Observer, error) {
 	o.duration, errs[4] = m.Float64Histogram("routegen.step.duration", metric.WithUnit("s"),
 		metric.WithDescription("Time a run of a step took."),
 		metric.WithExplicitBucketBoundaries(.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300))
+	o.told, errs[5] = m.Int64Counter("routegen.failures.told", metric.WithUnit("{message}"),
+		metric.WithDescription("Messages that tell somebody of a failure."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "make instruments", Err: err}
 	}

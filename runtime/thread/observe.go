@@ -105,7 +105,7 @@ func (e *Engine) announce(c *runtime.Change) {
 	e.news.publish(c.Thread.ID)
 }
 
-// logCommit writes one line for every interrupt that was opened or closed, and for every step that failed. What people said appears as a digest,
+// logCommit writes one line for every interrupt that was opened or closed, every step that failed, and every message that tells of a failure. What people said appears as a digest,
 // and of a failure its code: the history has the text. What a fork has copied happened to its source: only what is still open is news.
 func (e *Engine) logCommit(c *runtime.Change) {
 	copied := c.Before == 0 && c.Thread.ForkedFrom != nil
@@ -137,6 +137,8 @@ func (e *Engine) logCommit(c *runtime.Change) {
 				attrs = append(attrs, "again", entry.Until)
 			}
 			e.log.Warn("step failed", attrs...)
+		case entry.Type == runtime.EntryMessage && entry.Failure != nil && !copied:
+			e.log.Warn("failure told", "thread", c.Thread.ID, "frame", entry.Frame, "message", entry.Name, "code", entry.Failure.Code)
 		}
 	}
 }

@@ -1,0 +1,139 @@
+package dialogue
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+const unavailable = "I cannot read messages right now. Please try again later."
+
+// TestAnOutageIsNotTheUsersFault: messages that nobody could read count neither as attempts nor as no
+// progress, whatever the flow does about those.
+func TestAnOutageIsNotTheUsersFault(t *testing.T) {
+	t.Parallel()
+	for _, then := range []string{"cancel", "handoff", "fallback"} {
+		t.Run(then, func(t *testing.T) {
+			alive(t, func(w *world) {
+				w.bank()
+				w.means("hm", says(runtime.CommandClarify, ""))
+				spec := banking()
+				spec.NoProgress, spec.NoProgThen, spec.Fallback = 3, then, 2
+				w.run(spec)
+				w.hears("send", "IBAN?")
+				w.say("hm")
+				w.nlu.fails.Store(true)
+				for range 5 {
+					turn := w.hears("NL1", unavailable, "IBAN?")
+					assert.Equal(w, []string{"transfer"}, w.stack(turn.Thread))
+				}
+				w.nlu.fails.Store(false)
+				w.hears("bad iban", "That does not do: the check digits are wrong.", "IBAN?")
+				w.hears("NL1", "Amount?")
+			})
+		})
+	}
+}
+
+// TestAnOutageIsSeen by the user, the caller, and those who read the log.
+func TestAnOutageIsSeen(t *testing.T) {
+	alive(t, func(w *world) {
+		w.bank()
+		w.cfg.Understand = understanding(func(context.Context, string, Query) ([]runtime.Command, error) {
+			return nil, &runtime.Error{Code: runtime.CodeForbidden, Op: "ask the model", Err: errDead}
+		})
+		w.run(banking())
+		var out lines
+		e, err := thread.Open(w.Context(), w.store, thread.Config{Log: slog.New(slog.NewJSONHandler(&out, nil))}, w.m)
+		require.NoError(w, err)
+		w.Cleanup(func() { kill(w.T, e) })
+		chat := Conversation{Engine: e}
+		m := Message{Thread: "t", ID: "m", User: "ann", Text: "send"}
+		for range 2 { // the same message again says the same
+			turn, err := chat.Deliver(w.Context(), m)
+			require.NoError(w, err)
+			assert.Equal(w, []string{unavailable}, turn.Reply)
+			require.NotNil(w, turn.Failure)
+			assert.Equal(w, runtime.CodeForbidden, turn.Failure.Code)
+			assert.Equal(w, runtime.StatusIdle, turn.Thread.Status())
+		}
+		assert.Equal(w, 1, out.count(w.T, "WARN", "failure told", runtime.CodeForbidden))
+	})
+}
+
+// lines is a log in JSON.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write appends.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) count(t *testing.T, level, msg string, code runtime.Code) int {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for line := range bytes.Lines(l.buf.Bytes()) {
+		var row struct {
+			Level, Msg string
+			Code       runtime.Code
+		}
+		require.NoError(t, json.Unmarshal(line, &row))
+		if row.Level == level && row.Msg == msg && row.Code == code {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAHandoffIsAlwaysTold, whatever leads to it.
+func TestAHandoffIsAlwaysTold(t *testing.T) {
+	t.Parallel()
+	const told = "I pass you on to a colleague."
+	for name, c := range map[string]struct {
+		commands []runtime.Command
+		want     []string
+	}{
+		"no progress": {[]runtime.Command{says(runtime.CommandClarify, "")}, []string{"Sends money.", "We do not seem to get any further.", told}},
+		"a command":   {[]runtime.Command{says(runtime.CommandHandoff, "")}, []string{told}},
+		"a step":      {[]runtime.Command{cancels}, []string{told}},
+		"at rest":     {nil, []string{told}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alive(t, func(w *world) {
+				w.bank()
+				w.means("it", c.commands...)
+				spec := banking(func(transfer *f) {
+					transfer.steps[1].onCancel = "over"
+					transfer.steps = append(transfer.steps, p{id: "over", kind: "handoff"})
+					transfer.steps[4].next = "end"
+				})
+				spec.NoProgress, spec.NoProgThen = 1, "handoff"
+				w.run(spec)
+				if c.commands == nil {
+					w.means("it", says(runtime.CommandHandoff, ""))
+				} else {
+					w.say("send")
+					w.say("NL1")
+				}
+				turn := w.hears("it", c.want...)
+				assert.Equal(w, runtime.StatusHandedOff, turn.Thread.Status())
+			})
+		})
+	}
+}
