@@ -160,7 +160,7 @@ func (f *flowChecker) checkLanguages(w Words, path string) {
 // responseNames are the texts that the machine says by itself, each with the places it may have.
 func responseNames() map[string][]string {
 	return map[string][]string{
-		"cancelled": nil, "nothing_to_cancel": nil, "not_understood": nil, "unavailable": nil, "busy": {"flow"}, "too_deep": nil,
+		"cancelled": nil, "nothing_to_cancel": nil, "not_understood": nil, "unavailable": nil, "too_long": {"max"}, "busy": {"flow"}, "too_deep": nil,
 		"corrected": {"slot", "value"}, "refused": {"slot", "value", "reason"}, "invalid": {"reason", "value"}, "failed": {"error", "error_code"},
 		"timed_out": nil, "handoff": nil, "chitchat": nil, "clarify": {"topic", "doc"}, "no_progress": nil, "given_up": nil,
 		"unknown_flow": {"flow"}, "unknown_slot": {"slot"}, "nothing_to_confirm": nil, "welcome": nil, "looped": nil, "anything_else": nil,

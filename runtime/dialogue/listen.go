@@ -26,6 +26,9 @@ func (m *Machine) listen(ctx context.Context, a *thread.Activation, v *voice) (t
 	switch a.Frame.PC {
 	case "":
 		text, _ := message(a.Frame.Input)
+		if v.tooLong(text, a.Frame.Input) {
+			return v.spoken(a, thread.Return(&l.Last)), nil
+		}
 		q := m.query(ctx, a, v.language, text)
 		got, err := m.understand(ctx, &q)
 		if err != nil {

@@ -22,6 +22,10 @@ type Config struct {
 	Understand Understander  // what messages mean; default: [Literal]
 	Model      llm.Model     // writes the texts of generate steps; needed where a flow has one
 	Timeout    time.Duration // of one understanding, one validator and one generate; default 30 seconds
+
+	MaxMessage int // bytes of what a user says; a longer answer is refused with the response too_long; default 8,192
+	MaxHistory int // bytes of what was said before that an understanding is told; default 8,192
+	MaxTokens  int // of one generate, the model's thinking included; default 4,096
 }
 
 // Machine runs the flows of a generated package. It is safe for concurrent use when what a program gave it is.
@@ -56,6 +60,14 @@ func build(d runtime.Dialogue, cfg Config, steps map[string]stepFunc) (*Machine,
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 30 * time.Second
+	}
+	for _, bound := range []struct {
+		of  *int
+		def int
+	}{{&cfg.MaxMessage, 8192}, {&cfg.MaxHistory, 8192}, {&cfg.MaxTokens, defaultMaxTokens}} {
+		if *bound.of <= 0 {
+			*bound.of = bound.def
+		}
 	}
 	m := &Machine{dialogue: d, tables: d.Tables, cfg: cfg, byName: map[string]*flow{}, responses: shipped(), steps: steps}
 	if m.tables == nil {
@@ -187,6 +199,9 @@ func (m *Machine) hears(ctx context.Context, a *thread.Activation, w *work, st *
 	}
 	w.came = came{kind: cameCommands}
 	text, typed := message(reply.Value)
+	if w.tooLong(text, reply.Value) {
+		return nil
+	}
 	if typed || w.exact(st, reply.Value) {
 		w.came.commands = []runtime.Command{st.direct(reply.Value)}
 		return nil

@@ -50,6 +50,17 @@ func (v *voice) respond(name string, with ...string) {
 	v.say(name, v.render(v.m.responses[name], nil, vars(with)))
 }
 
+// tooLong says that a message is too long to be read, if it is. text is what was said, "" where the
+// answer is a value.
+func (v *voice) tooLong(text string, value json.RawMessage) bool {
+	most := v.m.cfg.MaxMessage
+	if len(text) <= most && (text != "" || len(value) <= most) {
+		return false
+	}
+	v.respond("too_long", "max", strconv.Itoa(most))
+	return true
+}
+
 // fails says that a message could not be understood, and why to those who run the program.
 func (v *voice) fails(why *runtime.Failure) {
 	v.respond("unavailable")
@@ -158,6 +169,7 @@ func shipped() map[string]runtime.Texts {
 	for name, text := range map[string]string{
 		"cancelled":          "Cancelled.",
 		"nothing_to_cancel":  "There is nothing to cancel.",
+		"too_long":           "That is too long: I read {max} bytes at most.",
 		"not_understood":     "I did not understand that.",
 		"unavailable":        "I cannot read messages right now. Please try again later.",
 		"busy":               "Let us finish this first. After it: {flow}.",

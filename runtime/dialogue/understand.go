@@ -36,7 +36,8 @@ type Query struct {
 	Values   map[string]json.RawMessage // filled slots of Active
 	Flows    []*runtime.Flow            // that may be started now, in the order of the spec
 
-	// History returns what was said before, the oldest first, at most 10 messages. It reads the store.
+	// History returns what was said before, the oldest first: the last 10 messages at most, and no more bytes than Config.MaxHistory; of one
+	// that does not fit, the beginning. It reads the store.
 	History func(ctx context.Context) ([]Line, error)
 }
 
@@ -53,7 +54,7 @@ func (m *Machine) query(ctx context.Context, a *thread.Activation, language, tex
 			q.Flows = append(q.Flows, f.Flow)
 		}
 	}
-	q.History = func(c context.Context) ([]Line, error) { return history(c, ctx, a) }
+	q.History = func(c context.Context) ([]Line, error) { return history(c, ctx, a, m.cfg.MaxHistory) }
 	return q
 }
 
@@ -101,7 +102,7 @@ func (m *Machine) understand(ctx context.Context, q *Query) (heard, error) {
 
 // history reads what was said from the log: messages out of the outbox, questions as they were asked, and the texts that users gave. step is
 // the context of the step.
-func history(ctx, step context.Context, a *thread.Activation) ([]Line, error) {
+func history(ctx, step context.Context, a *thread.Activation, room int) ([]Line, error) {
 	const rows, most = 80, 10
 	e, err := thread.EngineOf(step)
 	if err != nil {
@@ -119,12 +120,16 @@ func history(ctx, step context.Context, a *thread.Activation) ([]Line, error) {
 		return nil, err
 	}
 	var out []Line
-	for i := len(log) - 1; i >= 0 && len(out) < most; i-- { // the last ones; questions are looked up one by one
+	for i := len(log) - 1; i >= 0 && len(out) < most && room > 0; i-- { // the last ones; questions are looked up one by one
 		said, err := lineOf(ctx, e, a, &log[i])
 		if err != nil {
 			return nil, err
 		}
 		if said.Text != "" {
+			if len(said.Text) > room {
+				said.Text = strings.ToValidUTF8(said.Text[:room], "")
+			}
+			room -= max(len(said.Text), 1)
 			out = append(out, said)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // Request is one question to a model. It needs a Prompt, or Messages that end with the user's turn.
 type Request struct {
-	System   string
+	System   string    // what the program says; never what a user said: that is a user's turn
 	Messages []Message // what was said before, and the results of tools
 	Prompt   string    // the user's last turn
 

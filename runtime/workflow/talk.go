@@ -17,7 +17,7 @@ import (
 // Talk is what a model is told that leads the talk of a node.
 type Talk struct {
 	Model     llm.Model     // default: Config.Model
-	System    string        // who the agent is and what it does
+	System    string        // who the agent is and what it does; nothing that a user said
 	Messages  []llm.Message // what was said before
 	Text      string        // the user's last words; "" when Messages end with them
 	Tools     []llm.Tool    // beside those that the node's spec names

@@ -17,6 +17,9 @@ import (
 
 const provider = "openai"
 
+// defaultMaxTokens bounds what a reply may cost; the current models of the provider may all write as much.
+const defaultMaxTokens = 16_000
+
 // Config is how the provider is reached. Its zero value takes all from the environment, as the official client does: OPENAI_API_KEY,
 // OPENAI_BASE_URL and the rest.
 type Config struct {
@@ -25,7 +28,7 @@ type Config struct {
 	HTTPClient *http.Client           // default: the official client's
 	Retries    int                    // tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
 	Timeout    time.Duration          // of one try; 0: none but that of the context
-	MaxTokens  int                    // for requests that name none; 0: the model's own
+	MaxTokens  int                    // for requests that name none; 0: 16,000; -1: none is sent
 	Options    []option.RequestOption // for what has no field here; applied last
 }
 
@@ -55,6 +58,9 @@ func New(model string, c Config) *Model {
 	}
 	if c.Timeout > 0 {
 		opts = append(opts, option.WithRequestTimeout(c.Timeout))
+	}
+	if c.MaxTokens == 0 {
+		c.MaxTokens = defaultMaxTokens
 	}
 	return &Model{client: openai.NewClient(slices.Concat(opts, c.Options)...), name: model, maxTokens: c.MaxTokens}
 }

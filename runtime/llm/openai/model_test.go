@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -53,11 +54,11 @@ func TestWire(t *testing.T) {
 
 func TestMaxTokens(t *testing.T) {
 	t.Parallel()
-	s := llmtest.NewServer(t, llmtest.Answer{Text: "a"}, llmtest.Answer{Text: "a"}, llmtest.Answer{Text: "a"})
+	s := llmtest.NewServer(t, slices.Repeat([]llmtest.Answer{{Text: "a"}}, 5)...)
 	for _, c := range []struct {
 		config, request int
 		want            string
-	}{{0, 0, ""}, {9, 0, "9"}, {9, 5, "5"}} {
+	}{{0, 0, "16000"}, {9, 0, "9"}, {9, 5, "5"}, {-1, 0, ""}, {-1, 5, "5"}} {
 		_, err := open(s, openai.Config{MaxTokens: c.config}).Generate(t.Context(), llm.Request{Prompt: "a", MaxTokens: c.request})
 		require.NoError(t, err)
 		all := s.Received()
