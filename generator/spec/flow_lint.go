@@ -13,6 +13,7 @@ func (f *flowChecker) lint(scopes []*flowScope) {
 			continue
 		}
 		s.lintDeny()
+		s.lintUnasked()
 		for i, step := range s.steps {
 			if step.Kind.Value == "while" {
 				s.lintLoop(step, s.steps[i+1:step.last])
@@ -23,7 +24,27 @@ func (f *flowChecker) lint(scopes []*flowScope) {
 	if len(broken) == 0 {
 		f.lintUnusedFlows()
 	}
+	f.lintIntents()
 	f.lintFlowDocs()
+}
+
+// lintIntents warns of a phrase that two flows have. Literal begins the first that may start now, so
+// one behind a flow with a condition can still be begun.
+func (f *flowChecker) lintIntents() {
+	seen := map[string]*Flow{}
+	for _, flow := range f.spec.Flows {
+		for i, t := range flow.Intents {
+			said := strings.ToLower(strings.Trim(t.Value, " .!?")) // as Literal compares
+			switch first := seen[said]; {
+			case first != nil && first != flow:
+				f.warn(RuleFlowIntentTwice, flow.path()+"/trigger/intents/"+strconv.Itoa(i), t.At,
+					"give each a phrase of its own", "flow %q has %q too, and comes first",
+					first.Key.Value, t.Value).relatedf(first.Key.At, "%q is declared here", first.Key.Value)
+			case flow.Trigger == nil:
+				seen[said] = flow
+			}
+		}
+	}
 }
 
 // lintUnusedFlows warns of what no flow uses.
@@ -45,10 +66,11 @@ func (f *flowChecker) lintUnusedFlows() {
 	}
 }
 
-// lintDeny warns of an action behind a question whose no nobody has thought of. Behind a second question it is that one's.
-func (s *flowScope) lintDeny() {
+// leadsTo returns for each step the action of that sort it leads to when nothing fails. What stands
+// behind a confirm is that one's.
+func (s *flowScope) leadsTo(sort func(*flowStep) bool) map[*flowStep]*flowStep {
 	back := map[*flowStep][]*flowStep{}
-	acts := map[*flowStep]*flowStep{} // the action that a step leads to
+	acts := map[*flowStep]*flowStep{}
 	var queue []*flowStep
 	for _, step := range s.steps {
 		for _, w := range step.ways {
@@ -56,7 +78,7 @@ func (s *flowScope) lintDeny() {
 				back[w.to] = append(back[w.to], step)
 			}
 		}
-		if step.Kind.Value == "action" {
+		if step.Kind.Value == "action" && sort(step) {
 			acts[step] = step
 			queue = append(queue, step)
 		}
@@ -69,6 +91,12 @@ func (s *flowScope) lintDeny() {
 			}
 		}
 	}
+	return acts
+}
+
+// lintDeny warns of an action behind a question whose no nobody has thought of.
+func (s *flowScope) lintDeny() {
+	acts := s.leadsTo(func(*flowStep) bool { return true })
 	for _, step := range s.steps {
 		if step.Kind.Value != "confirm" || step.OnNo.Set() {
 			continue
@@ -76,6 +104,39 @@ func (s *flowScope) lintDeny() {
 		if does := acts[step.ways[0].to]; does != nil {
 			s.warn(RuleFlowEffectNoDeny, step.path, step.ID.At, "add on_no:, such as cancel_flow", "after a yes to %q action %q is run, and nothing says what a no does", step.ID.Value, does.Action.Value).
 				relatedf(does.Action.At, "it is run here")
+		}
+	}
+}
+
+// lintUnasked warns of a confirm that is passed over while the effect behind it happens. It says
+// nothing where a condition of the flow reads what was answered.
+func (s *flowScope) lintUnasked() {
+	decides := map[string]bool{}
+	note := func(e *Expr) {
+		if e.Slot.Set() {
+			decides[e.Slot.Value] = true
+		}
+	}
+	for _, step := range s.steps {
+		step.When.each(note)
+		step.Cond.each(note)
+		for _, arm := range step.Arms {
+			arm.If.each(note)
+		}
+	}
+	acts := s.leadsTo(func(step *flowStep) bool {
+		a := s.actions[step.Action.Value]
+		return a != nil && a.Once
+	})
+	for _, step := range s.steps {
+		if step.Kind.Value != "confirm" || step.When == nil || decides[step.Slot.Value] {
+			continue
+		}
+		asked, passed := acts[step.ways[0].to], acts[step.ways[2].to] // as findWays lists them
+		if asked != nil && passed != nil {
+			s.warn(RuleFlowEffectUnasked, step.path+"/when", step.When.At, "remove when:, or branch around both",
+				"where this does not hold, action %q is run and %q has not asked",
+				passed.Action.Value, step.ID.Value).relatedf(passed.Action.At, "it is run here")
 		}
 	}
 }
@@ -133,6 +194,8 @@ func (s *flowScope) lintSlots() {
 		switch {
 		case d.gives[name] && !filled:
 			s.warn(RuleFlowOutputUnset, path, slot.Key.At, "fill it in a step, or take it from outputs", "output %q is never filled", name)
+		case s.read[name] && !filled:
+			s.warn(RuleFlowSlotUnfilled, path, slot.Key.At, "fill it in a step, or list it in inputs", "slot %q is read, and nothing fills it", name)
 		case !s.read[name] && !s.set[name] && !s.emptied[name]:
 			s.warn(RuleFlowSlotUnused, path, slot.Key.At, "remove it", "no step uses slot %q", name)
 		}

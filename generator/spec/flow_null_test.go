@@ -26,7 +26,7 @@ flows:
 func TestNullEmptiesASlot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ outputs, values, loop, want string }{
-		{"outputs: [name]", "name: null, tags: ~", "tags: null", ""},
+		{"outputs: [name]", "name: null, tags: ~", "tags: null", `6:46 FLOW_SLOT_UNFILLED slot "tags" is read, and nothing fills it | fill it in a step, or list it in inputs | /flows/f/slots/tags` + "\n"},
 		{"outputs: [name]", "tags: [null]", "name: x", `10:49 SPEC_SCALAR_KIND "null" is not a value | write a value | /flows/f/steps/1/values/tags/0` + "\n"},
 		{"outputs: [name]", "tags: ", "name: x", "10:48 SPEC_SCALAR_KIND nothing is not a value | write a value | /flows/f/steps/1/values/tags\n"},
 		{"outputs: [name]", "tags: {from: null}", "name: x", `10:55 SPEC_SCALAR_KIND "null" must be text, but it is read as nothing (null) | write a text, or leave the key out | /flows/f/steps/1/values/tags/from` + "\n"},
