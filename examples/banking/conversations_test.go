@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -253,12 +254,45 @@ func TestChat(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("send 5 to Ann Lee\n"), &out))
 	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("\nNL91ABNA0417164300\ntea\nchecking\nno\n"), &out))
-	const first = "> What is the IBAN of Ann Lee?\n> \n"
+	const first = hint + "\n> What is the IBAN of Ann Lee?\n> \n"
 	assert.Equal(t, first+"What is the IBAN of Ann Lee?\n> > What is it for?\n> From which account: checking, savings or investment?\n"+
 		"> Transfer 5.00 EUR to Ann Lee, NL91ABNA0417164300 (ABN AMRO), from your checking account, for tea?\n> I have not transferred anything.\n> \n", out.String())
 	require.Error(t, run(t.Context(), []string{"-db", filepath.Join(db, "none")}, strings.NewReader(""), &out))
 	require.Error(t, run(t.Context(), []string{"-none"}, strings.NewReader(""), &out))
 	require.NoError(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), "help was asked for")
+}
+
+// TestConversationsAreTheUsersOwn: without -db they are in a directory that nobody else may read.
+func TestConversationsAreTheUsersOwn(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} { // of all systems
+		t.Setenv(name, home)
+	}
+	for _, want := range []string{hint + "\n> Who shall get the money?\n> \n", "Who shall get the money?\n> \n"} {
+		var out strings.Builder
+		lines := map[bool]string{true: "transfer\n"}[strings.HasPrefix(want, hint)]
+		require.NoError(t, run(t.Context(), nil, strings.NewReader(lines), &out))
+		assert.Equal(t, want, out.String())
+	}
+	dir, err := os.UserConfigDir()
+	require.NoError(t, err)
+	info, err := os.Stat(filepath.Join(dir, "routegen-banking"))
+	require.NoError(t, err)
+	if goruntime.GOOS != "windows" {
+		assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	}
+	require.FileExists(t, filepath.Join(dir, "routegen-banking", "banking.db"))
+}
+
+// TestTheHintIsTrue: each thing that it names begins a flow.
+func TestTheHintIsTrue(t *testing.T) {
+	t.Parallel()
+	list := strings.TrimSuffix(strings.TrimPrefix(hint, "(Try: "), ".)")
+	for line := range strings.SplitSeq(list, ", ") {
+		reply := serve(t, inMemory).all(line)
+		assert.NotContains(t, reply, "I did not understand", line)
+		assert.NotEmpty(t, reply, line)
+	}
 }
 
 // The program on a terminal after a colleague has taken the conversation over: it goes on in another one, at once and when it is started
@@ -272,9 +306,9 @@ func TestChatAfterAColleague(t *testing.T) {
 		return out.String()
 	}
 	const colleague = "I pass you on to a colleague.\n"
-	assert.Equal(t, "> "+colleague+"> "+another+"\nWho shall get the money?\n> "+colleague+"> \n", chat("ann", "a human please\ntransfer\na human please\n"))
-	assert.Equal(t, another+"\n> What is the IBAN of Ann Lee?\n> \n", chat("ann", "send 5 to Ann Lee\n"))
+	assert.Equal(t, hint+"\n> "+colleague+"> "+another+"\nWho shall get the money?\n> "+colleague+"> \n", chat("ann", "a human please\ntransfer\na human please\n"))
+	assert.Equal(t, another+"\n"+hint+"\n> What is the IBAN of Ann Lee?\n> \n", chat("ann", "send 5 to Ann Lee\n"))
 	assert.Equal(t, "What is the IBAN of Ann Lee?\n> Cancelled.\n> \n", chat("ann", "cancel\n"))
-	assert.Equal(t, "> Who shall get the money?\n> \n", chat("ann-2", "transfer\n"), "one who is called as a conversation of another")
-	assert.Equal(t, "> Who shall get the money?\n> \n", chat("ann", "transfer\n"))
+	assert.Equal(t, hint+"\n> Who shall get the money?\n> \n", chat("ann-2", "transfer\n"), "one who is called as a conversation of another")
+	assert.Equal(t, hint+"\n> Who shall get the money?\n> \n", chat("ann", "transfer\n"))
 }

@@ -3,8 +3,9 @@
 //
 //	go run ./examples/banking
 //
-// Stop it at any moment, in the middle of a transfer, and start it again: it goes on where it was (-db names the file). The ledger is in memory,
-// so its accounts begin anew.
+// Stop it at any moment, in the middle of a transfer, and start it again: it goes on where it was. The
+// conversations are in routegen-banking/banking.db of the user's configuration directory, which only
+// the user may read; -db names another file. The ledger is in memory, so its accounts begin anew.
 package main
 
 import (
@@ -37,7 +38,7 @@ func main() {
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("banking", flag.ContinueOnError)
-	db := flags.String("db", filepath.Join(os.TempDir(), "banking.db"), "file that keeps the conversations")
+	db := flags.String("db", "", "file that keeps the conversations (default routegen-banking/banking.db of the user's configuration directory)")
 	user := flags.String("user", "customer", "whose conversation it is")
 	language := flags.String("language", "", "en or es")
 	if err := flags.Parse(args); err != nil {
@@ -45,6 +46,13 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 			return nil
 		}
 		return err
+	}
+	if *db == "" {
+		file, err := ownFile()
+		if err != nil {
+			return err
+		}
+		*db = file
 	}
 	store, err := sqlite.Open(ctx, *db, sqlite.Config{})
 	if err != nil {
@@ -61,6 +69,16 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	defer talk.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
 	return chat(ctx, talk, dialogue.Message{Thread: *user, User: *user, Language: *language}, in, out)
+}
+
+// ownFile is where the conversations of whoever runs the program are kept. Its directory is made.
+func ownFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "routegen-banking")
+	return filepath.Join(dir, "banking.db"), os.MkdirAll(dir, 0o700)
 }
 
 // open makes the conversations over a store, of what the bank does and how customers are understood.
@@ -90,6 +108,9 @@ func chat(ctx context.Context, c *dialogue.Conversation, m dialogue.Message, in 
 		}
 	case taken:
 		fmt.Fprintln(out, another)
+	}
+	if t == nil || len(t.Open) == 0 {
+		fmt.Fprintln(out, hint)
 	}
 	for lines := bufio.NewScanner(in); ; {
 		if _, err := fmt.Fprint(out, "> "); err != nil {
@@ -126,6 +147,8 @@ func deliver(ctx context.Context, c *dialogue.Conversation, m *dialogue.Message,
 	fmt.Fprintln(out, another)
 	return c.Deliver(ctx, *m)
 }
+
+const hint = `(Try: balance, transactions, transfer, quick transfer, pay a bill, block my card, new card, alerts, help.)`
 
 const another = "(A colleague goes on with our conversation. This is a new one.)"
 
