@@ -20,10 +20,15 @@
 //	message ─► Understander ─► commands ─┬─ for the frame that asks: set, correct, clear, yes, no, cancel, clarify, chat, handoff
 //	                                     └─ start_flow, and what belongs to it: a frame of its own, now or when the time has come
 //
-// A command belongs to one frame and is used once: a yes answers one confirm, a value fills one slot. What cannot be used gets a visible reply,
-// and so does a message that nothing is made of, and an understanding that fails; the question stays open then, and the message does not
-// count later, nor is one that nobody could understand held against the user. Values that come before they are asked for are kept, and checked when their turn comes. Several flows in one message run one
-// after the other, in the order in which they were named.
+// A command belongs to one frame and is used once: a yes answers one confirm, a value fills one slot.
+// What cannot be used gets a visible reply, and so does a message that nothing is made of, and an
+// understanding that fails: the question stays open, the message does not count later, and an
+// understanding that fails is not held against the user. A message of more bytes than
+// Config.MaxMessage gets a reply and is not read. Values that come before they are asked for are kept,
+// and checked when their turn comes. Several flows in one message run one after the other, in the
+// order in which they were named.
+//
+// What a user said reaches a model in a user's turn and never in the role system.
 //
 // # A value that changes
 //
