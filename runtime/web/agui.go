@@ -12,15 +12,24 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// AG-UI is a way for chat front ends to talk to an agent: a run is one POST, answered by a stream of events. Here a run is a message to the
-// conversation, and its id is the message's: the same run again is the same message, and gets the rows of its turn again. The events are made
-// of these rows, so nothing that a front end sees is not stored.
+// AG-UI is a way for chat front ends to talk to an agent: a run is one POST, answered by a stream
+// of events. Here a run brings a message to the conversation, the user's last one, and goes by the
+// id of that: the same message again, under whatever run id, is taken once and gets the rows of its
+// turn again. A resumption goes by its run id. The events are made of these rows, so nothing that a
+// front end sees is not stored.
 //
-// A run of a thread that waits ends with the outcome interrupt and everything open; the next run resumes it. It may also just bring a text,
-// which answers the one question that takes plain text, unless the conversation is strict. What the front end offers of its own tools, and
-// its copy of the state, is not used: tools are the spec's, and the state is the thread. Its context and forwardedProps go to the handlers, see
-// [workflow.Metadata]; in forwardedProps, by is in whose name the operator's token runs, and away that the user wrote without seeing what the
-// thread asks. In the metadata of a resumption, digest binds it to what was shown, and routeTo sends the work elsewhere.
+// A run of a thread that waits ends with the outcome interrupt and everything open; the next run
+// resumes it. It may also just bring a text, which answers the one question that takes plain text,
+// unless the conversation is strict. The list of messages must have the question then: without it
+// the text is refused with pending_interrupt, since its user may not have seen what is asked. A run
+// that brings nothing new, as of a page that was loaded again, shows how the thread is and what it
+// asks.
+//
+// What the front end offers of its own tools, and its copy of the state, is not used: tools are the
+// spec's, and the state is the thread. Its context and forwardedProps go to the handlers, see
+// [workflow.Metadata]; in forwardedProps, by is in whose name the operator's token runs, and away
+// that the user wrote without seeing what the thread asks. In the metadata of a resumption, digest
+// binds it to what was shown, and routeTo sends the work elsewhere.
 
 // aguiRoutes are the calls of AG-UI: none without a conversation.
 func (s *Server) aguiRoutes() []route {
@@ -100,11 +109,15 @@ func (r *run) emit(events ...event) bool {
 // answer streams the run until it ends. A client that goes away only misses what comes: the run is the engine's.
 func (r *run) answer(ctx context.Context) {
 	m, err := r.message(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.fail(ctx, err)
 		return
+	case m == nil:
+		r.finish(ctx)
+		return
 	}
-	rows := r.deliver(ctx, m)
+	rows := r.deliver(ctx, *m)
 	beat := time.NewTicker(r.s.cfg.Beat)
 	defer beat.Stop()
 	for {
@@ -222,12 +235,16 @@ func (r *run) fail(ctx context.Context, err error) {
 	r.emit(r.fold.failed(code, text, open...)...)
 }
 
-// message is what the run says to its thread.
-func (r *run) message(ctx context.Context) (m workflow.Message, err error) {
-	m = workflow.Message{Thread: r.in.thread, ID: r.in.request(), User: r.user, Text: r.in.text, Away: r.in.away, Metadata: r.in.metadata()}
+// message is what the run says to its thread; nil when that is nothing, and the caller may see how
+// the thread is.
+func (r *run) message(ctx context.Context) (*workflow.Message, error) {
+	m := &workflow.Message{
+		Thread: r.in.thread, ID: r.in.request(), User: r.user, Text: r.in.text, Away: r.in.away,
+		Metadata: r.in.metadata(),
+	}
 	if len(r.in.resume) > 0 {
-		if err := r.resume(ctx, &m); err != nil {
-			return m, err
+		if err := r.resume(ctx, m); err != nil {
+			return nil, err
 		}
 	}
 	id := m.Thread
@@ -243,17 +260,35 @@ func (r *run) message(ctx context.Context) (m workflow.Message, err error) {
 	}
 	switch {
 	case err != nil && runtime.CodeOf(err) != runtime.CodeNotFound:
-		return m, err
+		return nil, err
 	case row != nil:
 		return m, r.again(ctx, id, row)
-	case m.Text == "" && len(m.Answers) == 0 && !m.Cancel:
-		return m, r.nothing(ctx)
+	case m.Text != "":
+		m.Open = r.seen(ctx)
+	case len(m.Answers) == 0 && !m.Cancel:
+		return nil, r.look(ctx)
 	}
 	return m, nil
 }
 
-// again refuses a run of another input under an id that was used: it would get what came of the other one. A run without any input is a look at
-// how that went.
+// seen are the open questions that the front end has, never nil. Where the thread cannot be read,
+// the delivery says so.
+func (r *run) seen(ctx context.Context) []string {
+	out := []string{}
+	t, err := r.s.engine.Thread(ctx, r.in.thread)
+	if err != nil {
+		return out
+	}
+	for _, i := range openOf(t) {
+		if r.in.shows(i) {
+			out = append(out, i.ID)
+		}
+	}
+	return out
+}
+
+// again refuses a run of another input under an id that was used: it would get what came of the
+// other one. A run without any input is a look at how the run of that id went.
 func (r *run) again(ctx context.Context, thread string, row *runtime.Entry) error {
 	if r.in.text == "" && len(r.in.resume) == 0 {
 		return nil
@@ -277,17 +312,11 @@ func (r *run) again(ctx context.Context, thread string, row *runtime.Entry) erro
 	return nil
 }
 
-// nothing refuses a run that brings nothing new.
-func (r *run) nothing(ctx context.Context) error {
+// look refuses a run that brings nothing new where its user may not see the thread.
+func (r *run) look(ctx context.Context) error {
 	t, err := r.s.engine.Thread(ctx, r.in.thread)
-	if err != nil {
-		return err
+	if err == nil && t.User != "" && t.User != r.user {
+		err = errForbidden
 	}
-	if t.User != "" && t.User != r.user {
-		return errForbidden
-	}
-	if waits := openOf(t); len(waits) > 0 {
-		return pending(waits)
-	}
-	return invalid("the run brings neither a new message of the user nor an answer")
+	return err
 }

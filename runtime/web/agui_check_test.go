@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 // checker holds streams to the rules of AG-UI. Every stream of every test goes through one. It reads the bytes, and nothing of the code that
 // wrote them.
 type checker struct {
-	begun map[string]string // thread and tool call -> the run that showed how it began
+	begun map[string]string // thread and tool call -> the turn that showed how it began
+	turn  string            // what the next run brought; "" is the run itself
 }
 
 // walk is a checker on its way through one stream.
@@ -174,10 +176,10 @@ func (w *walk) call(e map[string]any) error {
 		if fieldOf(e, "toolCallName") == "" {
 			return errors.New("the tool has no name")
 		}
-		if by := w.begun[w.thread+" "+id]; by != "" && by != w.run {
-			return fmt.Errorf("%s was begun in the run %s: this one has only its result", id, by)
+		if by := w.begun[w.thread+" "+id]; by != "" && by != cmp.Or(w.turn, w.run) {
+			return fmt.Errorf("%s was begun in the turn %s: this one has only its result", id, by)
 		}
-		w.begun[w.thread+" "+id] = w.run
+		w.begun[w.thread+" "+id] = cmp.Or(w.turn, w.run)
 	}
 	args, err := w.part(w.calls, e, id, "call ")
 	if err == nil && args != "" && !json.Valid([]byte(args)) {

@@ -261,7 +261,7 @@ func (f *fold) finished(t *runtime.Thread, threads ...*runtime.Thread) []event {
 	switch {
 	case len(asked) > 0:
 		done.Outcome = &runOutcome{Type: "interrupt", Interrupts: asked}
-		out = append(out, f.history()...)
+		out = append(out, f.history(asked)...)
 	case state != stateProcessing:
 		done.Result = t.Result
 	}
@@ -317,11 +317,17 @@ func (f *fold) snapshot(state string, asked []aguiInterrupt) event {
 	return e
 }
 
-// history is what was said so far, for a front end that keeps it over a pause: what it has, and this run. To one that sent nothing it would say
-// that nothing else was said.
-func (f *fold) history() []event {
+// history is what was said so far, for a front end that keeps it over a pause: what it has, this
+// run, and what is asked now. A text that comes with the messages of these questions answers them,
+// see [runInput.shows]. To a front end that sent nothing it would say that nothing else was said.
+func (f *fold) history(asked []aguiInterrupt) []event {
 	if len(f.in.messages) == 0 {
 		return nil
+	}
+	for _, i := range asked {
+		if i.Metadata.Routegen.Plain != "" && i.ToolCallID == "" {
+			f.keep(i.ID, map[string]any{"id": i.ID, "role": "assistant", "content": i.Message})
+		}
 	}
 	e := f.event("MESSAGES_SNAPSHOT")
 	for _, m := range f.in.messages {

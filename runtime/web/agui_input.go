@@ -22,6 +22,7 @@ type runInput struct {
 	thread, run, parent string
 	messages            []json.RawMessage // as the front end has them
 	text                string            // of the user, when it is the last thing that was said
+	message             string            // and the id of that message
 	resume              []resumption
 	by                  string // in whose name the operator runs
 	away                bool   // the user wrote without seeing what the thread asks
@@ -56,8 +57,34 @@ func (in *runInput) metadata() map[string]string {
 	return out
 }
 
-// request is the id under which the thread has the run. It has a space of its own among the ids of requests.
-func (in *runInput) request() string { return "agui/" + in.run }
+// request is the id under which the thread has what the run says: that of the user's message, which
+// a front end sends again under a new run id when its connection broke. A run without one goes by
+// its own id.
+func (in *runInput) request() string {
+	if in.message != "" {
+		return "agui.message/" + in.message
+	}
+	return "agui/" + in.run
+}
+
+// shows reports whether the front end has the question: its message, see [fold.history], or the
+// tool call that asks.
+func (in *runInput) shows(i *runtime.Interrupt) bool {
+	return slices.ContainsFunc(in.messages, func(data json.RawMessage) bool {
+		type named struct {
+			ID string `json:"id"`
+		}
+		var m struct {
+			named
+
+			Calls []named `json:"toolCalls"`
+		}
+		if json.Unmarshal(data, &m) != nil {
+			return false
+		}
+		return m.ID == i.ID || slices.Contains(m.Calls, named{toolCall(i)}) && toolCall(i) != ""
+	})
+}
 
 // object is a JSON object with a pointer to it. Fields that nobody asks for are let through: the protocol grows.
 type object struct {
@@ -105,13 +132,12 @@ func readRun(body []byte) (*runInput, error) {
 		take(o, "threadId", "a string", &in.thread), take(o, "runId", "a string", &in.run), take(o, "parentRunId", "a string", &in.parent),
 		take(o, "messages", "an array", &in.messages), take(o, "resume", "an array", &resume),
 	)
-	const mostRun = 200
 	switch {
 	case err != nil:
 		return nil, err
 	case !legalID(in.thread):
 		return nil, wrong("/threadId", "is no id: use letters, digits and - _ . ~, at most 200")
-	case in.run == "" || len(in.run) > mostRun || strings.ContainsFunc(in.run, func(r rune) bool { return r < ' ' }):
+	case in.run == "" || !plainID(in.run):
 		return nil, wrong("/runId", "has 1 to 200 bytes, and no control characters")
 	}
 	if props, err := openObject(in.forwarded, "/forwardedProps"); err == nil {
@@ -123,6 +149,11 @@ func readRun(body []byte) (*runInput, error) {
 		return nil, err
 	}
 	return in, in.seal(o.fields["resume"])
+}
+
+// plainID reports whether a foreign id can be part of the id of a request.
+func plainID(id string) bool {
+	return len(id) <= 200 && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' })
 }
 
 // readText finds what the user says: the last message, when it is the user's. With a resumption it is an old one.
@@ -138,6 +169,12 @@ func (in *runInput) readText() error {
 	var role string
 	if err := take(o, "role", "a string", &role); err != nil || role != "user" {
 		return err
+	}
+	if err := take(o, "id", "a string", &in.message); err != nil {
+		return err
+	}
+	if !plainID(in.message) {
+		return wrong(o.pointer+"/id", "has at most 200 bytes, and no control characters")
 	}
 	if json.Unmarshal(o.fields["content"], &in.text) != nil {
 		var parts []struct {
@@ -248,14 +285,6 @@ func (r *run) resume(ctx context.Context, m *workflow.Message) error {
 // pendingInterrupt is the code of a run that is no answer to what its thread asks.
 const pendingInterrupt = "pending_interrupt"
 
-func pending(open []*runtime.Interrupt) error {
-	waits := &thread.PendingError{}
-	for _, i := range open {
-		waits.Open = append(waits.Open, i.ID)
-	}
-	return &runtime.Error{Code: runtime.CodeConflict, Op: "run", Err: waits}
-}
-
 // openOf returns what a thread asks now.
 func openOf(t *runtime.Thread) []*runtime.Interrupt {
 	return slices.DeleteFunc(slices.Clone(t.Open), func(i *runtime.Interrupt) bool { return i.State != runtime.InterruptOpen })
@@ -268,7 +297,7 @@ func errorOf(err error) (code, text string) {
 		return pendingInterrupt, p.Detail
 	}
 	if p.Status == http.StatusServiceUnavailable {
-		return string(p.Code), "try again later, with the same run: it shows what came of this one"
+		return string(p.Code), "try again later, with the same message: it shows what came of this one"
 	}
 	return string(p.Code), p.Detail
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
@@ -44,8 +45,9 @@ type desk struct {
 	server  *Server
 	http    *httptest.Server
 	disk    *sqlite.Store
-	cut     *atomic.Bool // the store of this engine takes nothing any more
-	broken  *atomic.Bool // nor gives anything
+	memory  runtime.Store // in place of disk; it outlives an engine
+	cut     *atomic.Bool  // the store of this engine takes nothing any more
+	broken  *atomic.Bool  // nor gives anything
 	cfg     Config
 	model   *llmtest.Model
 	servers map[string]*deskServer
@@ -120,9 +122,13 @@ func (d *desk) done(what string) int {
 // open opens store, engine and server.
 func (d *desk) open() *desk {
 	d.Helper()
-	disk, err := sqlite.Open(d.Context(), d.file, sqlite.Config{})
-	require.NoError(d, err)
-	d.disk, d.cut, d.broken = disk, &atomic.Bool{}, &atomic.Bool{}
+	d.cut, d.broken = &atomic.Bool{}, &atomic.Bool{}
+	store := &deskStore{d.memory, d.cut, d.broken}
+	if d.memory == nil {
+		disk, err := sqlite.Open(d.Context(), d.file, sqlite.Config{})
+		require.NoError(d, err)
+		d.disk, store.Store = disk, disk
+	}
 	cfg := workflow.Config{Conversation: true, Servers: map[string]llm.Tools{}}
 	for name, server := range d.servers {
 		cfg.Servers[name] = server
@@ -132,7 +138,7 @@ func (d *desk) open() *desk {
 		Routing: func(name string) runtime.Routing { return &deskHop{shape: &runtime.Shape{Name: name, Union: true}} },
 	}, cfg)
 	require.NoError(d, err)
-	d.engine, err = thread.Open(d.Context(), &deskStore{disk, d.cut, d.broken}, thread.Config{Owner: "desk"}, m)
+	d.engine, err = thread.Open(d.Context(), store, thread.Config{Owner: "desk"}, m)
 	require.NoError(d, err)
 	c := *d.c // each engine has its own
 	c.Machine, c.Engine = m, d.engine
@@ -153,7 +159,9 @@ func (d *desk) close() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	assert.NoError(d, d.engine.Close(over))
-	assert.NoError(d, d.disk.Close())
+	if d.disk != nil {
+		assert.NoError(d, d.disk.Close())
+	}
 	d.http = nil
 }
 
@@ -167,7 +175,8 @@ func (d *desk) restart() {
 
 // deskStore is the store of one engine.
 type deskStore struct {
-	*sqlite.Store
+	runtime.Store
+
 	cut, broken *atomic.Bool
 }
 
@@ -185,6 +194,22 @@ func (s *deskStore) Load(ctx context.Context, id string) (*runtime.Thread, error
 	return s.Store.Load(ctx, id)
 }
 
+// atDesks runs a test at a desk on every store.
+func atDesks(t *testing.T, play func(d *desk), script ...llmtest.Reply) {
+	t.Helper()
+	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, script...)
+			if store == "mem" {
+				d.memory = mem.Open()
+			}
+			play(d)
+		})
+	}
+}
+
 // input writes the input of a run of the thread room. extra are more fields, as JSON.
 func input(run, said string, extra ...string) string {
 	return inputIn("room", run, said, extra...)
@@ -200,6 +225,18 @@ func inputIn(room, run, said string, extra ...string) string {
 		fields = append(fields, `"forwardedProps":{"by":"ann"}`)
 	}
 	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// showing puts a question into the messages of an input, as a front end has it that saw the
+// question.
+func showing(i aguiInterrupt, body string) string {
+	question := fmt.Sprintf(`{"id":%q,"role":"assistant","content":%q}`, i.ID, i.Message)
+	if i.ToolCallID != "" {
+		call := `{"id":"call","role":"assistant","toolCalls":[{"id":%q,"type":"function",
+			"function":{"name":"ask","arguments":"{}"}}]}`
+		question = fmt.Sprintf(call, i.ToolCallID)
+	}
+	return strings.Replace(body, `"messages":[`, `"messages":[`+question+",", 1)
 }
 
 // resumes is the field of a resumption with payloads, one for each interrupt.
@@ -264,9 +301,19 @@ func (d *desk) judged(s *stream, body string) *stream {
 	var in struct {
 		ThreadID string `json:"threadId"`
 		RunID    string `json:"runId"`
+		Resume   []any  `json:"resume"`
+		Messages []struct {
+			ID   string `json:"id"`
+			Role string `json:"role"`
+		} `json:"messages"`
 	}
 	require.NoError(d, json.Unmarshal([]byte(body), &in))
 	d.mu.Lock()
+	d.turn = ""
+	last := len(in.Messages) - 1
+	if last >= 0 && in.Messages[last].Role == "user" && len(in.Resume) == 0 {
+		d.turn = "message " + in.Messages[last].ID
+	}
 	err := d.check(in.ThreadID, in.RunID, s.frames)
 	d.mu.Unlock()
 	require.NoError(d, err, "%s", bytes.Join(s.frames, []byte("\n")))

@@ -48,12 +48,12 @@ func TestS1_AGUIClarification(t *testing.T) {
 
 func TestS2_AGUIAnswer(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]func(id string) string{
-		"as plain text":      func(string) string { return input("r2", "Acme, high") },
-		"as a resumption":    func(id string) string { return input("r2", "", resumes(id, `"Acme, high"`)) },
-		"beside older words": func(id string) string { return input("r2", "maak rapport", resumes(id, `"Acme, high"`)) },
-		"as text in two parts": func(string) string {
-			return withContent(`[{"type":"text","text":"Acme,"},{"type":"text","text":"high"}]`)
+	for name, answer := range map[string]func(i aguiInterrupt) string{
+		"as plain text":      func(i aguiInterrupt) string { return showing(i, input("r2", "Acme, high")) },
+		"as a resumption":    func(i aguiInterrupt) string { return input("r2", "", resumes(i.ID, `"Acme, high"`)) },
+		"beside older words": func(i aguiInterrupt) string { return input("r2", "maak rapport", resumes(i.ID, `"Acme, high"`)) },
+		"as text in two parts": func(i aguiInterrupt) string {
+			return showing(i, withContent(`[{"type":"text","text":"Acme,"},{"type":"text","text":"high"}]`))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestS2_AGUIAnswer(t *testing.T) {
 			d := newDesk(t, toTheQuestion(
 				deskCalls("reporting", "s1", "submit_verification_answers", `{"answers":"Acme, high"}`), deskTells("reporting", "Uw rapport is klaar."))...).open()
 			i := d.run(input("r1", "maak rapport")).asks()
-			s := d.run(answer(i.ID)).succeeds("Uw rapport is klaar.")
+			s := d.run(answer(i)).succeeds("Uw rapport is klaar.")
 			assert.Contains(t, s.result("q1").Content, "Acme,")
 			assert.Equal(t, []string{"s1"}, s.started(), "only what is new is called: no second beginning of the question")
 			assert.Equal(t, 1, d.asked("general"), "no call of the general agent")
@@ -87,7 +87,7 @@ func TestS3_AGUISeveralRounds(t *testing.T) {
 	first := d.run(input("r1", "maak rapport")).asks()
 	run2 := d.run(input("r2", "", resumes(first.ID, `"Acme"`)))
 	second := run2.asks()
-	run3 := d.run(input("r3", "yesterday"))
+	run3 := d.run(showing(second, input("r3", "yesterday")))
 	third := run3.asks()
 	run4 := d.run(input("r4", "", resumes(third.ID, `"here"`))).succeeds("Klaar.")
 	assert.Equal(t, []string{"1. When?", "1. Where?"}, []string{second.Message, third.Message})
@@ -102,8 +102,8 @@ func TestS4_AGUIAfterTheReport(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, toTheQuestion(deskTells("reporting", "Klaar."), deskTells("general", "Graag gedaan."), deskHands("history"),
 		deskCalls("history", "h1", "get_inspection_history", `{}`), deskTells("history", "Twee bezoeken."), deskTells("general", "Dag."))...).open()
-	d.run(input("r1", "maak rapport")).asks()
-	d.run(input("r2", "Acme")).succeeds("Klaar.")
+	i := d.run(input("r1", "maak rapport")).asks()
+	d.run(showing(i, input("r2", "Acme"))).succeeds("Klaar.")
 	s := d.run(input("r3", "dank je")).succeeds("Graag gedaan.")
 	assert.Equal(t, "general", s.state().CurrentAgent, "triaged by the general agent")
 	d.run(input("r4", "en vroeger?")).succeeds("Twee bezoeken.")
@@ -136,14 +136,14 @@ func TestS7_AGUIDigression(t *testing.T) {
 	d.open()
 	i := d.run(input("r1", "maak rapport")).asks()
 	for range 2 { // and the same run again
-		s := d.run(input("r2", "wat is de regel voor vis?"))
+		s := d.run(showing(i, input("r2", "wat is de regel voor vis?")))
 		assert.Equal(t, []string{"Onder 4 graden."}, s.texts())
 		assert.Equal(t, i.ID, s.asks().ID, "the same question is open, and shown again")
 		assert.Equal(t, "reporting", s.state().CurrentAgent)
 	}
 	assert.Equal(t, 1, d.done("search_regulations"))
 	d.run(input("r2", "en vlees?")).refuses("conflict")
-	s := d.run(input("r3", "Acme")).succeeds("Klaar.")
+	s := d.run(showing(i, input("r3", "Acme"))).succeeds("Klaar.")
 	assert.Equal(t, "Acme", s.result("q1").Content)
 }
 
@@ -156,7 +156,7 @@ func TestS7_AGUIDigressionThatAsksItself(t *testing.T) {
 	}
 	d.open()
 	own := d.run(input("r1", "maak rapport")).asks()
-	both := d.run(input("r2", "en vis?")).asksAll()
+	both := d.run(showing(own, input("r2", "en vis?"))).asksAll()
 	require.Len(t, both, 2)
 	assert.Equal(t, own.ID, both[0].ID, "the thread's own question first")
 	assert.NotEqual(t, "room", both[1].Metadata.Routegen.Thread)
@@ -179,7 +179,7 @@ func TestS7_AGUIStrict(t *testing.T) {
 			}
 			d.open()
 			i := d.run(input("r1", "maak rapport")).asks()
-			s := d.run(input("r2", "wat is de regel voor vis?"))
+			s := d.run(showing(i, input("r2", "wat is de regel voor vis?")))
 			assert.Contains(t, s.refuses("pending_interrupt").Message, "answer")
 			assert.Equal(t, i, s.state().Interrupts[0], "with what is to be answered")
 			d.run(input("r3", "", resumes(i.ID, `{"company_name":"Acme"}`))).succeeds("Klaar.")
@@ -224,11 +224,11 @@ func TestS8_AGUICancelOfAnOldQuestion(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, toTheQuestion(deskCalls("reporting", "q2", "request_clarification", `{"questions":["When?"]}`), deskTells("reporting", "Klaar."))...).open()
 	first := d.run(input("r1", "maak rapport")).asks()
-	second := d.run(input("r2", "Acme")).asks()
+	second := d.run(showing(first, input("r2", "Acme"))).asks()
 	d.run(input("r3", "", cancels(first.ID))).refuses("already_answered")
 	d.run(input("r4", "", cancels("unknown"))).refuses("not_found")
 	assert.Equal(t, second.ID, d.settled().Open[0].ID, "the open one is not ended by it")
-	d.run(input("r5", "now")).succeeds("Klaar.")
+	d.run(showing(second, input("r5", "now"))).succeeds("Klaar.")
 }
 
 func TestS9_AGUISkipWord(t *testing.T) {
@@ -236,8 +236,8 @@ func TestS9_AGUISkipWord(t *testing.T) {
 	d := newDesk(t, toTheQuestion(deskCalls("reporting", "g1", "generate_final_report", `{}`), deskTells("reporting", "Klaar."))...)
 	d.tables.Nodes[3].Approval = nil
 	d.open()
-	d.run(input("r1", "maak rapport")).asks()
-	s := d.run(input("r2", "Sla over.")).succeeds("Klaar.")
+	i := d.run(input("r1", "maak rapport")).asks()
+	s := d.run(showing(i, input("r2", "Sla over."))).succeeds("Klaar.")
 	assert.Contains(t, s.result("q1").Content, "skips")
 	assert.Zero(t, d.done("submit_verification_answers"))
 	assert.Equal(t, 1, d.done("generate_final_report"))

@@ -44,9 +44,12 @@ type Message struct {
 	Text     string
 	Answers  []runtime.Answer  // in place of Text: to open interrupts by their ids, all of them or none. Each names who gives it, or User does
 	Cancel   bool              // in place of Text: end the turn that waits, as a cancel word does
-	Open     []string          // with Answers or Cancel: ids of what the sender saw open. He must have seen all that is
 	Away     bool              // the user did not see what the thread asks, as in DeliverAll: only Answers answer
 	Metadata map[string]string // goes to the handlers, see [Metadata]; a resumed turn sees that of the message that resumed it
+
+	// Open are the ids of what the sender saw open. Answers and Cancel are refused where it lacks some
+	// of what is. A Text that would answer a question is refused where Open lacks it and is not nil.
+	Open []string
 }
 
 // Turn is what a message led to.

@@ -223,7 +223,11 @@ func (d *delivery) reply(ctx context.Context, c *runtime.Change) error {
 		}
 	}
 	skip := !d.m.Away && among(d.Skip, m.Text)
-	strict := d.m.Away || !skip && (d.Strict || d.Machine.tables.PlainText == "strict")
+	unseen := func(i *runtime.Interrupt) bool {
+		return m.Open != nil && !slices.Contains(m.Open, i.ID)
+	}
+	strict := m.Away || slices.ContainsFunc(asked, unseen) ||
+		!skip && (d.Strict || d.Machine.tables.PlainText == "strict")
 	switch {
 	case strict || len(asked) == 0:
 		return &runtime.Error{Code: runtime.CodeConflict, Op: op, Err: &thread.PendingError{Open: ids(open(t))}}
