@@ -76,7 +76,11 @@ func (w *walk) take(n int, frame []byte) error {
 		return errors.New("a run begins with RUN_STARTED, once")
 	}
 	for _, name := range []string{"threadId", "runId"} {
-		if id, there := e[name]; there && id != map[string]string{"threadId": w.thread, "runId": w.run}[name] {
+		id, there := e[name]
+		switch has := typ == "RUN_STARTED" || typ == "RUN_FINISHED"; {
+		case there && !has:
+			return fmt.Errorf("the protocol has no %s in it", name)
+		case there && id != map[string]string{"threadId": w.thread, "runId": w.run}[name]:
 			return fmt.Errorf("its %s is not the run's", name)
 		}
 	}
@@ -281,7 +285,7 @@ func ev(typ string, fields ...string) string {
 var (
 	goodBegins  = ev("RUN_STARTED", "threadId", "t", "runId", "r")
 	goodEnds    = ev("RUN_FINISHED", "threadId", "t", "runId", "r", "outcome", `{"type":"success"}`)
-	goodFails   = ev("RUN_ERROR", "runId", "r", "code", "conflict", "message", "no")
+	goodFails   = ev("RUN_ERROR", "code", "conflict", "message", "no")
 	goodAsks    = `[{"id":"i","reason":"confirmation"}]`
 	goodWaits   = ev("STATE_SNAPSHOT", "snapshot", `{"threadId":"t","runId":"r","status":"interrupted","interrupts":`+goodAsks+`}`)
 	goodPauses  = ev("RUN_FINISHED", "threadId", "t", "runId", "r", "outcome", `{"type":"interrupt","interrupts":`+goodAsks+`}`)
@@ -362,6 +366,8 @@ func TestS16_AGUICheckerRefusesBadStreams(t *testing.T) {
 		"two results":               framesOf(goodBegins, goodCalled, goodResult, goodResult, goodEnds),
 		"an empty result":           framesOf(goodBegins, goodCalled, swap(goodResult, `"x"`, `""`), goodEnds),
 		"another thread":            framesOf(swap(goodBegins, `"t"`, `"u"`), goodEnds),
+		"an error with a run id":    framesOf(goodBegins, swap(goodFails, `"code"`, `"runId":"r","code"`)),
+		"a step with a thread id":   framesOf(goodBegins, swap(goodStepped[0], `"stepName"`, `"threadId":"t","stepName"`), goodStepped[1], goodEnds),
 		"another run":               framesOf(goodBegins, swap(goodEnds, `"r"`, `"q"`)),
 		"snake case":                framesOf(swap(goodBegins, "runId", "run_id"), goodEnds),
 		"snake case in a snapshot":  framesOf(goodBegins, swap(goodWaits, `"status"`, `"current_agent":"a","status"`), goodPauses),

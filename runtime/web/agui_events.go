@@ -275,7 +275,7 @@ func (f *fold) failed(code, text string, threads ...*runtime.Thread) []event {
 		out = append(out, f.snapshot(f.now(threads)))
 	}
 	e := f.event("RUN_ERROR")
-	e.RunID, e.Code, e.Message = f.in.run, code, cmp.Or(text, code)
+	e.Code, e.Message = code, cmp.Or(text, code)
 	return append(out, e)
 }
 
