@@ -31,8 +31,10 @@ type Begin struct {
 }
 
 // Start makes a thread and begins its first turn. It returns when that is durable, with the record as committed: a first step that is quick is
-// in the same commit. A machine that the engine does not have is refused with CodeInvalid; an id that exists with CodeConflict, unless
-// it was started by the same request: by that user, with that machine, name and input. Metadata may differ, the first counts.
+// in the same commit. A machine that the engine does not have, and an input that its machine
+// refuses, see [InputChecker], are refused with CodeInvalid; an id that exists with CodeConflict,
+// unless it was started by the same request: by that user, with that machine, name and input.
+// Metadata may differ, the first counts.
 func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 	input, err := e.opening(b.Machine, b.Input)
 	if err != nil {
@@ -61,6 +63,9 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*runtime.Thread, error) {
 			return requestUsed("start thread " + id)
 		case c.Before > 0 || c.Thread.Turn > 0:
 			return refuse(runtime.CodeConflict, "start thread "+id, errors.New("there is a thread of that id: use another, or deliver to it"))
+		}
+		if err := e.checkInput(b.Machine, b.Name, input); err != nil {
+			return err
 		}
 		if metadata != nil {
 			c.Add(runtime.Entry{Type: runtime.EntryMetadata, Value: metadata})
@@ -124,6 +129,24 @@ func (e *Engine) opening(machine string, input any) (json.RawMessage, error) {
 	return encode(input)
 }
 
+// checkInput refuses an input that its machine cannot begin with.
+func (e *Engine) checkInput(machine, name string, input json.RawMessage) error {
+	m, checks := e.machines[machine].(InputChecker)
+	if !checks {
+		return nil
+	}
+	if input == nil {
+		input = json.RawMessage("null")
+	}
+	return m.CheckInput(name, input)
+}
+
+// CheckValue holds a value to a JSON Schema, as answers are held to theirs: what does not fit, and
+// a schema that is none, are refused with CodeInvalid, the former with a [runtime.InvalidError].
+func (e *Engine) CheckValue(schema, value json.RawMessage) error {
+	return e.rules.Check(schema, value)
+}
+
 // Message is something a user says to a thread.
 type Message struct {
 	Thread  string
@@ -155,6 +178,9 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*runtime.Thread, error
 		switch status := c.Thread.Status(); {
 		case status == runtime.StatusIdle:
 			if _, err := e.opening(m.Machine, nil); err != nil {
+				return err
+			}
+			if err := e.checkInput(m.Machine, m.Name, input); err != nil {
 				return err
 			}
 			return c.Begin(m.Machine, m.Name, input, m.By, m.Request)

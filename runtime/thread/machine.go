@@ -31,6 +31,14 @@ type Specified interface {
 	Shapes() []runtime.StoredShape
 }
 
+// InputChecker is a machine that knows what its frames can begin with.
+type InputChecker interface {
+	// CheckInput refuses with CodeInvalid what no frame of that name can begin with: [Engine.Start]
+	// and [Engine.Deliver] call it before they store a turn. It only computes, on several
+	// goroutines. The pointers of a [runtime.InvalidError] begin at the input.
+	CheckInput(name string, input json.RawMessage) error
+}
+
 // Timed is a machine whose steps have time limits of their own.
 type Timed interface {
 	// Timeout returns the limit of one run of a step; 0 means [Config.StepTimeout].

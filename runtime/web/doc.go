@@ -50,9 +50,13 @@
 //
 // # Programs, moments and plans
 //
-// Config.Programs says what can be started, and has the graph of a generated package for a page to draw. A [Moment] is a thread as it was after
-// one of its entries, computed from the log; no handler runs. The plan of a paused plan thread can be changed on trial, and the change made,
-// undone and redone; these calls need the right to answer, since they answer the pause, and a token for one answer will not do.
+// Config.Programs says what can be started, and has the graph of a generated package for a page to
+// draw. A start whose input does not fit, by the schema declared there or by its machine, see
+// [thread.InputChecker], is refused with the fields that are wrong and makes no thread. A [Moment]
+// is a thread as it was after one of its entries, computed from the log; no handler runs. The plan
+// of a paused plan thread can be changed on trial, and the change made, undone and redone; these
+// calls need the right to answer, since they answer the pause, and a token for one answer will not
+// do.
 //
 // # Conversations
 //

@@ -27,7 +27,7 @@ type Start struct {
 	Name    string          `json:"name,omitempty"` // goes into name
 	Title   string          `json:"title"`
 	Doc     string          `json:"doc,omitempty"`
-	Schema  json.RawMessage `json:"schema,omitempty"` // of the input
+	Schema  json.RawMessage `json:"schema,omitempty"` // of the input: one that does not fit is refused
 	Example json.RawMessage `json:"example,omitempty"`
 }
 

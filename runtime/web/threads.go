@@ -32,6 +32,9 @@ func (c *call) start(f *startForm) (any, error) {
 	if f.Input == nil {
 		f.Input = json.RawMessage("null")
 	}
+	if err := c.checkStart(f); err != nil {
+		return nil, err
+	}
 	t, err := c.s.engine.Start(c.ctx(), thread.Begin{
 		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request, Metadata: f.Metadata,
 	})
@@ -39,10 +42,21 @@ func (c *call) start(f *startForm) (any, error) {
 	case errors.Is(err, thread.ErrRequestUsed):
 		return nil, errOtherBody
 	case err != nil:
-		return nil, err
+		return nil, below(err, "/input")
 	}
 	c.about = t.ID
 	return threadOf(t), nil
+}
+
+// checkStart holds an input to the schema that the program declares for it. What has none is left
+// to the machine.
+func (c *call) checkStart(f *startForm) error {
+	for _, start := range c.s.cfg.Programs[f.Machine].Starts {
+		if start.Name == f.Name && start.Schema != nil {
+			return below(c.s.engine.CheckValue(start.Schema, f.Input), "/input")
+		}
+	}
+	return nil
 }
 
 func (c *call) threads() (any, error) {

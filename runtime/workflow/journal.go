@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -151,6 +152,37 @@ func (m *Machine) readJournal(f *runtime.Frame) (*journal, error) {
 	j.Begun = begun
 	j.enter(m.node(node), request.Shape().Name, data, false)
 	return &j, nil
+}
+
+// CheckInput refuses an input that no node takes, with the fields that are wrong.
+func (m *Machine) CheckInput(_ string, input json.RawMessage) error {
+	const op = "begin workflow"
+	wrong := func(pointer, reason string) error {
+		problems := []runtime.Problem{{Pointer: pointer, Reason: reason}}
+		return runtime.Permanent(&runtime.Error{
+			Code: runtime.CodeInvalid, Op: op, Err: &runtime.InvalidError{Problems: problems},
+		})
+	}
+	var fields map[string]json.RawMessage
+	form := `{"request": {"TYPE": {...}}}, with a request type of a node`
+	if json.Unmarshal(input, &fields) != nil {
+		return wrong("", "is not the input of a workflow: write "+form)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name != "request" && name != "journal" {
+			return wrong("/"+name, "unknown field: write "+form)
+		}
+	}
+	if fields["request"] == nil && fields["journal"] == nil {
+		return wrong("/request", "is missing: write "+form)
+	}
+	_, err := m.readJournal(&runtime.Frame{Input: input})
+	if e, is := errors.AsType[*runtime.InvalidError](err); is {
+		for i := range e.Problems {
+			e.Problems[i].Pointer = "/request" + e.Problems[i].Pointer
+		}
+	}
+	return err
 }
 
 // edit takes a person's input for a failed step: the node's request, or the interrupt request that the handler works on. Hidden fields that
