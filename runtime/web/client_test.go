@@ -55,9 +55,10 @@ func TestTheClientDoesWhatTheEngineDoes(t *testing.T) {
 		rows, _, err := c.History(ctx, th.ID, "", 1000)
 		require.NoError(t, err)
 		assert.Len(t, rows, int(r.settled(th.ID).Seq))
-		status, err := c.Reroute(ctx, th.ID, &workflow.Event{EventID: "e", NodeID: "f1", SourceAgentType: "A", InterruptType: "PAUSE", Timestamp: time.Now()})
+		gone := &workflow.Event{NodeID: "f99", SourceAgentType: "ORCHESTRATOR", InterruptType: "HUMAN_REVIEW"}
+		status, err := c.Reroute(ctx, th.ID, gone)
 		require.NoError(t, err)
-		assert.Equal(t, workflow.Requested, status)
+		assert.Equal(t, workflow.IgnoredTargetNotActive, status)
 
 		talk, err := c.Start(ctx, "talk", "", "hi", "ann", "")
 		require.NoError(t, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
@@ -170,7 +171,8 @@ func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) 
 	cfg.Log, cfg.Now = log, r.clock.now
 	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, 1e6), cmp.Or(cfg.Burst, 1e6) // who looks again and again until something is there is not refused
 	if cfg.Rerouter == nil {
-		cfg.Rerouter = rerouter{}
+		cfg.Rerouter, err = workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
+		require.NoError(t, err)
 	}
 	if cfg.Conversation != nil {
 		cfg.Conversation.Engine = r.engine
@@ -235,19 +237,6 @@ func machines() []thread.Machine {
 			return "", runtime.Permanent(errors.New("bad"))
 		}),
 	}
-}
-
-// rerouter stands for a workflow machine.
-type rerouter struct{}
-
-func (rerouter) Reroute(_ context.Context, _ *thread.Engine, _ string, event workflow.Event) (string, error) {
-	if event.Reason == "foreign" {
-		return "", errors.New("foreign canary text of " + event.RequestedBy)
-	}
-	if event.SourceAgentType == "UNKNOWN" {
-		return "", &runtime.Error{Code: runtime.CodeNoRoute, Op: "reroute", Err: &runtime.SelectionError{Set: []string{"X"}, Allowed: []string{"HERE"}}}
-	}
-	return workflow.Requested, nil
 }
 
 // reply is an answer of the server.

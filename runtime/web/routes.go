@@ -18,6 +18,7 @@ type route struct {
 	summary      string
 	may          string   // the action that a capability token needs; "" means that only the operator's will do
 	query        []string // the names that a query may have
+	needed       bool     // and must have
 	body, reply  string   // names of schemas; "" means none
 	keyed        bool     // takes an Idempotency-Key
 	often        bool     // no token for one answer will do
@@ -69,7 +70,7 @@ func (s *Server) table() []route {
 	if s.cfg.Rerouter != nil {
 		rows = append(rows, route{
 			method: post, path: "/v1/interrupt-events", id: "reroute", summary: "Interrupt a node, and go on elsewhere", query: []string{"thread"},
-			body: "Event", reply: "Ack", keyed: true, status: ok, do: with((*call).reroute),
+			needed: true, body: "Event", reply: "Ack", keyed: true, status: ok, do: with((*call).reroute),
 		})
 	}
 	return append(rows, s.aguiRoutes()...)
@@ -104,7 +105,7 @@ func (s *Server) describe() ([]byte, error) {
 			param("path", found[1], true)
 		}
 		for _, name := range rt.query {
-			param("query", name, false)
+			param("query", name, rt.needed)
 			if values := filters[name]; values != nil {
 				values["type"] = "string"
 				last := params[len(params)-1]

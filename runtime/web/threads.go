@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -178,6 +180,9 @@ func (c *call) reroute(f *workflow.Event) (any, error) {
 	request, err := c.request()
 	if err != nil {
 		return nil, err
+	}
+	if f.EventID == "" { // the same call again is the same event
+		f.EventID = cmp.Or(request, rand.Text())
 	}
 	digest := c.digest()
 	told, err := c.reserve(name, request, digest)

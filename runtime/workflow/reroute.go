@@ -17,9 +17,9 @@ import (
 
 // Event is a reroute event: an outside order to interrupt a node, and to continue at another. Its JSON is the contract's.
 type Event struct {
-	EventID            string         `json:"eventId"`
-	Timestamp          time.Time      `json:"timestamp"` // zero: when it came
-	NodeID             string         `json:"nodeId"`    // the frame that runs, see [runtime.Call.Frame]
+	EventID            string         `json:"eventId,omitempty"`  // over HTTP: "" makes a new one
+	Timestamp          time.Time      `json:"timestamp,omitzero"` // zero: when it came
+	NodeID             string         `json:"nodeId"`             // the frame that runs, see [runtime.Call.Frame]
 	SourceAgentType    string         `json:"sourceAgentType"`
 	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"` // "": back to where the interrupt came from
 	InterruptType      string         `json:"interruptType"`
