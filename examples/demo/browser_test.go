@@ -107,9 +107,14 @@ func start(t *testing.T) *demo {
 // startAt is start with models that need some time.
 func startAt(t *testing.T, pace string) *demo {
 	t.Helper()
+	return startIn(t, t.TempDir(), pace)
+}
+
+// startIn is startAt with the threads of a folder, which is removed after the program has ended.
+func startIn(t *testing.T, folder, pace string) *demo {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	pages, ended := make(chan string, 1), make(chan error, 1)
-	folder := t.TempDir() // before the cleanup below: it is removed when the program has ended
 	go func() {
 		ended <- run(ctx, []string{"-open=false", "-pace", pace, "-folder", folder}, io.Discard, func(page string) { pages <- page })
 	}()

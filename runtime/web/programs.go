@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // Program is what a server tells of a machine: what a thread of it can be started with, and the graph of its nodes. The zero value is a
@@ -41,6 +42,8 @@ type Graph struct {
 	Nodes   []graphNode   `json:"nodes"`
 	Routes  []graphRoute  `json:"routes"` // where an interrupt may continue
 	Handler *graphHandler `json:"handler,omitempty"`
+
+	Reroutes bool `json:"reroutes,omitempty"` // its running nodes take reroute events
 }
 
 type graphNode struct {
@@ -86,7 +89,8 @@ func graphs(c *Config) (map[string]*Graph, error) {
 	for machine, p := range c.Programs {
 		g := &Graph{
 			Machine: machine, Title: cmp.Or(p.Title, machine), Doc: p.Doc, Starts: p.Starts, Talks: c.talks(machine),
-			Nodes: []graphNode{}, Routes: []graphRoute{},
+			Reroutes: c.Rerouter != nil && machine == workflow.Name,
+			Nodes:    []graphNode{}, Routes: []graphRoute{},
 		}
 		if t := p.Generated.Tables; t != nil {
 			if err := g.draw(t, p.Generated.Schemas); err != nil {

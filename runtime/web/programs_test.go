@@ -52,6 +52,7 @@ func TestTheGraphOfAGeneratedProgram(t *testing.T) {
 	}
 	assert.Positive(t, decisions, "what collectors decide is on the edges")
 	assert.Len(t, g.Routes, 14)
+	assert.True(t, g.Reroutes, "the server takes events for it")
 	for _, route := range g.Routes {
 		assert.True(t, keys[route.Node] && route.Node != "", route.Tag)
 	}

@@ -31,8 +31,10 @@ export class Journey {
   }
 
   // show draws a moment. program: the graph, or null. frames: of the moment. plan: of a plan thread. lit: agent types that may be chosen.
-  show({program, frames = [], lanes = new Map(), plan, lit = [], chosen = "", asking = new Set()}) {
+  // sends: agent types that running work can be sent to.
+  show({program, frames = [], lanes = new Map(), plan, lit = [], sends = [], chosen = "", asking = new Set()}) {
     this.lit = new Set(lit);
+    this.sends = new Set(sends);
     this.chosen = chosen;
     if (plan) { this.drawPlan(plan, asking.size > 0); return; }
     if (!program?.nodes?.length) { this.drawSteps(frames); return; }
@@ -84,7 +86,7 @@ export class Journey {
 
   legend() {
     return h("ul", {class: "legend", "aria-hidden": "true"},
-      h("li", {class: "l-here"}, "here"), h("li", {class: "l-went"}, "passed"), h("li", {class: "l-lit"}, "can go on there"), h("li", {class: "plainly"}, "Point at a node to see every way from and to it."));
+      h("li", {class: "l-here"}, "here"), h("li", {class: "l-went"}, "passed"), h("li", {class: "l-lit"}, "can go on there"), h("li", {class: "plainly l-send"}, "Choose a node to send the work there."), h("li", {class: "plainly"}, "Point at a node to see every way from and to it."));
   }
 
   node(n, at) {
@@ -100,6 +102,7 @@ export class Journey {
 
   choose(n) {
     if (this.lit.has(n.agentType)) this.pick(this.chosen === n.agentType ? "" : n.agentType);
+    else if (this.sends.has(n.agentType)) this.pick(n.agentType);
   }
 
   near(key, on) {
@@ -136,13 +139,14 @@ export class Journey {
 
   markNode(n, times, here, asks) {
     const lit = this.lit.has(n.agentType), chosen = lit && this.chosen === n.agentType;
-    n.g.setAttribute("class", ["node", times > 0 && "went", here > 0 && "here", asks && "asks", lit && "lit", chosen && "chosen"].filter(Boolean).join(" "));
+    const send = !lit && this.sends.has(n.agentType);
+    n.g.setAttribute("class", ["node", times > 0 && "went", here > 0 && "here", asks && "asks", lit && "lit", chosen && "chosen", send && "send"].filter(Boolean).join(" "));
     n.g.querySelector(".times")?.remove();
     if (times > 1) n.g.append(s("g", {class: "times", transform: `translate(${n.at.w - 4} 2)`, "aria-hidden": "true"}, s("circle", {r: 9}), s("text", {y: 4}, times)));
-    const said = [n.title, here > 0 && "you are here", asks && "asks", !here && times > 0 && `passed ${times === 1 ? "once" : `${times} times`}`, chosen ? "chosen to go on at" : lit && "can go on here"];
+    const said = [n.title, here > 0 && "you are here", asks && "asks", !here && times > 0 && `passed ${times === 1 ? "once" : `${times} times`}`, chosen ? "chosen to go on at" : lit && "can go on here", send && "send the work here"];
     n.g.setAttribute("aria-label", clean(said.filter(Boolean).join(", ")));
-    n.g.setAttribute("role", lit ? "button" : "img");
-    n.g.setAttribute("tabindex", lit || here > 0 ? 0 : -1);
+    n.g.setAttribute("role", lit || send ? "button" : "img");
+    n.g.setAttribute("tabindex", lit || send || here > 0 ? 0 : -1);
     if (lit) n.g.setAttribute("aria-pressed", String(chosen)); else n.g.removeAttribute("aria-pressed");
   }
 

@@ -195,8 +195,9 @@ export class ThreadView {
   drawJourney(moment = this.moment, past = false) {
     const open = past ? [] : this.t.open.filter((i) => i.state === "open");
     const targets = forbids("answer") ? [] : [...new Set(open.flatMap((i) => i.targets ?? []))];
+    const sends = past || targets.length > 0 || this.sources().length === 0 ? [] : this.program.routes.map((r) => r.agentType);
     const asks = (past ? moment.thread?.open ?? [] : open).map((i) => i.node).filter(Boolean);
-    this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, chosen: this.lit, asking: new Set(asks)});
+    this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, sends, chosen: this.lit, asking: new Set(asks)});
   }
 
   lights(target) {
@@ -204,7 +205,24 @@ export class ThreadView {
     this.drawJourney();
   }
 
-  // route hands the choice of a lit node to the question that allows it.
+  // sources are the frames that run a node which can be told to interrupt, each with its node. Who may send them elsewhere is the operator.
+  sources() {
+    if (session.thread || !this.program?.reroutes || this.t.status !== "running" || this.t.paused) return [];
+    return (this.moment?.frames ?? []).flatMap((f) => {
+      const node = this.program.nodes.find((n) => n.key === f.node && n.branches.some((b) => b.kind === "interrupt"));
+      return node && !(f.children ?? []).some((c) => !c.done) ? [{frame: f.id, node}] : [];
+    });
+  }
+
+  // send offers to send running work to a node.
+  async send(target) {
+    const sources = this.sources(), to = this.program.routes.find((r) => r.agentType === target);
+    if (!to || sources.length === 0) return;
+    const {confirmSend} = await import("./send.js");
+    if (await confirmSend(this.id, sources, to)) this.load();
+  }
+
+  // route hands the choice of a lit node to the question that allows it. Where none does, work that runs can be sent there.
   route(target) {
     for (const card of this.cards.values()) {
       if (card.i.state === "open" && (target === "" || card.targets?.includes(target))) {
@@ -213,6 +231,7 @@ export class ThreadView {
         return;
       }
     }
+    if (target) this.send(target);
   }
 
   // show puts the page back to an earlier point; null is now.

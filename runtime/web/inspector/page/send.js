@@ -1,0 +1,55 @@
+// The dialog that sends running work to another node: a reroute event.
+
+import {poster, session} from "./api.js";
+import {h, modal, say, swap, uid} from "./dom.js";
+
+const told = {
+  REQUESTED: (from, to) => `${from} is told to interrupt; then the work goes on at ${to}`,
+  QUEUED: (from, to) => `Sent to ${to}, after the order that came before`,
+  IGNORED_TARGET_NOT_ACTIVE: (from) => `${from} does not run any more: nothing was sent`,
+};
+
+// confirmSend asks why, and which node when several run, and sends the event. It resolves to whether
+// one was sent. sources are frames with their nodes, to is a route of the program.
+export async function confirmSend(id, sources, to) {
+  let sent = false;
+  await modal("Send elsewhere", (dialog) => {
+    const from = h("select", {id: uid("f")}, sources.map((s) => h("option", {value: s.frame}, s.node.title)));
+    const reason = h("textarea", {id: uid("r"), rows: 2, maxlength: 4000, required: true});
+    const alarm = h("p", {class: "refusal", role: "alert", hidden: true});
+    const post = poster();
+    const submit = async (e) => {
+      e.preventDefault();
+      if (!reason.value.trim()) {
+        reason.value = "";
+        reason.reportValidity();
+        return;
+      }
+      const source = sources.find((s) => s.frame === from.value);
+      const event = {
+        nodeId: source.frame, sourceAgentType: source.node.agentType, rerouteToAgentType: to.agentType,
+        interruptType: "HUMAN_REVIEW", reason: reason.value.trim(),
+      };
+      if (session.by) event.requestedBy = session.by;
+      try {
+        const {ack} = await post(`interrupt-events?thread=${id}`, event);
+        sent = true;
+        say(told[ack]?.(source.node.title, to.title) ?? ack);
+        dialog.close();
+      } catch (err) {
+        swap(alarm, err.message);
+        alarm.hidden = false;
+      }
+    };
+    const names = sources.map((s) => s.node.title);
+    dialog.append(h("form", {class: "escape", on: {submit}}, h("h2", null, "Send the work to ", to.title, "?"),
+      h("p", {class: "soft"}, `${names.length === 1 ? names[0] : "The node"} is told to interrupt. `,
+        `When that interrupt is settled, the work goes on at ${to.title}.`),
+      names.length > 1 && [h("label", {for: from.id}, "Which node"), from],
+      h("label", {for: reason.id}, "Why"), reason, alarm,
+      h("div", {class: "row end"},
+        h("button", {type: "button", class: "quiet", on: {click: () => dialog.close()}}, "Leave it"),
+        h("button", {class: "primary", type: "submit", data: {act: "send"}}, "Send it there"))));
+  });
+  return sent;
+}
