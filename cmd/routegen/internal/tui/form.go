@@ -8,6 +8,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // What a person writes into a form, when it is not a choice alone.
@@ -27,6 +28,7 @@ type option struct {
 	routeTo      string
 	word         string // the engine's word that goes with what is written
 	write        string // what has to be written first
+	frame        string // the one that is sent elsewhere
 }
 
 // form is an interrupt that a person is answering. It holds the question as it was shown: the answer carries its digest.
@@ -39,6 +41,9 @@ type form struct {
 	field   field
 	scroll  int  // how far the question was moved
 	pause   bool // the question is the pause's: leaving it goes on unchanged
+
+	send  bool           // it is no question: it sends running work elsewhere
+	event workflow.Event // the last try of that
 
 	sending bool
 	sent    runtime.Answer // the last try, with its request id

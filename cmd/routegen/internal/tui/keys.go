@@ -63,6 +63,8 @@ func (s *state) watchKey(key string) []job {
 		}
 	case "tab", "shift+tab":
 		s.pick(key == "tab")
+	case "s":
+		s.elsewhere()
 	case "enter":
 		if i := s.choice(); i != nil && !s.barred(mayAnswer) {
 			s.open(i)

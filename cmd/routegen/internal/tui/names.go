@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,8 @@ import (
 type names struct {
 	nodes    map[string]string // by key, and by agent type
 	programs map[string]string // by machine
+	sources  map[string]string // agent types of the nodes that can be told to interrupt, by key
+	targets  []string          // agent types of the nodes that running work can be sent to
 }
 
 // with returns the names with those of a graph. What was handed out before stays as it is: it may be read elsewhere.
@@ -28,8 +31,23 @@ func (n names) with(g *web.Graph) names {
 		node := &g.Nodes[i]
 		out.nodes[node.Key], out.nodes[node.AgentType] = node.Title, node.Title
 	}
+	out.sources, out.targets = n.sources, n.targets
 	for i := range g.Routes {
 		out.nodes[g.Routes[i].AgentType] = g.Routes[i].Title
+		if g.Reroutes {
+			out.targets = append(slices.Clip(out.targets), g.Routes[i].AgentType)
+		}
+	}
+	if !g.Reroutes {
+		return out
+	}
+	out.sources = map[string]string{}
+	for i := range g.Nodes {
+		for _, b := range g.Nodes[i].Branches {
+			if b.Kind == "interrupt" {
+				out.sources[g.Nodes[i].Key] = g.Nodes[i].AgentType
+			}
+		}
 	}
 	return out
 }

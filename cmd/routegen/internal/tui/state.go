@@ -70,6 +70,7 @@ type state struct {
 	newRequest    func() string // ids of answers
 	rights        []string      // what the token may do; nil when the server does not say
 	once          bool          // it is for one answer
+	operator      bool          // it may do everything
 	width, height int
 
 	snap     *web.Thread // as last loaded
@@ -130,6 +131,8 @@ func (s *state) happened(event any) []job {
 		s.acked(&e)
 	case answered:
 		jobs = s.answered(&e)
+	case rerouted:
+		jobs = s.rerouted(&e)
 	}
 	return append(jobs, s.settle()...)
 }
@@ -290,7 +293,7 @@ func (s *state) open(i *web.Interrupt) {
 // gone says how the question of the form ended without this person; "" while it is open.
 func (s *state) gone() string {
 	f := s.form
-	if f == nil || f.sending {
+	if f == nil || f.sending || f.send { // the server says so of what was sent too late
 		return ""
 	}
 	if how := s.closed[f.ask.ID]; how != "" {
@@ -305,6 +308,9 @@ func (s *state) gone() string {
 
 // submit sends the answer of the form. The same answer again is the same request: it is taken once.
 func (s *state) submit() []job {
+	if s.form.send {
+		return s.sendElsewhere()
+	}
 	a, wrong := s.form.answer()
 	if s.form.refused = wrong; wrong != "" {
 		return nil
@@ -327,7 +333,7 @@ func (s *state) answered(e *answered) []job {
 	if e.err == nil && s.once {
 		s.rights = slices.DeleteFunc(slices.Clone(s.rights), func(action string) bool { return action == mayAnswer })
 	}
-	if f == nil {
+	if f == nil || f.send {
 		return s.reload()
 	}
 	f.sending = false
@@ -361,7 +367,7 @@ func (s *state) done() {
 
 // keep leaves a form, and keeps what was written in it.
 func (s *state) keep() {
-	if text := s.form.field.text(); text != "" {
+	if text := s.form.field.text(); text != "" && !s.form.send {
 		s.drafts[s.form.ask.Name] = text
 	}
 	s.form = nil

@@ -35,6 +35,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // port is what is needed of a server.
@@ -45,6 +46,7 @@ type port interface {
 	Answer(ctx context.Context, a runtime.Answer) (*web.Interrupt, error)
 	History(ctx context.Context, thread, after string, limit int) ([]web.Row, string, error)
 	Program(ctx context.Context, machine string) (*web.Graph, error)
+	Reroute(ctx context.Context, thread string, event *workflow.Event) (string, error)
 }
 
 var _ port = (*web.Client)(nil)
@@ -78,6 +80,7 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 	if rights, err := calls.Rights(ctx); err == nil { // a server that does not say refuses what must not be
 		m.state.rights = rights.Actions
 		m.state.once = rights.Once
+		m.state.operator = rights.Thread == ""
 	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithEnvironment(cfg.environ()))
 	rows := cfg.Client
@@ -190,6 +193,12 @@ func (m *model) do(jobs []job) tea.Cmd {
 			all = append(all, m.call(func(ctx context.Context) tea.Msg {
 				i, err := m.port.Answer(ctx, j.Answer)
 				return answered{i, err}
+			}))
+		case reroute:
+			j.RequestedBy = m.by
+			all = append(all, m.call(func(ctx context.Context) tea.Msg {
+				ack, err := m.port.Reroute(ctx, m.state.thread, &j.Event)
+				return rerouted{j.Event, ack, err}
 			}))
 		}
 	}

@@ -279,6 +279,8 @@ func (s *state) drawHelp(c *screen) {
 		keys = []string{"Enter send", "Esc go on unchanged", "Alt+Enter new line", "PgUp/PgDn plan", "Ctrl+X end the thread"}
 	case f != nil && f.write != writeNone:
 		keys = []string{"Enter send", "Esc back", "Alt+Enter new line"}
+	case f != nil && f.send:
+		keys = []string{"Enter choose", "Up/Down or a number choose", "Esc back"}
 	case f != nil:
 		keys = []string{"Enter answer", "Up/Down or a number choose", "Esc back"}
 	default:
@@ -308,6 +310,9 @@ func (s *state) watchKeys() (keys []string) {
 		if len(open) > 1 {
 			keys = append(keys, "Tab next question")
 		}
+	}
+	if len(s.sources()) > 0 {
+		keys = append(keys, "s send it elsewhere")
 	}
 	return append(keys, "Up/Down log", "q leave")
 }

@@ -17,7 +17,10 @@ const (
 func (s *state) drawForm(c *screen, room int) {
 	f := s.form
 	title := s.about(&f.ask)
-	if f.pause {
+	switch {
+	case f.send:
+		title = "Send it elsewhere"
+	case f.pause:
 		title = "The work is paused"
 	}
 	c.rule(title)
@@ -57,6 +60,14 @@ func (s *state) question(width int) []string {
 			p.Skipped = s.plan.Skipped
 		}
 		return append([]string{cut(fmt.Sprintf("The plan: %d of %d done", p.Done, len(p.Steps)), width)}, p.lines(width)...)
+	}
+	if f.send {
+		where := "where you say"
+		if f.write != writeNone {
+			where = "at " + s.teller.names.node(f.chosen.routeTo)
+		}
+		told := "The node is told to interrupt; when that is settled, the work goes on " + where + "."
+		return wrap(shown(told, true), width)
 	}
 	out = wrap(shown(cmp.Or(askedText(&f.ask), plain(f.ask.Name)), true), width)
 	for _, l := range payloadLines(f.ask.Kind, f.ask.Payload) {
@@ -123,6 +134,8 @@ func (f *form) prompt() string {
 		return "The result to take, as JSON; empty for none:"
 	case writeJSON:
 		return "Your answer, as JSON:"
+	case writeReason:
+		return "Why?"
 	default:
 		return "Your answer:"
 	}
