@@ -150,6 +150,7 @@ func (d *driver) settled(c *runtime.Change) {
 	for _, r := range d.runs {
 		r.stored = true // or it was stopped
 	}
+	d.tell()
 	done := d.pending
 	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
 	if d.wrote {
@@ -175,6 +176,9 @@ func (d *driver) load() error {
 	}
 	if overtaken || d.stuck {
 		d.overtaken()
+	}
+	if d.work == nil { // else a run may have begun on what is not stored yet
+		d.tell()
 	}
 	return nil
 }

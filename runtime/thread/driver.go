@@ -241,6 +241,13 @@ func (d *driver) heed() {
 	}
 }
 
+// tell lets running steps know the reroute events that are stored for them.
+func (d *driver) tell() {
+	for id, r := range d.runs {
+		r.hear(d.base.PendingReroute(id))
+	}
+}
+
 // pause completes a requested pause when no step runs.
 func (d *driver) pause() {
 	t := d.current()
@@ -322,6 +329,7 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 	r := &run{driver: d, frame: *f, user: t.User, began: basisOf(t, f.ID), stored: d.work == nil}
 	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
 	a.Reroute, a.Metadata, a.Previous = t.PendingReroute(f.ID), t.Metadata, t.Previous
+	r.order = a.Reroute
 	a.Modify = t.Modify
 	if f.Parent == "" {
 		r.modify = t.Modify

@@ -184,6 +184,34 @@ func Modification(ctx context.Context) (string, bool) {
 	return *r.modify, true
 }
 
+// PendingReroute returns the stored reroute event that the next interrupt of the step's frame
+// takes, as it is now and not as it was when the step began; nil when there is none. changed is
+// closed when that is another event. Both are nil for a context that is not that of a step. An
+// event that was stored through another engine is seen after [Config.Poll].
+func PendingReroute(ctx context.Context) (now *runtime.Reroute, changed <-chan struct{}) {
+	r, err := runOf(ctx, "pending reroute")
+	if err != nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ordered == nil {
+		r.ordered = make(chan struct{})
+	}
+	return r.order, r.ordered
+}
+
+// hear notes the reroute event of the frame.
+func (r *run) hear(now *runtime.Reroute) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	same := r.order == nil && now == nil || r.order != nil && now != nil && r.order.ID == now.ID
+	if r.order = now; !same && r.ordered != nil {
+		close(r.ordered)
+		r.ordered = nil
+	}
+}
+
 // EngineOf returns the engine that runs the step, or the effect, of a context: for machines and effects that start other threads, under a
 // Request made of the effect's key. It refuses a context that is neither.
 func EngineOf(ctx context.Context) (*Engine, error) {

@@ -68,7 +68,7 @@ type Activation struct {
 	Frame    *runtime.Frame
 	Metadata json.RawMessage  // what the last message brought beside its text
 	Previous json.RawMessage  // what the turn before has returned; nil in the first
-	Reroute  *runtime.Reroute // the pending reroute event of the frame, or nil
+	Reroute  *runtime.Reroute // the pending reroute event of the frame when the run began, or nil; see [PendingReroute]
 	Modify   *string          // a person's change of the work; it is gone when the step of the root frame that saw it ends
 }
 

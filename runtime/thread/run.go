@@ -44,17 +44,19 @@ type run struct {
 
 	late error // that it ran longer than it may; nil without a limit
 
-	mu     sync.Mutex
-	limit  *time.Timer
-	used   map[string]bool // names this run has used
-	fresh  []runtime.Entry // effects and messages that no commit has yet
-	keeper *time.Timer     // has fresh committed soon; nil while there is nothing in it
-	intent map[string]bool // effects of Once that are being intended and have not begun
-	shows  json.RawMessage
-	asked  []runtime.Question
-	paused bool // it met a safe point, and was told to end there
-	shut   bool // its frame has ended, its time is over or the engine closes: it begins nothing any more
-	over   bool // it has ended, or was given up: whatever its handler still does is ignored
+	mu      sync.Mutex
+	order   *runtime.Reroute // the stored reroute event that its frame has now
+	ordered chan struct{}    // closed when that is another one; nil until a caller wants to know
+	limit   *time.Timer
+	used    map[string]bool // names this run has used
+	fresh   []runtime.Entry // effects and messages that no commit has yet
+	keeper  *time.Timer     // has fresh committed soon; nil while there is nothing in it
+	intent  map[string]bool // effects of Once that are being intended and have not begun
+	shows   json.RawMessage
+	asked   []runtime.Question
+	paused  bool // it met a safe point, and was told to end there
+	shut    bool // its frame has ended, its time is over or the engine closes: it begins nothing any more
+	over    bool // it has ended, or was given up: whatever its handler still does is ignored
 
 	// how it ended; set once, with over
 	next Transition

@@ -38,6 +38,7 @@ func (s *step) interrupt(name string, request json.RawMessage) (thread.Transitio
 // handle is the unified interrupt handler: every interrupt request of every node comes here. It works on the tables alone.
 func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 	r := s.j.Raised
+	s.event, _ = thread.PendingReroute(ctx)
 	origin, err := s.origin(r.Name)
 	if err != nil {
 		return thread.Transition{}, err
@@ -68,6 +69,7 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 		return thread.Transition{}, invalid("handle interrupt", "%s has the type %q, which the handler does not know", r.Name, r.Type)
 	}
 	s.j.answered(answer)
+	s.event, _ = thread.PendingReroute(ctx) // also one that came since the question was answered
 	target, err := s.target(origin, routeTo)
 	if err != nil {
 		return thread.Transition{}, err
@@ -225,8 +227,8 @@ func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
 		_, err := thread.Do(ctx, name, func(ctx context.Context, _ string) (string, error) {
 			up, lane := *s.j.Raised, *s.j
 			up.Option, lane.Raised = option, &up
-			if s.a.Reroute != nil {
-				up.RouteTo = s.a.Reroute.Target
+			if s.event != nil {
+				up.RouteTo = s.event.Target
 			}
 			id := fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2)
 			_, err := engine.Start(ctx, thread.Begin{

@@ -24,13 +24,14 @@ type journal struct {
 	Raised  *raised         `json:"raised,omitempty"`  // the interrupt that is being handled
 	Begun   string          `json:"begun,omitempty"`   // digest of the frame's input: another one is a person's edit
 
-	Last  map[string]stored `json:"last,omitempty"`  // the last request of every node that ran, or was asked to, by its key
-	Trail []visit           `json:"trail,omitempty"` // the last activations and interrupts
-	At    string            `json:"at,omitempty"`    // the last node that is no helper
-	Row   int               `json:"row,omitempty"`   // how often it was entered in a row; going on after an interrupt does not count
-	Asked map[string]int    `json:"asked,omitempty"` // interrupts in a row, by node and type
-	Home  string            `json:"home,omitempty"`  // of a lane in a fan-out: its dispatch
-	Index int               `json:"index,omitempty"` // and its place there, counted from 1
+	Last   map[string]stored `json:"last,omitempty"`   // the last request of every node that ran, or was asked to, by its key
+	Trail  []visit           `json:"trail,omitempty"`  // the last activations and interrupts
+	At     string            `json:"at,omitempty"`     // the last node that is no helper
+	Row    int               `json:"row,omitempty"`    // how often it was entered in a row; going on after an interrupt does not count
+	Asked  map[string]int    `json:"asked,omitempty"`  // interrupts in a row, by node and type
+	Change string            `json:"change,omitempty"` // a person's change of the work that no model was told of
+	Home   string            `json:"home,omitempty"`   // of a lane in a fan-out: its dispatch
+	Index  int               `json:"index,omitempty"`  // and its place there, counted from 1
 }
 
 // stored is a request as it was, hidden fields included.

@@ -46,6 +46,7 @@ func (s *step) runNode(ctx context.Context) (thread.Transition, error) {
 		}
 	}
 	routing, err := s.program.Invoke(ctx, call, request)
+	s.carry()
 	if up, ok := errors.AsType[*raising](err); ok {
 		if err = s.holds(up.name, up.request); err == nil {
 			return s.interrupt(up.name, up.request)

@@ -23,14 +23,7 @@ func (s *step) nodePrompt(node int, call runtime.Call, request runtime.Record) (
 	if call.Results != nil {
 		text += "\n\n## What the fan-out returned\n\n" + prompt.Data("json", string(call.Results))
 	}
-	if s.a.Reroute == nil {
-		return text, nil
-	}
-	var e Event // somebody outside asked for an interrupt: the model has to know
-	if err := json.Unmarshal(s.a.Reroute.Event, &e); err != nil {
-		return "", err
-	}
-	return text + "\n\n" + prompt.Data("text", Compose(&e)), nil
+	return text, nil
 }
 
 // resolutionPrompt is what the model of the unified handler reads.

@@ -197,13 +197,18 @@ func (m *Machine) agentTypes() []string {
 // Compose is what the running agent reads of an event: its reason, context, choices, confirmations and target. Each text of the event is a part of
 // one line, as [prompt.Line] makes it, so none can look like another.
 func Compose(e *Event) string {
+	return "An interrupt is requested. Raise an interrupt request of type " + prompt.Line(e.InterruptType) + " next.\n\n" + about(e)
+}
+
+// about is what an event says, but for the order to interrupt.
+func about(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason
 	if strings.TrimSpace(reason) == "" {
 		reason = "Somebody outside of the workflow asks for an interrupt."
 	}
 	line := prompt.Line
-	fmt.Fprintf(&b, "An interrupt is requested. Raise an interrupt request of type %s next.\n\nReason: %s\n", line(e.InterruptType), line(reason))
+	fmt.Fprintf(&b, "Reason: %s\n", line(reason))
 	if e.ContextForDecision != "" {
 		fmt.Fprintf(&b, "\nContext: %s\n", line(e.ContextForDecision))
 	}

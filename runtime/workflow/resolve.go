@@ -15,8 +15,8 @@ import (
 
 // target is where an interrupt continues: where the person sent it, else where the pending reroute event sends it, else its origin.
 func (s *step) target(origin int, routeTo string) (route int, err error) {
-	if routeTo == "" && s.a.Reroute != nil {
-		routeTo = s.a.Reroute.Target
+	if routeTo == "" && s.event != nil {
+		routeTo = s.event.Target
 	}
 	if routeTo == "" {
 		return origin, nil
@@ -75,7 +75,7 @@ func (s *step) goOn(n *runtime.Node, next stored, answer json.RawMessage, done b
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	frame, moved := s.a.Frame.ID, n.Key != s.j.Node
+	frame, moved, event := s.a.Frame.ID, n.Key != s.j.Node, s.event
 	results, lost := s.j.Results, s.j.Lost
 	s.j.enter(n, next.Type, request, true)
 	s.j.Answer = answer
@@ -83,7 +83,9 @@ func (s *step) goOn(n *runtime.Node, next stored, answer json.RawMessage, done b
 		s.j.Results, s.j.Lost = results, lost
 	}
 	return thread.Advance(n.Key, s.j).Also(func(c *runtime.Change) {
-		c.TakeReroute(frame)
+		if now := c.Thread.PendingReroute(frame); event != nil && now != nil && now.ID == event.ID {
+			c.TakeReroute(frame) // one that came later is for the next interrupt
+		}
 		if moved {
 			c.ExpireReroutes(frame)
 		}
@@ -190,7 +192,7 @@ func (s *step) chooseRoute(ctx context.Context, origin, route int, answer json.R
 		return nil, err
 	}
 	words := routeSet(route, len(s.tables.Routes))
-	err = s.reply(ctx, s.cfg.Model, "model/", llm.Request{
+	err = s.reply(ctx, &asking{model: s.cfg.Model, name: "model/"}, llm.Request{
 		Prompt: text, SchemaName: s.tables.Routings[0].Name,
 		Schema: func(d runtime.Dialect) string { return s.program.RouteSchema(words, d) },
 	}, func(reply []byte) (err error) {
@@ -207,26 +209,34 @@ func routeSet(route, routes int) []uint64 {
 	return words
 }
 
-// reply asks a model, as an effect, until read takes what it says. A reply that is refused goes back once, with what is wrong in it.
-func (s *step) reply(ctx context.Context, model llm.Model, name string, r llm.Request, read func(reply []byte) error) error {
-	prompt := r.Prompt
+// reply asks a model, as an effect, until read takes what it says. A reply that is refused goes back
+// once, with what is wrong in it. r is the request without the news.
+func (s *step) reply(ctx context.Context, a *asking, r llm.Request, read func(reply []byte) error) error {
+	prefix, wrong := a.name, error(nil)
+	var out llm.Response
+	a.write = func(news string) (_ llm.Request, err error) {
+		asked := r
+		if news != "" {
+			asked.Prompt += "\n\n" + news
+		}
+		if wrong != nil {
+			asked.Prompt, err = s.repairPrompt(asked.Prompt, string(out.Reply()), wrong)
+		}
+		return asked, err
+	}
 	for try := 1; ; try++ {
-		out, err := thread.Do(ctx, fmt.Sprintf("%s%d", name, try), func(ctx context.Context, key string) (llm.Response, error) {
-			r.Key = key
-			return model.Generate(ctx, r)
-		})
+		a.name = fmt.Sprintf("%s%d", prefix, try)
+		next, err := s.generate(ctx, a)
 		if err != nil {
 			return err
 		}
-		wrong := read(out.Reply())
+		out = next
+		wrong = read(out.Reply())
 		switch {
 		case wrong == nil:
 			return nil
 		case try == 2: // both replies are stored: another try would find them again
 			return runtime.Permanent(fmt.Errorf("the model's reply was refused twice: %w", wrong))
-		}
-		if r.Prompt, err = s.repairPrompt(prompt, string(out.Reply()), wrong); err != nil {
-			return err
 		}
 	}
 }
@@ -236,7 +246,7 @@ const reviewed = `{"type":"object","properties":{"approved":{"type":"boolean","d
 	`"feedback":{"type":"string","description":"The decision in words, with all that whoever goes on has to know."}},` +
 	`"required":["approved","feedback"],"additionalProperties":false}`
 
-// review lets the reviewer judge an interrupt. It has a schema of its own and takes no reroute event.
+// review lets the reviewer judge an interrupt. It has a schema of its own.
 func (s *step) review(ctx context.Context, origin int) (answer json.RawMessage, err error) {
 	if s.cfg.Reviewer == nil {
 		return nil, invalid("handle interrupt", "%s needs a reviewer: set Config.Reviewer", agentReview)
@@ -246,7 +256,7 @@ func (s *step) review(ctx context.Context, origin int) (answer json.RawMessage, 
 		return nil, err
 	}
 	r := llm.Request{Prompt: text, SchemaName: "Review", Schema: func(runtime.Dialect) string { return reviewed }}
-	err = s.reply(ctx, s.cfg.Reviewer, "review/", r, func(reply []byte) error {
+	err = s.reply(ctx, &asking{model: s.cfg.Reviewer, name: "review/"}, r, func(reply []byte) error {
 		var verdict review
 		if err := runtime.DecodeReply(reply, &verdict, nil); err != nil {
 			return err
@@ -278,7 +288,8 @@ func (r *review) DecodeField(d *runtime.Decoder, name string) {
 }
 
 // Choose lets the model choose the routing of the node whose handler calls it, from the node's prompt and the schema of its routing. A reply
-// that breaks the rules goes back to the model once. The call is an effect: it is made once per visit, whatever happens to the process.
+// that breaks the rules goes back to the model once. The prompt has the reroute event that is pending when the model is asked, and a change that
+// a person gave after a pause. The call is an effect, see [thread.Do]: its reply is stored, and kept for as long as the visit lasts.
 func Choose[T any, R interface {
 	*T
 	runtime.Routing
@@ -304,7 +315,7 @@ func Choose[T any, R interface {
 		branches = slices.DeleteFunc(slices.Clone(branches), func(b runtime.BranchRow) bool { return !allowed(b.Name) })
 	}
 	var out R
-	err = s.reply(ctx, s.cfg.Model, "model/", llm.Request{
+	err = s.reply(ctx, &asking{model: s.cfg.Model, name: s.named("model/"), live: true}, llm.Request{
 		Prompt: text, SchemaName: found.Name,
 		Schema: func(d runtime.Dialect) string { return s.program.Schemas.Union(branches, d) },
 	}, func(reply []byte) error {

@@ -40,6 +40,9 @@ type Said struct {
 // user and goes on with the answer. A tool named under approval waits for a person before it runs: approved, edited and denied are three
 // different outcomes, and the model is told which. A transfer ends the talk: what the model called beside it is not carried out.
 //
+// Each call of the model has the reroute event that is pending then, and a change that a person gave
+// after a pause, as a last turn of the user.
+//
 // Every call of the model and of a tool is an effect: when the step runs again nothing is done twice. The result of each tool call is an effect
 // named tool/ROUND.CALL/NAME, a question's and a denied one's too. A tool that fails, or takes longer than Timeout, is a failed result for
 // the model, and the talk goes on.
@@ -66,7 +69,7 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 	if user := p.step.a.User; len(t.Approvers) == 0 && user != "" {
 		t.Approvers = []string{user}
 	}
-	l := &talk{Talk: t, thread: p.step.a.Thread, user: p.step.a.User, node: p.step.node(p.node), messages: slices.Clone(t.Messages)}
+	l := &talk{Talk: t, step: p.step, thread: p.step.a.Thread, user: p.step.a.User, node: p.step.node(p.node), messages: slices.Clone(t.Messages)}
 	if t.Text != "" {
 		l.messages = append(l.messages, llm.Message{Role: llm.RoleUser, Text: t.Text})
 	}
@@ -83,6 +86,7 @@ func (t Talk) Run(ctx context.Context) (*Said, error) {
 // talk is one that goes on.
 type talk struct {
 	Talk
+	step     *step
 	engine   *thread.Engine
 	thread   string
 	user     string
@@ -93,9 +97,8 @@ type talk struct {
 
 func (l *talk) run(ctx context.Context) (*Said, error) {
 	for round := 1; round <= l.Rounds; round++ {
-		out, err := thread.Do(ctx, fmt.Sprintf("model/%d", round), func(ctx context.Context, key string) (llm.Response, error) {
-			return l.Model.Generate(ctx, llm.Request{System: l.System, Messages: l.messages, Tools: l.tools, Key: key})
-		})
+		name := l.step.named(fmt.Sprintf("model/%d", round))
+		out, err := l.step.generate(ctx, &asking{model: l.Model, name: name, live: true, write: l.request})
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +124,12 @@ func (l *talk) run(ctx context.Context) (*Said, error) {
 	return nil, runtime.Permanent(&runtime.Error{
 		Code: runtime.CodeLoop, Op: "talk at " + l.node.Key, Err: fmt.Errorf("the model called tools %d times without an end", l.Rounds),
 	})
+}
+
+// request is the next one of the talk. The news are the user's turn in this request alone: they are
+// no part of the talk, and the next request has them as they are then.
+func (l *talk) request(news string) (llm.Request, error) {
+	return llm.Request{System: l.System, Messages: l.messages, Prompt: news, Tools: l.tools}, nil
 }
 
 // transfer returns the end of a talk whose model hands over to another node.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/workflow"
 )
@@ -148,14 +149,15 @@ func TestU2_QuestionAnswer(t *testing.T) {
 	})
 }
 
-// TestU3_EventReroutes sends an event from outside while the orchestrator runs.
+// TestU3_EventReroutes sends an event from outside while the orchestrator runs. Its model does what the prompt says, and knows nothing else.
 func TestU3_EventReroutes(t *testing.T) {
 	onBoth(t, func(w *world) {
 		running, goOn := make(chan string), make(chan struct{})
-		w.on("orchestrator", func(_ context.Context, call runtime.Call, _ runtime.Record) (string, error) {
+		w.model.obey()
+		w.on("orchestrator", func(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
 			running <- call.Frame
 			<-goOn
-			return w.routing("orchestrator", "interruptRequest", "type", "HUMAN_REVIEW"), nil
+			return chooses[routes.OrchestratorRouting](ctx, call, request)
 		}, w.asks("orchestrator", "PAUSE", "again"), w.stops("orchestrator"))
 		w.on("discoveryOrchestrator", w.says("discoveryOrchestrator", "collectorRequest"))
 		w.on("discoveryCollector", w.says("discoveryCollector", "orchestratorRequest"))
@@ -188,10 +190,10 @@ func TestU3_EventReroutes(t *testing.T) {
 		}
 		close(goOn)
 		th := w.wait("u3")
-		w.asked(th, runtime.KindAgentQuestion)
+		require.Contains(w, w.asked(th, runtime.KindAgentQuestion).Text, "reason of e1")
 		require.NotNil(w, th.PendingReroute(e.NodeID), "it is used up by the commit that resolves, not before")
 		th = w.answer("u3", "go")
-		w.narrowed(w.model.asked[0].Schema, "discoveryOrchestratorRequest")
+		w.narrowed(w.model.asked[1].Schema, "discoveryOrchestratorRequest")
 		require.Equal(w, []string{"orchestrator", "discoveryOrchestrator", "discoveryCollector", "orchestrator"}, w.runs)
 		require.Empty(w, th.Reroutes)
 		require.Equal(w, "again", w.asked(th, runtime.KindAgentQuestion).Text)

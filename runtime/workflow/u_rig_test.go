@@ -298,7 +298,8 @@ type model struct {
 	mu    sync.Mutex
 	asked []question
 	says  []string
-	while func(q question) error // looks around before the reply; its error is the model's
+	while func(q question) error                                // looks around before the reply; its error is the model's
+	reply func(ctx context.Context, q question) (string, error) // in place of the list; "" is the smallest thing
 }
 
 // question is what a model was asked.
@@ -307,7 +308,7 @@ type question struct {
 }
 
 // Generate notes the request and replies.
-func (m *model) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (m *model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if err := r.Check(); err != nil {
 		return llm.Response{}, err
 	}
@@ -322,6 +323,12 @@ func (m *model) Generate(_ context.Context, r llm.Request) (llm.Response, error)
 	m.mu.Unlock()
 	if while != nil {
 		if err := while(q); err != nil {
+			return llm.Response{}, err
+		}
+	}
+	if m.reply != nil {
+		var err error
+		if reply, err = m.reply(ctx, q); err != nil {
 			return llm.Response{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -34,6 +35,12 @@ type Config struct {
 
 	// Conversation makes the end of the workflow the end of a turn: the thread is idle then, and the next message starts anew.
 	Conversation bool
+
+	// AskAgain ends a call of a node's model, in Choose or Talk, that is in progress when a reroute
+	// event comes, and asks again with the event in the prompt. The call that was ended costs what it
+	// costs. false: the event is in the next prompt that is written, if there is one before the node
+	// ends.
+	AskAgain bool
 
 	// Send hands a message to the node that runs, a reroute's for one, after it is stored. nil: the outbox has it.
 	Send func(ctx context.Context, thread, frame, message string)
@@ -146,6 +153,8 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 		return thread.Transition{}, err
 	}
 	s := &step{Machine: m, a: a, j: j}
+	s.change = s.changed()
+	s.carry()
 	if a.Frame.RouteTo != "" { // a person sent a failed step elsewhere
 		return s.sendTo(a.Frame.RouteTo)
 	}
@@ -176,6 +185,10 @@ type step struct {
 	a    thread.Activation
 	j    *journal
 	sent bool // a person sent the work elsewhere: there are no notes
+
+	event  *runtime.Reroute // that the unified handler goes by
+	change string           // a person's change of the work, see [step.changed]
+	told   atomic.Bool      // a model of this node was told of it
 }
 
 // row returns a row by its number; 0 is none.
