@@ -213,7 +213,10 @@ const (
 )
 
 // Pause opens the user_escape interrupt of a requested pause. The engine calls it when no step of the thread runs.
-func (c *Change) Pause() {
+func (c *Change) Pause() { c.PauseWithout() }
+
+// PauseWithout is Pause that does not offer some of the kind's choices: what the machine of the thread could do nothing with.
+func (c *Change) PauseWithout(unoffered ...string) {
 	control := c.Thread.Control
 	if control == nil || control.Paused {
 		return
@@ -228,6 +231,7 @@ func (c *Change) Pause() {
 	if len(choices) == 0 {
 		choices = []string{orderContinue, orderModify, orderCancel, orderStatus}
 	}
+	choices = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return slices.Contains(unoffered, choice) })
 	i := c.ask("", KindUserEscape, Question{
 		Name: KindUserEscape, Text: "The work is paused. How shall it go on?", Payload: payload, Choices: offers(choices),
 	})

@@ -69,7 +69,7 @@ func TestNothingSecretIsExported(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	r, store, logged := newRig(t), mem.Open(), &buffer{}
-	e := r.open(t, store, thread.Config{Log: slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}, secretive())
+	e := r.open(t, store, thread.Config{Log: slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}, thread.TakesChanges(secretive()))
 	ids := []string{"fail", "panic", "pass", "paused"}
 	for _, id := range ids {
 		_, err := e.Start(ctx, thread.Begin{ID: id, Machine: "secretive", Input: id})

@@ -256,10 +256,20 @@ func (d *driver) pause() {
 	}
 	d.take(&deed{decide: func(c *runtime.Change) error {
 		if !d.stuck && len(d.runs) == 0 { // decided again, it may be another engine that drives
-			c.Pause()
+			c.PauseWithout(d.unoffered(c.Thread)...)
 		}
 		return nil
 	}})
+}
+
+// unoffered are the choices that a pause of the thread does not offer.
+func (d *driver) unoffered(t *runtime.Thread) []string {
+	if root := t.Root(); root != nil {
+		if m, ok := d.engine.machines[root.Machine].(Changeable); ok && m.Changeable(root) {
+			return nil
+		}
+	}
+	return []string{"modify"}
 }
 
 // launch starts the step of every frame that can move.

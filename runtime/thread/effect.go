@@ -174,8 +174,8 @@ func Show(ctx context.Context, v any) error {
 	return nil
 }
 
-// Modification returns the change of the work that a person asked for while it was paused, and whether there is one. It is there for one
-// run of a step of the root frame, until that step ends.
+// Modification returns the change of the work that a person asked for while it was paused, and whether there is one. It is there until a step of
+// the root frame that saw it ends, in every run of that step. Only a [Changeable] machine is offered one.
 func Modification(ctx context.Context) (string, bool) {
 	r, err := runOf(ctx, "modification")
 	if err != nil || r.modify == nil {

@@ -198,12 +198,12 @@ func ExampleEngine_AnswerAll() {
 
 // A person pauses a thread, changes what it does, and lets it go on.
 func ExampleEngine_Escape() {
-	report := thread.Func("report", func(ctx context.Context, _ any) (string, error) {
+	report := thread.TakesChanges(thread.Func("report", func(ctx context.Context, _ any) (string, error) {
 		if change, is := thread.Modification(ctx); is {
 			return "a report, but " + change, nil
 		}
 		return thread.Ask[string](ctx, "topic", runtime.Question{Text: "About what?"})
-	})
+	}))
 	ctx := context.Background()
 	engine, err := thread.Open(ctx, mem.Open(), thread.Config{}, report)
 	if err != nil {

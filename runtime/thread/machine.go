@@ -60,6 +60,24 @@ type Rerouter interface {
 	Targets(frame *runtime.Frame) []string
 }
 
+// Changeable is a machine that takes a person's change of the work, which arrives as
+// [Activation.Modify] and [Modification]. A thread that is paused offers modify only where the
+// machine of its root frame does.
+type Changeable interface {
+	// Changeable reports whether a change would reach what is left to do.
+	Changeable(root *runtime.Frame) bool
+}
+
+// TakesChanges returns a machine that [Func] or [Turns] has made as a [Changeable] one: its function
+// calls [Modification] and heeds it. A machine type of one's own has the method itself: of what is
+// wrapped here only Name and Step are seen.
+func TakesChanges(m Machine) Machine { return changing{m} }
+
+type changing struct{ Machine }
+
+// Changeable says yes.
+func (changing) Changeable(*runtime.Frame) bool { return true }
+
 // Activation is what a step runs on: a copy of the stored frame, to read.
 type Activation struct {
 	Thread   string

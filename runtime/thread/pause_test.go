@@ -99,7 +99,7 @@ func TestEscapeNowCutsAndComesAfterSafe(t *testing.T) {
 
 func TestAnswersToAnEscape(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
+		r.with(thread.TakesChanges(thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
 			if err := thread.Show(ctx, map[string]any{"completed_steps": 2, "total_steps": 3}); err != nil {
 				return "", err
 			}
@@ -108,7 +108,7 @@ func TestAnswersToAnEscape(t *testing.T) {
 				return "changed: " + text, nil
 			}
 			return thread.Ask[string](ctx, "which", runtime.Question{})
-		}))
+		})))
 		pause := func() *runtime.Interrupt {
 			th := r.start("planner", nil)
 			_, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
@@ -138,6 +138,36 @@ func TestAnswersToAnEscape(t *testing.T) {
 		r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`{"choice":"modify","txt":"x"}`)})
 		_, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "Continue.", By: "ann"})
 		require.NoError(r, err, "plain words do too")
+	})
+}
+
+// TestModifyIsOfferedWhereItIsTaken: a machine that would throw a change away is not offered one,
+// and an answer that gives one all the same is refused.
+func TestModifyIsOfferedWhereItIsTaken(t *testing.T) {
+	scene(t, func(r *rig) {
+		asks := func(ctx context.Context, _ any) (string, error) {
+			return thread.Ask[string](ctx, "which", runtime.Question{})
+		}
+		r.with(thread.Func("plain", asks), thread.TakesChanges(thread.Turns("changing", asks)))
+		for machine, offered := range map[string][]string{
+			"plain": {"continue", "cancel", "status"}, "changing": {"continue", "modify", "cancel", "status"},
+		} {
+			th := r.start(machine, nil)
+			_, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+			require.NoError(r, err)
+			r.next()
+			i := r.asked(r.load(th.ID), runtime.KindUserEscape)
+			var got []string
+			for _, c := range i.Choices {
+				got = append(got, c.Label)
+			}
+			require.Equal(r, offered, got)
+			if machine == "plain" {
+				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`{"choice":"modify","text":"faster"}`)})
+				assert.Nil(r, r.load(th.ID).Modify)
+			}
+			r.asked(r.say(r.asked(r.load(th.ID), runtime.KindUserEscape), `"continue"`), "which")
+		}
 	})
 }
 

@@ -133,7 +133,7 @@ func proofMachines(p *process) []thread.Machine {
 			}
 			return fmt.Sprintf("%d %t %s %s", sum, sure, paid, mailed), thread.Say(ctx, "receipt", paid)
 		}),
-		thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
+		thread.TakesChanges(thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
 			if _, err := thread.Do(ctx, "plan", p.effect); err != nil {
 				return "", err
 			}
@@ -143,7 +143,7 @@ func proofMachines(p *process) []thread.Machine {
 				return "", err
 			}
 			return fmt.Sprintf("%t %s", ok, change), nil
-		}),
+		})),
 		thread.Func("patient", func(ctx context.Context, _ any) (string, error) {
 			said, err := thread.Ask[string](ctx, "well", runtime.Question{
 				Deadline: &runtime.Deadline{After: time.Hour, Then: "default", Answer: `"never mind"`, Reminder: time.Minute},

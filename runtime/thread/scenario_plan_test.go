@@ -25,6 +25,8 @@ type staged struct {
 
 func (s *staged) Name() string { return s.name }
 
+func (s *staged) Changeable(*runtime.Frame) bool { return true }
+
 func (s *staged) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	step := s.steps[a.Frame.PC]
 	if step == nil {
@@ -98,7 +100,7 @@ func TestP6_AgentQuestionGoesBackToItsStep(t *testing.T) {
 
 func TestP7_EscapeWhileAQuestionIsPending(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{Text: "Which?"}))
+		r.with(thread.TakesChanges(r.asker(runtime.Question{Text: "Which?"})))
 		th := r.start("asker", nil)
 		old := r.asked(th, "which")
 		r.next()

@@ -229,10 +229,10 @@ func machines() []thread.Machine {
 			}
 			return n, nil
 		}),
-		thread.Func("long", func(ctx context.Context, _ string) (string, error) {
+		thread.TakesChanges(thread.Func("long", func(ctx context.Context, _ string) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
-		}),
+		})),
 		thread.Func("bad", func(context.Context, string) (string, error) {
 			return "", runtime.Permanent(errors.New("bad"))
 		}),

@@ -152,6 +152,21 @@ func TestTheFramesOfTheOriginal(t *testing.T) {
 	})
 }
 
+// TestATextThatWouldChangeNothingIsRefused: the machine takes no change of the work.
+func TestATextThatWouldChangeNothingIsRefused(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("yes", `""`)
+		c := r.socket(operator)
+		c.ask(`{"type":"interrupt","payload":{"thread_id":"` + th.ID + `"},"id":"1"}`)
+		r.settled(th.ID)
+		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"skip step 3"},"id":"2"}`).raw
+		assert.Contains(t, said, `"success":false`)
+		assert.Contains(t, said, "use continue, cancel, status")
+		require.Len(t, r.settled(th.ID).Open, 1)
+		assert.Equal(t, runtime.KindUserEscape, r.settled(th.ID).Open[0].Kind, "it stays paused")
+	})
+}
+
 func TestAnEmptyTextGoesOnUnchanged(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("yes", `""`)

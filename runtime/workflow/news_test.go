@@ -2,7 +2,6 @@ package workflow_test
 
 import (
 	"context"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,18 +20,16 @@ var (
 )
 
 // ordered is what an obedient agent does with a prompt: it interrupts when it is told to, with the
-// reason it is told. "" is anything else.
-func ordered(prompt string) string {
+// type and the reason it is told. Without an order kind is "".
+func ordered(prompt string) (kind, reason string) {
 	order := orderToInterrupt.FindStringSubmatch(prompt)
 	if order == nil {
-		return ""
+		return "", ""
 	}
-	reason := reasonGiven.FindStringSubmatch(prompt)
-	data, err := runtime.Encode(map[string]any{"type": order[1], "reason": reason[1], "choices": []any{}, "confirmationItems": []any{}})
-	if err != nil {
-		return ""
+	if said := reasonGiven.FindStringSubmatch(prompt); said != nil {
+		reason = said[1]
 	}
-	return string(data)
+	return order[1], reason
 }
 
 // obey makes the model of the orchestrator do what its prompt says: it interrupts when that orders
@@ -42,15 +39,13 @@ func (m *model) obey() {
 }
 
 func (m *model) obeys(q question) string {
-	switch request := ordered(q.Prompt); {
+	switch kind, reason := ordered(q.Prompt); {
 	case q.Name != "OrchestratorRouting":
 		return ""
-	case request == "":
+	case kind == "":
 		return m.routing("orchestrator", "discoveryOrchestratorRequest")
 	default:
-		var fields map[string]any
-		require.NoError(m, json.Unmarshal([]byte(request), &fields))
-		return m.routing("orchestrator", "interruptRequest", "type", fields["type"], "reason", fields["reason"])
+		return m.routing("orchestrator", "interruptRequest", "type", kind, "reason", reason)
 	}
 }
 
@@ -75,7 +70,7 @@ func TestModelCallIsEndedForAnEvent(t *testing.T) {
 			w.cfg.AskAgain = again
 			asked, goOn := make(chan struct{}), make(chan struct{})
 			w.model.reply = func(ctx context.Context, q question) (string, error) {
-				if q.Name == "OrchestratorRouting" && ordered(q.Prompt) == "" {
+				if kind, _ := ordered(q.Prompt); q.Name == "OrchestratorRouting" && kind == "" {
 					asked <- struct{}{}
 					select {
 					case <-ctx.Done():

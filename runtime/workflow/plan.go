@@ -89,6 +89,9 @@ type planMachine struct{ Planner }
 // Name returns [PlanName].
 func (*planMachine) Name() string { return PlanName }
 
+// Changeable says yes: a change goes to the replanner.
+func (*planMachine) Changeable(*runtime.Frame) bool { return true }
+
 // The frames beside the root, and the steps.
 const (
 	taskFrame    = "step"    // executes one step of a plan

@@ -85,6 +85,13 @@ func (m *Machine) Shapes() []runtime.StoredShape { return m.program.Shapes }
 // Timeout is the limit of the node that runs.
 func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
 
+// Changeable reports whether a person's change of the work would reach a model: there is Config.Model, or a node whose spec names tools for a
+// Talk. The next prompt that is written for a node has the change. A program without either, whose handlers call [thread.Modification], wraps
+// the machine in a type that says yes.
+func (m *Machine) Changeable(*runtime.Frame) bool {
+	return m.cfg.Model != nil || slices.ContainsFunc(m.tables.Nodes, func(n runtime.Node) bool { return len(n.Tools) > 0 })
+}
+
 // Quick reports whether the next run only computes: it begins, it collects what a fan-out brought, or it handles an interrupt for which no model
 // and no decorator is asked. A branch starts another thread.
 func (m *Machine) Quick(f *runtime.Frame) bool {
