@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -221,10 +222,10 @@ func (f *Frame) apply(e *Entry) {
 	case EntryShows:
 		f.Shows = e.Value
 	case EntryStepped:
-		f.goTo(e.PC)
+		f.goTo(e)
 		f.Locals, f.State = e.Value, FrameReady
 	case EntryCalling:
-		f.goTo(e.PC)
+		f.goTo(e)
 		f.Locals, f.State = e.Value, FrameCalling
 	case EntryFailed:
 		failed := Attempt{At: e.At}
@@ -243,26 +244,67 @@ func (f *Frame) apply(e *Entry) {
 		}
 		if e.Value != nil { // other input: what was done with the former one does not count
 			attempts := f.Attempts
-			f.goTo(f.PC)
+			f.goTo(&Entry{PC: f.PC})
 			f.Input, f.Attempts, f.Forgiven = e.Value, attempts, len(attempts)
 		}
 	}
 }
 
-// goTo enters a step, and drops what the former one kept.
-func (f *Frame) goTo(pc string) {
-	visits := f.visitsOf(pc) + 1
-	if f.PC != pc {
+// goTo enters a step, and drops what the former one kept, unless that goes aside or is what the frame goes back to.
+func (f *Frame) goTo(e *Entry) {
+	visits, aside := f.visitsOf(e.PC)+1, asideMark+e.PC+"/"
+	switch {
+	case e.State == StepAside:
+		aside = asideMark + f.PC + "/"
+		f.Effects, f.Replies = moved(f, "", aside, e.Name)
+		f.Effects = append(f.Effects, Effect{Name: aside, State: EffectDone}) // also where there is nothing else
+	case e.State == StepBack && f.Effect(aside) != nil:
+		f.Effects, f.Replies = moved(f, aside, "", "")
+		visits--
+	case e.PC == f.PC: // the step between begins anew
+		f.Effects, f.Replies = moved(f, asideMark, asideMark, "")
+	default:
+		f.Effects, f.Replies = nil, nil
+	}
+	if f.PC != e.PC {
 		f.Visits = maps.Clone(f.Visits)
 		if f.Visits == nil {
 			f.Visits = map[string]int{}
 		}
 		f.Visits[f.PC] = f.Visit
-		delete(f.Visits, pc)
+		delete(f.Visits, e.PC)
 	}
-	f.PC, f.Visit = pc, visits
-	f.Attempts, f.Forgiven, f.Effects, f.Replies, f.Children = nil, 0, nil, nil, nil
+	f.PC, f.Visit = e.PC, visits
+	f.Attempts, f.Forgiven, f.Children = nil, 0, nil
 	f.RouteTo = ""
+}
+
+// asideMark is before the names of what was put aside.
+const asideMark = "aside/"
+
+// moved returns the effects and replies whose names begin with a mark, with a prefix in its place. Without a mark those that are put aside stay
+// behind, as do messages and what has drop after a slash.
+func moved(f *Frame, mark, prefix, drop string) (effects []Effect, replies []Reply) {
+	rename := func(name string) (string, bool) {
+		rest, ok := strings.CutPrefix(name, mark)
+		if mark == "" {
+			ok = !strings.HasPrefix(name, asideMark) && !strings.HasPrefix(name, "say/") && (drop == "" || !strings.Contains(name, "/"+drop))
+		}
+		return prefix + rest, ok
+	}
+	for _, e := range f.Effects {
+		if name, ok := rename(e.Name); ok && name != "" {
+			e.Name = name
+			effects = append(effects, e)
+		}
+	}
+	for _, r := range f.Replies {
+		if name, ok := rename(r.Name); ok {
+			r.Name = name
+			replies = append(replies, r)
+		}
+	}
+	return effects, replies
 }
 
 // interrupt changes an open or queued interrupt, and what waits for it.

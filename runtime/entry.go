@@ -13,7 +13,7 @@ const (
 	EntryStarted    EntryType = "started"    // the thread was made. Value, Name: its origin and who forked it, when it was
 	EntryEntered    EntryType = "entered"    // a frame was made. Frame, Parent, Machine, Name, PC, Value: input, Request; Other: the frame whose place it takes
 	EntryEffect     EntryType = "effect"     // an effect changed its state. Frame, Name, State, Value
-	EntryStepped    EntryType = "stepped"    // a frame went to another step. Frame, PC, Value: locals
+	EntryStepped    EntryType = "stepped"    // a frame went to another step. Frame, PC, Value: locals, State: a Step constant, Name: what is not put aside
 	EntryShows      EntryType = "shows"      // what goes out with interrupts changed. Frame, Value
 	EntryCalling    EntryType = "calling"    // a frame waits for its children from here on. Frame, PC, Value: locals
 	EntryReturned   EntryType = "returned"   // a frame ended. Frame, Value, Failure, State: "skipped" when a person or a policy chose the value

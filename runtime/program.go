@@ -12,7 +12,7 @@ type Call struct {
 	Thread  string
 	Frame   string
 	Node    string          // key of the node
-	Visit   int             // counts from 1
+	Visit   int             // counts from 1; the node's own interrupt comes back on the same visit
 	Allowed []string        // branches that may be set, JSON names; nil means all
 	Answer  json.RawMessage // what a person answered, when this call continues after an interrupt: text is a JSON string; nil means there was none
 	Results json.RawMessage // of a dispatch node: what its children returned, a record of the type Dispatch.Results

@@ -62,7 +62,8 @@ const (
 )
 
 // Frame is one activation on a thread. PC names the step, Visit counts how often that step was entered, so the third round of a loop has
-// its own effects and questions. What a step kept is dropped when the frame goes to another step; the log has it for ever.
+// its own effects and questions. What a step kept is dropped when the frame goes to another step; the log has it for ever. What was put aside
+// (see [StepAside]) stands among Effects and Replies with the step before its name, until the frame goes back or on.
 type Frame struct {
 	ID       string          `json:"id"`
 	Parent   string          `json:"parent,omitempty"`
@@ -91,6 +92,12 @@ const (
 	EffectDone     = "done"     // it ended, and Value is its result
 	EffectInDoubt  = "in_doubt" // it began, and nobody knows how it ended
 	EffectFailed   = "failed"   // it ended without effect and may run again
+)
+
+// How a frame goes to another step, where that is not to leave its own one for good.
+const (
+	StepAside = "aside" // what the step did is put aside
+	StepBack  = "back"  // to the step that went aside, on the same visit
 )
 
 // Effect is one side effect of a step, with the result it had.

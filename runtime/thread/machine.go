@@ -95,6 +95,8 @@ type Activation struct {
 type Transition struct {
 	verb      verb
 	pc        string
+	way       string // of advance: runtime.StepAside, StepBack, or ""
+	drop      string
 	value     json.RawMessage // locals, result or input
 	failure   error
 	children  []runtime.Frame
@@ -144,6 +146,23 @@ type Spawned struct {
 func Advance(pc string, locals any) Transition {
 	t := Transition{verb: advance, pc: pc}
 	t.value, t.err = encode(locals)
+	return t
+}
+
+// Aside is Advance to a step that comes between: what this one has done, its effects and its answers,
+// is put aside, for [Back]. Messages are not, so a step that comes back says them anew; nor is what
+// belongs to one round only, which has drop after a slash in its name ("" drops nothing).
+func Aside(pc string, locals any, drop string) Transition {
+	t := Advance(pc, locals)
+	t.way, t.drop = runtime.StepAside, drop
+	return t
+}
+
+// Back is Advance to the step that went [Aside], on the visit that it was on: what was put aside is
+// done there. A step from which nothing was put aside is entered anew.
+func Back(pc string, locals any) Transition {
+	t := Advance(pc, locals)
+	t.way = runtime.StepBack
 	return t
 }
 

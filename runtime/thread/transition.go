@@ -39,7 +39,7 @@ func (t Transition) apply(c *runtime.Change, f *runtime.Frame) {
 	id, parent := f.ID, f.Parent
 	switch t.verb {
 	case advance, ask:
-		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, Value: t.value})
+		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, State: t.way, Name: t.drop, Value: t.value})
 		open(c, id, t.questions)
 	case call:
 		c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: id, PC: t.pc, Value: t.value})

@@ -189,7 +189,8 @@ func Metadata(ctx context.Context) map[string]string {
 	return out
 }
 
-// Reply says something to the user, once per name, step and visit. It refuses a context that is not that of a node.
+// Reply says something to the user, once per name, step and visit, and anew when the node's own interrupt has come back to it. It refuses a
+// context that is not that of a node.
 func Reply(ctx context.Context, name, text string) error {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok {

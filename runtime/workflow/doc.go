@@ -32,6 +32,11 @@
 // as it was sent, which only the handler holds to a type: runtime.Unmarshal(call.Answer, &review). A question that is a form, and refuses what
 // does not fit, is asked inside a handler with [thread.Ask].
 //
+// A node whose own interrupt comes back to it runs again from its top, on the same visit. What it did before it asked is done: effects of
+// [thread.Do] and [thread.Once] have their stored results, and answers of [thread.Ask] count, also where the request that came back says
+// something else. An effect that has to follow the request has what differs in its name. Calls of Choose and Talk, with the tools they call, and
+// messages are made anew. On a visit that begins otherwise everything is.
+//
 // A reply that breaks the rules goes back to the model once. A second one, a node that fails again and again, and a loop at its limit end
 // with a system_error interrupt: a person edits the input of the step, skips it, sends the work to a node that ran before, or aborts.
 //
@@ -39,4 +44,12 @@
 //
 // [Machine.Reroute], and [Publish] inside a handler, take an order from outside: the next interrupt of a running node continues elsewhere. It
 // is stored before anybody hears of it, used up by the commit that resolves the interrupt, and gone when its node ends.
+//
+// [Choose] tells the model of it in the prompt, and [Talk] before each round, as it is at that moment; so does the handler. A call that runs
+// when the event comes knows nothing of it, unless Config.AskAgain ends it. A handler that asks no model reads [thread.PendingReroute].
+//
+// # Changes
+//
+// What a person changes at a pause stands in the next prompts: those of the handler, until a model of a node was told. A [Machine] that asks no
+// model offers no modify, see [Machine.Changeable].
 package workflow

@@ -32,7 +32,7 @@ func (s *step) interrupt(name string, request json.RawMessage) (thread.Transitio
 	if count := s.j.Asked[n.Key+" "+r.Type]; n.LoopLimit > 0 && count >= n.LoopLimit && !slices.Contains(n.LoopExempt, r.Type) {
 		return thread.Transition{}, s.loop(n, fmt.Sprintf("it raised %d interrupts of type %s in a row", count, r.Type))
 	}
-	return thread.Advance(pcHandle, s.j), nil
+	return thread.Aside(pcHandle, s.j, s.round()), nil
 }
 
 // handle is the unified interrupt handler: every interrupt request of every node comes here. It works on the tables alone.

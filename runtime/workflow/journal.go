@@ -29,6 +29,7 @@ type journal struct {
 	At     string            `json:"at,omitempty"`     // the last node that is no helper
 	Row    int               `json:"row,omitempty"`    // how often it was entered in a row; going on after an interrupt does not count
 	Asked  map[string]int    `json:"asked,omitempty"`  // interrupts in a row, by node and type
+	Round  int               `json:"round,omitempty"`  // how often the node's own interrupt came back to it on this visit
 	Change string            `json:"change,omitempty"` // a person's change of the work that no model was told of
 	Home   string            `json:"home,omitempty"`   // of a lane in a fan-out: its dispatch
 	Index  int               `json:"index,omitempty"`  // and its place there, counted from 1
@@ -64,7 +65,7 @@ const remembered = 100 // activations and interrupts
 // enter makes a request the one that runs. Visits of helpers do not break a row.
 func (j *journal) enter(n *runtime.Node, typeName string, request json.RawMessage, resumed bool) {
 	j.Node, j.Type, j.Request = n.Key, typeName, request
-	j.Answer, j.Results, j.Lost, j.Raised = nil, nil, nil, nil
+	j.Answer, j.Results, j.Lost, j.Raised, j.Round = nil, nil, nil, nil, 0
 	j.Last = with(j.Last, n.Key, stored{typeName, request})
 	j.note(visit{Node: n.Key, Type: typeName})
 	switch {

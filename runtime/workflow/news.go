@@ -116,10 +116,16 @@ func (s *step) tell(ctx context.Context) error {
 	return err
 }
 
-func (s *step) tells() string { return s.named("told/" + digits(s.change)) }
+func (s *step) tells() string { return "told/" + s.round() + digits(s.change) }
 
-// named is the name of an effect that belongs to one round of the node's visit.
-func (s *step) named(name string) string { return name }
+// round stands in the names of what a node does anew after its own interrupt: calls of models and
+// tools, above all. It is "" before the first one, and "2~" and so on after it.
+func (s *step) round() string {
+	if s.j.Round == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d~", s.j.Round+1)
+}
 
 // carry keeps the change for the next node, unless a model of this one was told of it. A child of a
 // fan-out keeps none: the thread does, until its parent goes on.

@@ -76,13 +76,17 @@ func (s *step) goOn(n *runtime.Node, next stored, answer json.RawMessage, done b
 		return thread.Transition{}, err
 	}
 	frame, moved, event := s.a.Frame.ID, n.Key != s.j.Node, s.event
-	results, lost := s.j.Results, s.j.Lost
+	results, lost, round := s.j.Results, s.j.Lost, s.j.Round
 	s.j.enter(n, next.Type, request, true)
 	s.j.Answer = answer
 	if done {
 		s.j.Results, s.j.Lost = results, lost
 	}
-	return thread.Advance(n.Key, s.j).Also(func(c *runtime.Change) {
+	to := thread.Advance
+	if !moved { // the same visit: what the node did before it asked is done
+		to, s.j.Round = thread.Back, round+1
+	}
+	return to(n.Key, s.j).Also(func(c *runtime.Change) {
 		if now := c.Thread.PendingReroute(frame); event != nil && now != nil && now.ID == event.ID {
 			c.TakeReroute(frame) // one that came later is for the next interrupt
 		}
@@ -289,7 +293,7 @@ func (r *review) DecodeField(d *runtime.Decoder, name string) {
 
 // Choose lets the model choose the routing of the node whose handler calls it, from the node's prompt and the schema of its routing. A reply
 // that breaks the rules goes back to the model once. The prompt has the reroute event that is pending when the model is asked, and a change that
-// a person gave after a pause. The call is an effect, see [thread.Do]: its reply is stored, and kept for as long as the visit lasts.
+// a person gave after a pause. The call is an effect, see [thread.Do]: its reply is stored, and is made anew only when the node's own interrupt has come back to it.
 func Choose[T any, R interface {
 	*T
 	runtime.Routing
@@ -315,7 +319,7 @@ func Choose[T any, R interface {
 		branches = slices.DeleteFunc(slices.Clone(branches), func(b runtime.BranchRow) bool { return !allowed(b.Name) })
 	}
 	var out R
-	err = s.reply(ctx, &asking{model: s.cfg.Model, name: s.named("model/"), live: true}, llm.Request{
+	err = s.reply(ctx, &asking{model: s.cfg.Model, name: "model/" + s.round(), live: true}, llm.Request{
 		Prompt: text, SchemaName: found.Name,
 		Schema: func(d runtime.Dialect) string { return s.program.Schemas.Union(branches, d) },
 	}, func(reply []byte) error {

@@ -44,7 +44,8 @@ type Said struct {
 // after a pause, as a last turn of the user.
 //
 // Every call of the model and of a tool is an effect: when the step runs again nothing is done twice. The result of each tool call is an effect
-// named tool/ROUND.CALL/NAME, a question's and a denied one's too. A tool that fails, or takes longer than Timeout, is a failed result for
+// named tool/ROUND.CALL/NAME, a question's and a denied one's too; when the node's own interrupt has come back to it the talk is led anew, and
+// ROUND has the number of that time before it: 2~1. A tool that fails, or takes longer than Timeout, is a failed result for
 // the model, and the talk goes on.
 //
 // It refuses with CodeInvalid a context that is not that of a node, a missing model, and a tool or server of the spec that Config lacks; and
@@ -97,8 +98,8 @@ type talk struct {
 
 func (l *talk) run(ctx context.Context) (*Said, error) {
 	for round := 1; round <= l.Rounds; round++ {
-		name := l.step.named(fmt.Sprintf("model/%d", round))
-		out, err := l.step.generate(ctx, &asking{model: l.Model, name: name, live: true, write: l.request})
+		at := fmt.Sprintf("%s%d", l.step.round(), round)
+		out, err := l.step.generate(ctx, &asking{model: l.Model, name: "model/" + at, live: true, write: l.request})
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +113,7 @@ func (l *talk) run(ctx context.Context) (*Said, error) {
 		results := make([]llm.ToolResult, 0, len(out.Calls))
 		for i := range out.Calls {
 			c := call{ToolCall: out.Calls[i], reasoning: out.Text}
-			c.name = fmt.Sprintf("tool/%d.%d/%s", round, i+1, c.Name)
+			c.name = fmt.Sprintf("tool/%s.%d/%s", at, i+1, c.Name)
 			result, err := l.call(ctx, &c)
 			if err != nil {
 				return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -83,14 +84,26 @@ func TestU13_OtherLoops(t *testing.T) {
 	})
 }
 
+// TestU14_SecondOfThreeAsks: the model of the leaves does what their prompts say. That of the second
+// asks until it has read an answer. What each leaf did before is done once.
 func TestU14_SecondOfThreeAsks(t *testing.T) {
 	onBoth(t, func(w *world) {
 		var mu sync.Mutex
-		effects := map[string]int{}
+		effects, keys := map[string]int{}, map[string]bool{}
+		w.model.reply = func(_ context.Context, q question) (string, error) {
+			mu.Lock()
+			keys[q.Key] = true
+			mu.Unlock()
+			focus := regexp.MustCompile(`focus-\w+`).FindString(q.Prompt)
+			if focus == "focus-two" && !strings.Contains(q.Prompt, "## The answer") {
+				return w.routing("discoveryAgent", "interruptRequest", "type", "HUMAN_REVIEW"), nil
+			}
+			return w.routing("discoveryAgent", "agentResult", "output", focus), nil
+		}
 		w.always["discoveryAgent"] = func(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
 			agent, ok := request.(*routes.DiscoveryAgentRequest)
 			require.True(w, ok)
-			_, err := thread.Do(ctx, "explore", func(context.Context, string) (string, error) {
+			_, err := thread.Once(ctx, "explore", func(context.Context, string) (string, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				effects[agent.SubdomainFocus]++
@@ -99,15 +112,12 @@ func TestU14_SecondOfThreeAsks(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if agent.SubdomainFocus == "two" && call.Answer == nil {
-				return w.routing("discoveryAgent", "interruptRequest", "type", "HUMAN_REVIEW"), nil
-			}
-			return w.routing("discoveryAgent", "agentResult", "output", agent.SubdomainFocus), nil
+			return chooses[routes.DiscoveryAgentRouting](ctx, call, request)
 		}
 		w.on("discoveryDispatch", w.stops("discoveryDispatch"))
 		w.open()
 		var requests []json.RawMessage
-		for _, focus := range []string{"one", "two", "three"} {
+		for _, focus := range []string{"focus-one", "focus-two", "focus-three"} {
 			requests = append(requests, json.RawMessage(w.sample("DiscoveryAgentRequest", "subdomainFocus", focus)))
 		}
 		th := w.start("DiscoveryAgentRequests", "requests", requests)
@@ -121,10 +131,10 @@ func TestU14_SecondOfThreeAsks(t *testing.T) {
 		for _, r := range got.Result {
 			order = append(order, r.Output)
 		}
-		require.Equal(w, []string{"one", "two", "three"}, order)
-		require.Equal(w, 1, effects["one"])
-		require.Equal(w, 1, effects["three"])
-		require.Equal(w, 2, effects["two"], "it ran once more, on a visit of its own")
+		require.Equal(w, []string{"focus-one", "focus-two", "focus-three"}, order)
+		require.Equal(w, map[string]int{"focus-one": 1, "focus-two": 1, "focus-three": 1}, effects)
+		require.Len(w, w.calls["discoveryAgent"], 4)
+		require.Len(w, keys, 4, "the model is asked anew after the answer")
 	})
 }
 

@@ -311,15 +311,15 @@ func (a *actor) end(th *runtime.Thread) string {
 
 func playU3(a *actor) runtime.Record {
 	a.does("orchestrator", func(ctx context.Context, call runtime.Call, _ runtime.Record) string {
-		switch call.Visit {
-		case 1:
+		switch {
+		case call.Visit == 1:
 			select {
 			case a.running <- call.Frame:
 				<-a.goOn
 			case <-ctx.Done():
 			}
 			return a.routing("orchestrator", "interruptRequest", "type", "HUMAN_REVIEW")
-		case 2:
+		case call.Answer == nil:
 			return a.routing("orchestrator", "interruptRequest", "type", "PAUSE")
 		default:
 			return a.routing("orchestrator", "collectorRequest")
