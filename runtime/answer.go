@@ -12,12 +12,12 @@ import (
 )
 
 // Answer is what a caller gives to an interrupt. It names the interrupt, or the question, or neither when only one is open; and it gives a
-// value, or plain text, or a place to go on at.
+// value, or plain text, or a place to go on at, where a text is a note to it.
 type Answer struct {
 	Interrupt string          // id
 	Question  string          // or its name
 	Value     json.RawMessage // JSON; null, false, 0, "" and {} are answers like any other, only nil is none
-	Text      string          // or plain text, read as the question says
+	Text      string          // or plain text, read as the question says; with RouteTo the note
 	RouteTo   string          // or where the work goes on, one of the question's targets
 	By        string          // who answers
 	Digest    string          // of what the person saw; "" does not check it
@@ -85,9 +85,11 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	}
 	switch {
 	case a.forms() > 1:
-		return nil, invalid(op, "it has more than one answer: give a value, a text or a target")
+		return nil, invalid(op, "it has more than one answer: give a value, a text, or a target with a text as its note")
 	case a.RouteTo != "":
-		err = c.mayRoute(op, i, a.RouteTo)
+		if err = c.mayRoute(op, i, a.RouteTo); err == nil {
+			a.Value, err = a.note()
+		}
 	default:
 		a.Value, err = c.value(op, i, &a)
 	}
@@ -101,15 +103,23 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	return c.changed(i.ID), nil
 }
 
-// forms counts the ways in which the answer is given.
+// forms counts the ways in which the answer is given. A text beside a target is no answer of its own.
 func (a *Answer) forms() int {
 	n := 0
-	for _, given := range []bool{a.Value != nil, a.Text != "", a.RouteTo != ""} {
+	for _, given := range []bool{a.Value != nil, a.Text != "" && a.RouteTo == "", a.RouteTo != ""} {
 		if given {
 			n++
 		}
 	}
 	return n
+}
+
+// note is what goes along with a target, as it is stored; nil without one.
+func (a *Answer) note() (json.RawMessage, error) {
+	if a.Text == "" {
+		return nil, nil
+	}
+	return Encode(a.Text)
 }
 
 // standing refuses what nobody can do to an interrupt now: it is queued, or its time is over.
@@ -406,7 +416,8 @@ func (i *Interrupt) gave(a *Answer) bool {
 		value, _ = i.read(a.Text)
 	}
 	if a.RouteTo != "" || i.RouteTo != "" {
-		return a.By == i.AnsweredBy && a.RouteTo == i.RouteTo
+		note, err := a.note()
+		return err == nil && a.By == i.AnsweredBy && a.RouteTo == i.RouteTo && SameJSON(note, i.Answer)
 	}
 	voted := slices.ContainsFunc(i.Votes, func(v Vote) bool { return v.By == a.By && SameJSON(v.Value, value) })
 	return SameJSON(value, i.Answer) && (voted || a.By == i.AnsweredBy)

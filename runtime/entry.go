@@ -23,7 +23,7 @@ const (
 	EntryOpened     EntryType = "opened"     // a queued interrupt had its turn. Interrupt, Until: its deadline
 	EntryQueued     EntryType = "queued"     // an open interrupt made way for a more urgent one. Interrupt, Other
 	EntrySuperseded EntryType = "superseded" // a more urgent interrupt took its place; without Other the step that asked failed. Interrupt, Other
-	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo, Request
+	EntryAnswered   EntryType = "answered"   // an interrupt has its answer. Interrupt, Value, RouteTo (Value is its note then), Request
 	EntryVoted      EntryType = "voted"      // one of several needed answers came. Interrupt, Value, Request
 	EntryReasked    EntryType = "reasked"    // a plain answer was unclear. Interrupt, Text: why, Value: what was said and how many tries are left, Request
 	EntryExpired    EntryType = "expired"    // the deadline came and nobody had answered. Interrupt, Failure

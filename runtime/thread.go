@@ -112,7 +112,7 @@ type Reply struct {
 	Name      string          `json:"name"`
 	Interrupt string          `json:"interrupt"`
 	Digest    string          `json:"digest"`            // of the question alone: another one must not take this answer
-	Value     json.RawMessage `json:"value,omitempty"`   // JSON, null included; absent when RouteTo is set or Code says why there is none
+	Value     json.RawMessage `json:"value,omitempty"`   // JSON, null included; with RouteTo the note to that place, a string, if there is one
 	By        string          `json:"by,omitempty"`      // who answered
 	RouteTo   string          `json:"routeTo,omitempty"` // the answer was: go on over there
 }

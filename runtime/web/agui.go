@@ -29,7 +29,8 @@ import (
 // spec's, and the state is the thread. Its context and forwardedProps go to the handlers, see
 // [workflow.Metadata]; in forwardedProps, by is in whose name the operator's token runs, and away
 // that the user wrote without seeing what the thread asks. In the metadata of a resumption, digest
-// binds it to what was shown, and routeTo sends the work elsewhere.
+// binds it to what was shown, and routeTo sends the work elsewhere, with the payload, a text, as the
+// note to that place.
 
 // aguiRoutes are the calls of AG-UI: none without a conversation.
 func (s *Server) aguiRoutes() []route {

@@ -110,6 +110,9 @@ func (r *resumption) answer(i *runtime.Interrupt) (runtime.Answer, error) {
 	a := runtime.Answer{Interrupt: i.ID, Digest: r.digest, RouteTo: r.routeTo, Value: r.payload}
 	switch {
 	case r.routeTo != "":
+		if json.Unmarshal(r.payload, &a.Text) == nil { // the note
+			a.Value = nil
+		}
 		return a, nil
 	case r.payload == nil:
 		return a, invalid("interrupt %s is resolved without a payload: give one, or cancel it", i.ID)

@@ -112,7 +112,7 @@ func (c *call) getInterrupt() (any, error) {
 	return interruptOf(c.asked), nil
 }
 
-// answerForm is one of value, text and routeTo. A value of null is an answer.
+// answerForm is one of value, text and routeTo; with routeTo the text is its note. A value of null is an answer.
 type answerForm struct {
 	Interrupt string          `json:"interrupt,omitempty"`
 	Question  string          `json:"question,omitempty"`

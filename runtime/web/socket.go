@@ -65,6 +65,7 @@ type payloadForm struct {
 	UserInput json.RawMessage `json:"user_input,omitempty"`   // resume: a string, or an object with message
 	Interrupt string          `json:"interrupt_id,omitempty"` // resume: default is the one that is open
 	Value     json.RawMessage `json:"value,omitempty"`        // resume: an answer that is no text
+	RouteTo   string          `json:"route_to,omitempty"`     // resume: where the work goes on; user_input is the note then
 }
 
 // socket is one connection. Its reader takes one message at a time, and a full queue of replies makes it wait; its writer takes rows from the
@@ -277,7 +278,7 @@ func (s *socket) resume(ctx context.Context, p *payloadForm) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a := runtime.Answer{Interrupt: p.Interrupt, Value: p.Value}
+	a := runtime.Answer{Interrupt: p.Interrupt, Value: p.Value, RouteTo: p.RouteTo}
 	if a.By, err = s.by(p.User); err != nil {
 		return "", err
 	}
@@ -314,6 +315,8 @@ func put(a *runtime.Answer, t *runtime.Thread, text string) (err error) {
 		}
 	}
 	switch {
+	case a.RouteTo != "":
+		a.Text = text
 	case i != nil && i.Kind == runtime.KindUserEscape && strings.TrimSpace(text) == "":
 		a.Value = json.RawMessage(`"continue"`)
 	case i != nil && i.Kind == runtime.KindUserEscape:

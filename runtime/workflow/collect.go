@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -148,17 +149,7 @@ func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMess
 		return nil, err
 	}
 	shape := target.Shape()
-	for i := range s.j.Trail { // the newest last: it counts
-		var earlier map[string]json.RawMessage
-		if json.Unmarshal(s.j.Last[s.j.Trail[i].Node].Request, &earlier) != nil {
-			continue
-		}
-		for i := range shape.Fields {
-			if v, ok := earlier[shape.Fields[i].Name]; ok && shape.Fields[i].Required {
-				fields[shape.Fields[i].Name] = v
-			}
-		}
-	}
+	maps.Copy(fields, s.inherited(shape))
 	if last, ok := s.j.Last[s.node(to.Node).Key]; ok && last.Type == to.Type {
 		if err := json.Unmarshal(last.Request, &fields); err != nil {
 			return nil, err
@@ -178,6 +169,23 @@ func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMess
 		return nil, runtime.Permanent(fmt.Errorf("the result of %s does not make a %s: %w", n.Key, to.Type, err))
 	}
 	return request, nil
+}
+
+// inherited are the required fields of a request that the requests which ran last had under the same names.
+func (s *step) inherited(shape *runtime.Shape) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for i := range s.j.Trail { // the newest last: it counts
+		var earlier map[string]json.RawMessage
+		if json.Unmarshal(s.j.Last[s.j.Trail[i].Node].Request, &earlier) != nil {
+			continue
+		}
+		for i := range shape.Fields {
+			if v, ok := earlier[shape.Fields[i].Name]; ok && shape.Fields[i].Required {
+				out[shape.Fields[i].Name] = v
+			}
+		}
+	}
+	return out
 }
 
 func hasField(s *runtime.Shape, name string) bool {

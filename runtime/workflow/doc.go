@@ -28,8 +28,8 @@
 // the node's last one. A node that never ran has none, so give them to it in Config.Prepare; and in a routing that [Choose] returns, the
 // handler sets them before it returns the routing.
 //
-// The handler that goes on finds the answer in call.Answer: plain text as a JSON string, a chosen place as {"route_to": "AGENT_TYPE"}, a record
-// as it was sent, which only the handler holds to a type: runtime.Unmarshal(call.Answer, &review). A question that is a form, and refuses what
+// The handler that goes on finds the answer in call.Answer: plain text as a JSON string, a chosen place as {"route_to": "AGENT_TYPE"} with a
+// "note" where the person gave one, a record as it was sent, which only the handler holds to a type: runtime.Unmarshal(call.Answer, &review). A question that is a form, and refuses what
 // does not fit, is asked inside a handler with [thread.Ask].
 //
 // A node whose own interrupt comes back to it runs again from its top, on the same visit. What it did before it asked is done: effects of

@@ -52,7 +52,6 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 		if answer, routeTo, err = s.ask(ctx); err != nil {
 			return thread.Transition{}, err
 		}
-		s.sent = routeTo != ""
 	case agentReview:
 		if answer, err = s.review(ctx, origin); err != nil {
 			return thread.Transition{}, err
@@ -67,6 +66,9 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 		}
 	default:
 		return thread.Transition{}, invalid("handle interrupt", "%s has the type %q, which the handler does not know", r.Name, r.Type)
+	}
+	if routeTo == "" || r.RouteTo != "" {
+		s.said = answer
 	}
 	s.j.answered(answer)
 	s.event, _ = thread.PendingReroute(ctx) // also one that came since the question was answered
@@ -145,10 +147,14 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 	if err != nil {
 		return nil, "", err
 	}
+	s.said = replies[0].Value
 	if routeTo = replies[0].RouteTo; routeTo == "" {
-		return replies[0].Value, "", nil
+		return s.said, "", nil
 	}
-	answer, err = runtime.Encode(map[string]string{"route_to": routeTo})
+	answer, err = runtime.Encode(struct {
+		RouteTo string          `json:"route_to"`
+		Note    json.RawMessage `json:"note,omitempty"`
+	}{routeTo, s.said})
 	return answer, routeTo, err
 }
 
@@ -160,7 +166,7 @@ func (s *step) offered(ctx context.Context) ([]string, error) {
 	if err != nil || !slices.ContainsFunc(engine.Kinds(), asks) {
 		return nil, err
 	}
-	return s.routes(func(n *runtime.Node) bool { _, had := s.j.Last[n.Key]; return had || s.cfg.Model != nil }), nil
+	return s.routes(nil), nil
 }
 
 // visible returns a request without its hidden fields: no person and no model is shown them.

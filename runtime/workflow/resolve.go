@@ -40,7 +40,11 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 	case had && (n.Reuse || s.cfg.Model == nil):
 		return s.goOn(next, last, answer, n.Key == s.j.Node)
 	case s.cfg.Model == nil:
-		return thread.Transition{}, s.missing(n, "an interrupt goes on there, and no model can make one")
+		if last, err := s.written(ctx, n, to.Request); err == nil {
+			return s.goOn(next, last, answer, false)
+		} else {
+			return thread.Transition{}, err
+		}
 	}
 	routing, err := s.chooseRoute(ctx, origin, route, answer)
 	if err != nil {
@@ -71,7 +75,7 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 // goOn continues at a node with a request and the person's answer. done says that what the node's children have done is done. The reroute
 // event, if there was one, is used up in this very commit.
 func (s *step) goOn(n *runtime.Node, next stored, answer json.RawMessage, done bool) (thread.Transition, error) {
-	request, err := s.withFeedback(n, next, answer)
+	request, err := s.withFeedback(n, next)
 	if err != nil {
 		return thread.Transition{}, err
 	}
@@ -152,13 +156,13 @@ func (s *step) childKey(parent json.RawMessage) json.RawMessage {
 }
 
 // withFeedback puts what a person said into the field that the node names for it.
-func (s *step) withFeedback(n *runtime.Node, next stored, answer json.RawMessage) (json.RawMessage, error) {
-	if n.Feedback == "" || answer == nil || s.sent {
+func (s *step) withFeedback(n *runtime.Node, next stored) (json.RawMessage, error) {
+	if n.Feedback == "" || s.said == nil {
 		return next.Request, nil
 	}
 	var text string
-	if json.Unmarshal(answer, &text) != nil {
-		text = string(answer)
+	if json.Unmarshal(s.said, &text) != nil {
+		text = string(s.said)
 	}
 	said, err := runtime.Encode(text)
 	if err != nil {

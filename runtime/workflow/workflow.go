@@ -3,6 +3,7 @@ package workflow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -191,7 +192,7 @@ type step struct {
 	*Machine
 	a    thread.Activation
 	j    *journal
-	sent bool // a person sent the work elsewhere: there are no notes
+	said json.RawMessage // the answer to the interrupt; where that sent the work elsewhere its note, or nil
 
 	event  *runtime.Reroute // that the unified handler goes by
 	change string           // a person's change of the work, see [step.changed]
