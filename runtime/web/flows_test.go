@@ -215,6 +215,8 @@ func TestR27_EventBeforeDuringAndAfter(t *testing.T) {
 				}
 				both.Wait()
 				i := w.asked(id)
+				assert.Contains(t, string(i.Reroute), "reason of e", "whoever answers sees why, and where it goes on")
+				assert.Contains(t, string(decode[web.Interrupt](w.get("/v1/interrupts/"+i.ID).is(200)).Reroute), "reason of e")
 				w.reply(&i, "go").is(200)
 				w.settled(id)
 				assert.Equal(t, []string{"pending", "used"}, w.states(id, "e"))

@@ -109,7 +109,14 @@ func chosen[T ~string](name, text string, there []T) (out []T, err error) {
 }
 
 func (c *call) getInterrupt() (any, error) {
-	return interruptOf(c.asked), nil
+	if c.asked.State != runtime.InterruptOpen {
+		return interruptOf(c.asked), nil
+	}
+	t, err := c.s.engine.Thread(c.ctx(), c.asked.Thread)
+	if err != nil {
+		return nil, err
+	}
+	return awaited(t, c.asked), nil
 }
 
 // answerForm is one of value, text and routeTo; with routeTo the text is its note. A value of null is an answer.

@@ -59,10 +59,27 @@ func TestR10_AnEndlessChunkedBody(t *testing.T) {
 func TestR15_OneWayToAnswer(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		i := r.start("route", `""`).Open[0]
-		for _, body := range []string{`{}`, `{"value":null,"routeTo":"HERE"}`, `{"value":1,"text":"x"}`, `{"text":"x","routeTo":"HERE"}`} {
+		for _, body := range []string{`{}`, `{"value":null,"routeTo":"HERE"}`, `{"value":1,"text":"x"}`, `{"value":1,"text":"x","routeTo":"HERE"}`} {
 			r.post("/v1/interrupts/"+i.ID+"/answer", body).is(400, runtime.CodeInvalid)
 		}
 		assert.Equal(t, runtime.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).State)
+	})
+}
+
+// TestARouteTakesANote: over REST and over the socket, and in what the step gets.
+func TestARouteTakesANote(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		th := r.start("route", `""`)
+		r.post("/v1/interrupts/"+th.Open[0].ID+"/answer", `{"text":"look \"there\"","routeTo":"HERE"}`).is(200)
+		assert.Contains(t, string(r.settled(th.ID).Result), `"value":"look \"there\""`)
+
+		th = r.start("route", `""`)
+		c := r.socket(operator)
+		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"look there","route_to":"HERE"},"id":"1"}`).raw
+		assert.Contains(t, said, `"success":true`)
+		th = r.settled(th.ID)
+		assert.Contains(t, string(th.Result), `"value":"look there"`)
+		assert.Contains(t, string(th.Result), `"routeTo":"HERE"`)
 	})
 }
 

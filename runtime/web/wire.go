@@ -67,6 +67,7 @@ type Interrupt struct {
 	Quorum       int                    `json:"quorum,omitempty"`
 	Digest       string                 `json:"digest"` // send it back with the answer, and only what was shown is answered
 	Context      json.RawMessage        `json:"context,omitempty"`
+	Reroute      json.RawMessage        `json:"reroute,omitempty"` // the pending reroute event: where it says the work goes on, unless the answer does. In lists it is left out
 	Created      int64                  `json:"created"`
 	Due          int64                  `json:"due,omitempty"`
 	Asks         int                    `json:"asks,omitempty"`
@@ -139,7 +140,16 @@ func threadOf(t *runtime.Thread) Thread {
 		})
 	}
 	for _, i := range t.Open {
-		out.Open = append(out.Open, interruptOf(i))
+		out.Open = append(out.Open, awaited(t, i))
+	}
+	return out
+}
+
+// awaited is an open interrupt of a thread, with the reroute event that its answer is taken by.
+func awaited(t *runtime.Thread, i *runtime.Interrupt) Interrupt {
+	out := interruptOf(i)
+	if r := t.PendingReroute(i.Frame); r != nil && i.Kind != runtime.KindSystemError {
+		out.Reroute = r.Event
 	}
 	return out
 }

@@ -19,6 +19,7 @@ const (
 	writeChange = "change" // how the work shall change
 	writeInput  = "input"  // JSON that goes with a choice of the engine's
 	writeValue  = "value"  // the same, and may be left out
+	writeNote   = "note"   // to the place that the work is sent to; may be left out
 )
 
 // option is one thing to choose.
@@ -54,8 +55,7 @@ type form struct {
 // openForm makes the form of an interrupt, with what was written for it before.
 func openForm(i *web.Interrupt, draft string, called names) *form {
 	f := &form{ask: *i, field: fieldOf(draft)}
-	modify := func(c runtime.Choice) bool { return c.Label == "modify" }
-	if i.Kind == runtime.KindUserEscape && slices.ContainsFunc(i.Choices, modify) {
+	if i.Kind == runtime.KindUserEscape && changes(i) {
 		f.pause, f.write = true, writeChange
 		return f
 	}
@@ -64,6 +64,11 @@ func openForm(i *web.Interrupt, draft string, called names) *form {
 		f.write, f.chosen = f.options[0].write, f.options[0]
 	}
 	return f
+}
+
+// changes reports whether a pause offers to change the work.
+func changes(i *web.Interrupt) bool {
+	return slices.ContainsFunc(i.Choices, func(c runtime.Choice) bool { return c.Label == "modify" })
 }
 
 // optionsOf lists what can be answered: first what answers the question, then what sends the work elsewhere instead.
@@ -109,7 +114,7 @@ func optionsOf(i *web.Interrupt, called names) []option {
 		out = append(out, free)
 	}
 	for _, target := range i.Targets {
-		out = append(out, option{label: "go on at " + called.node(target), routeTo: target})
+		out = append(out, option{label: "go on at " + called.node(target), routeTo: target, write: writeNote})
 	}
 	return out
 }
@@ -159,7 +164,9 @@ func (f *form) answer() (a runtime.Answer, wrong string) {
 		if len(f.options) == 0 {
 			return a, "this question offers nothing to answer"
 		}
-		a.Value, a.RouteTo = f.options[f.at].value, f.options[f.at].routeTo
+		a.Value = f.options[f.at].value
+	case writeNote:
+		a.RouteTo, a.Text = f.chosen.routeTo, strings.TrimSpace(text)
 	case writeText:
 		a.Value, _ = runtime.Encode(text) // cannot fail: a string
 	case writeChange:

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,7 @@ func TestForms(t *testing.T) {
 		text    string
 		value   string
 		routeTo string
+		note    string
 		wrong   string
 	}{
 		"yes or no":       {ask: web.Interrupt{Plain: "yes_no"}, options: []string{"yes", "no"}, choose: 1, value: "false"},
@@ -52,13 +54,15 @@ func TestForms(t *testing.T) {
 		"types of two": {ask: web.Interrupt{Schema: raw(`{"type":["string","null"]}`)}, options: []string{"an answer, as JSON"}, write: writeJSON, text: "null", value: "null"},
 		"a target": {
 			ask: web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}}, options: []string{"yes", "no", "go on at Here"}, choose: 2, routeTo: "HERE",
+			write: writeNote, text: " look there ", note: "look there",
 		},
-		"retry":        {ask: system, options: []string{"Run the step again", "Run it with another input", "Go on without it", "Go on at A", "Go on at B", "End the thread"}, value: `"retry"`},
-		"edit":         {ask: system, choose: 1, write: writeInput, text: `{"n":1}`, value: `{"choice":"edit","input":{"n":1}}`},
-		"edit nothing": {ask: system, choose: 1, write: writeInput, wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
-		"skip":         {ask: system, choose: 2, write: writeValue, text: "3", value: `{"choice":"skip","value":3}`},
-		"just skip":    {ask: system, choose: 2, write: writeValue, value: `{"choice":"skip"}`},
-		"reroute":      {ask: system, choose: 4, value: `{"choice":"reroute","target":"B"}`},
+		"a target without a note": {ask: web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}}, choose: 2, routeTo: "HERE", write: writeNote},
+		"retry":                   {ask: system, options: []string{"Run the step again", "Run it with another input", "Go on without it", "Go on at A", "Go on at B", "End the thread"}, value: `"retry"`},
+		"edit":                    {ask: system, choose: 1, write: writeInput, text: `{"n":1}`, value: `{"choice":"edit","input":{"n":1}}`},
+		"edit nothing":            {ask: system, choose: 1, write: writeInput, wrong: `that is no JSON: a text stands in double quotes, like "blue"`},
+		"skip":                    {ask: system, choose: 2, write: writeValue, text: "3", value: `{"choice":"skip","value":3}`},
+		"just skip":               {ask: system, choose: 2, write: writeValue, value: `{"choice":"skip"}`},
+		"reroute":                 {ask: system, choose: 4, value: `{"choice":"reroute","target":"B"}`},
 		"a pause without a change": {
 			ask: web.Interrupt{Kind: runtime.KindUserEscape, Choices: labels("continue", "cancel")}, options: []string{"Go on as planned", "End the thread"}, choose: 1,
 			value: `"cancel"`,
@@ -91,9 +95,24 @@ func TestForms(t *testing.T) {
 				return
 			}
 			assert.Equal(t, c.value, string(a.Value))
-			assert.Equal(t, []string{c.routeTo, "i", "d", ""}, []string{a.RouteTo, a.Interrupt, a.Digest, a.Text})
+			assert.Equal(t, []string{c.routeTo, "i", "d", c.note}, []string{a.RouteTo, a.Interrupt, a.Digest, a.Text})
 		})
 	}
+}
+
+// What was ordered from outside stands with the question, also when it came after the form was opened.
+func TestTheQuestionShowsTheEvent(t *testing.T) {
+	t.Parallel()
+	s := newState("t", nil)
+	s.open(&web.Interrupt{ID: "1", Plain: "text", Text: "Which way?"})
+	require.NotContains(t, strings.Join(s.question(80), "\n"), "asked for an interrupt")
+	s.snap = &web.Thread{Open: []web.Interrupt{{ID: "1", Plain: "text", Reroute: json.RawMessage(`{"requestedBy":"carl","reason":"the goal has changed",
+		"contextForDecision":"since noon","choices":[{"label":"Expand","value":"e","description":"all modules"}],
+		"confirmationItems":[{"id":"c","prompt":"Is it urgent?"}],"rerouteToAgentType":"MERGER_AGENT"}`)}}}
+	require.Equal(t, []string{
+		"Which way?", "carl asked for an interrupt: the goal has changed", "since noon", "  Expand (e): all modules", "To confirm: Is it urgent?",
+		"With an answer the work goes on at Merger agent.",
+	}, s.question(80))
 }
 
 // Back from writing to the choice, where there is one.

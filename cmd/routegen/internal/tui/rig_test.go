@@ -118,9 +118,9 @@ func (r *rig) machines() []thread.Machine {
 	require.NoError(r, err)
 	short := json.RawMessage(`{"type":"string","minLength":3}`)
 	ask := func(name string, q runtime.Question) thread.Machine {
-		return thread.Func(name, func(ctx context.Context, _ string) (json.RawMessage, error) {
+		return thread.TakesChanges(thread.Func(name, func(ctx context.Context, _ string) (json.RawMessage, error) {
 			return thread.Ask[json.RawMessage](ctx, name, q)
-		})
+		}))
 	}
 	return []thread.Machine{
 		plans,

@@ -321,7 +321,7 @@ func (s *state) submit() []job {
 func (s *state) send(a runtime.Answer) []job {
 	f := s.form
 	a.Request = f.sent.Request
-	if a.Request == "" || string(a.Value) != string(f.sent.Value) || a.RouteTo != f.sent.RouteTo {
+	if a.Request == "" || string(a.Value) != string(f.sent.Value) || a.RouteTo != f.sent.RouteTo || a.Text != f.sent.Text {
 		a.Request = s.newRequest()
 	}
 	f.sending, f.sent, f.armed, f.refused = true, a, "", ""

@@ -66,7 +66,7 @@ func (t *teller) words(r *web.Row) string {
 		return q + " makes way for " + t.other(r)
 	case runtime.EntryAnswered:
 		if r.RouteTo != "" {
-			return who + " sent the work to " + t.names.node(r.RouteTo) + ", instead of an answer to " + q
+			return colon(who+" sent the work to "+t.names.node(r.RouteTo)+", instead of an answer to "+q, short(spoken(r.Value)))
 		}
 		return colon(who+" answered "+q, short(t.names.answered(t.asked[r.Interrupt], r.Value)))
 	case runtime.EntryVoted:

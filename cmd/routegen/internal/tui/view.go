@@ -293,8 +293,10 @@ func (s *state) drawHelp(c *screen) {
 func (s *state) watchKeys() (keys []string) {
 	switch answers := s.may(mayAnswer); {
 	case s.over(): // nothing runs
-	case s.pausedBy() != nil && answers:
+	case s.pausedBy() != nil && answers && changes(s.pausedBy()):
 		keys = []string{"Esc change the plan"}
+	case s.pausedBy() != nil && answers:
+		keys = []string{"Esc say how it goes on"}
 	case s.pausedBy() != nil: // others say how it goes on
 	case s.pause == pauseAsked && answers:
 		keys = []string{"Esc take the pause back", "n pause now"}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 
 	"charm.land/lipgloss/v2"
@@ -73,8 +74,46 @@ func (s *state) question(width int) []string {
 	for _, l := range payloadLines(f.ask.Kind, f.ask.Payload) {
 		out = append(out, wrap(shown(l, true), width)...)
 	}
+	for _, l := range s.ordered() {
+		out = append(out, wrap(shown(l, true), width)...)
+	}
 	if f.write == writeJSON && len(f.ask.Schema) > 0 {
 		out = append(append(out, "The answer is JSON of this schema:"), wrap(shown(indented(f.ask.Schema), true), width)...)
+	}
+	return out
+}
+
+// ordered is the reroute event that waits for the answer, a line for each thing. It may have come after the form was opened.
+func (s *state) ordered() []string {
+	var e struct {
+		By      string `json:"requestedBy"`
+		Reason  string `json:"reason"`
+		Context string `json:"contextForDecision"`
+		Target  string `json:"rerouteToAgentType"`
+		Choices []struct{ Label, Value, Description string }
+		Confirm []struct{ Prompt string } `json:"confirmationItems"`
+	}
+	data := s.form.ask.Reroute
+	for _, i := range s.waiting() {
+		if i.ID == s.form.ask.ID {
+			data = i.Reroute
+		}
+	}
+	if json.Unmarshal(data, &e) != nil {
+		return nil
+	}
+	out := []string{colon(person(e.By)+" asked for an interrupt", e.Reason)}
+	if e.Context != "" {
+		out = append(out, e.Context)
+	}
+	for _, c := range e.Choices {
+		out = append(out, colon("  "+c.Label+" ("+c.Value+")", c.Description))
+	}
+	for _, c := range e.Confirm {
+		out = append(out, "To confirm: "+c.Prompt)
+	}
+	if e.Target != "" {
+		out = append(out, "With an answer the work goes on at "+s.teller.names.node(e.Target)+".")
 	}
 	return out
 }
@@ -132,6 +171,8 @@ func (f *form) prompt() string {
 		return "The input to run the step with, as JSON:"
 	case writeValue:
 		return "The result to take, as JSON; empty for none:"
+	case writeNote:
+		return "A note to it; empty for none:"
 	case writeJSON:
 		return "Your answer, as JSON:"
 	case writeReason:

@@ -50,6 +50,7 @@ export class QuestionCard {
     this.el.dataset.state = i.state;
     this.drawHead();
     if (fresh) this.drawBody();
+    else this.drawOrder();
     if (i.state !== "open" && (fresh || was !== i.state)) this.close();
     if (i.state === "open" && this.dirty === false && was && was !== "open") this.drawBody();
     if (i.state === "open") this.permit();
@@ -93,8 +94,23 @@ export class QuestionCard {
       i.kind === "system_error" && asked.attempts?.length > 0 && attempts(asked.attempts),
       i.payload?.reasoning && h("p", {class: "context"}, i.payload.reasoning),
       i.payload?.args && h("div", {class: "about"}, fields(i.payload.args)),
-      this.rest(asked),
+      this.rest(asked), this.order = h("div", {class: "about", hidden: true}),
       this.barred, this.form ?? h("div", {class: "row"}, this.decides));
+    this.drawOrder();
+  }
+
+  // drawOrder shows the reroute event that waits for the answer. It may come after the question.
+  drawOrder() {
+    const e = this.i.reroute;
+    if (!this.order) return;
+    this.order.hidden = !e;
+    if (!e || this.order.dataset.id === e.eventId) return;
+    this.order.dataset.id = e.eventId;
+    swap(this.order, h("p", null, h("strong", null, `${e.requestedBy || "Somebody"} asked for an interrupt`), e.reason && `: ${e.reason}`),
+      e.contextForDecision && h("p", {class: "context"}, e.contextForDecision),
+      e.choices?.length > 0 && h("ul", null, e.choices.map((c) => h("li", null, `${c.label} (${c.value})${c.description ? `: ${c.description}` : ""}`))),
+      e.confirmationItems?.length > 0 && h("ul", null, e.confirmationItems.map((c) => h("li", null, `To confirm: ${c.prompt}`))),
+      e.rerouteToAgentType && h("p", null, "With an answer the work goes on at ", h("strong", null, named(e.rerouteToAgentType)), "."));
   }
 
   // rest shows what else the asker gave, for those who want it.
@@ -111,6 +127,7 @@ export class QuestionCard {
     this.control = answerOf(i);
     this.send = h("button", {type: "submit", class: "primary"}, "Answer");
     this.routed = h("div", {class: "routed", hidden: true});
+    this.note = h("textarea", {id: uid("n"), rows: 2, maxlength: 4000});
     this.fields = h("div", {class: "fields"}, this.control.el);
     this.targets = i.kind === "agent_question" || !["system_error", "user_escape"].includes(i.kind) ? i.targets ?? [] : [];
     this.pick = this.targets.length > 0 && h("select", {id: uid("t"), on: {change: () => this.choose(this.pick.value)}},
@@ -136,6 +153,7 @@ export class QuestionCard {
     this.routed.hidden = target === "";
     if (target) {
       swap(this.routed, h("p", null, "The work goes on at ", h("strong", null, named(target)), " instead of with an answer."),
+        h("div", {class: "field"}, h("label", {for: this.note.id}, "A note to it, if you like"), this.note),
         h("button", {type: "button", class: "quiet small", on: {click: () => this.choose("")}}, "Answer instead"));
       tell(`Chosen: go on at ${named(target)}`);
     }
@@ -147,7 +165,8 @@ export class QuestionCard {
     const i = this.i, problems = [];
     this.control.clear();
     this.alarm.hidden = true;
-    const given = this.target ? {routeTo: this.target} : this.control.read(problems);
+    const note = this.note.value.trim();
+    const given = this.target ? {routeTo: this.target, ...(note && {text: note})} : this.control.read(problems);
     if (problems.length > 0) { this.point(problems); return; }
     this.send.disabled = true;
     try {

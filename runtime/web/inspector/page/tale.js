@@ -109,7 +109,7 @@ export class Teller {
       case "asked": case "opened": return this.asks(r);
       case "queued": return `${q} waits for ${other}`;
       case "superseded": return r.other ? `${q} makes way for ${other}` : `${q} is not asked any more`;
-      case "answered": return r.routeTo ? `${who} sent the work to ${named(r.routeTo)}, instead of an answer to ${q}` : colon(`${who} answered ${q}`, answer());
+      case "answered": return r.routeTo ? colon(`${who} sent the work to ${named(r.routeTo)}, instead of an answer to ${q}`, r.value === undefined ? "" : short(r.value)) : colon(`${who} answered ${q}`, answer());
       case "voted": return colon(`${who} answered ${q}, as one of several`, answer());
       case "reasked": return colon(`the answer to ${q} was unclear, so it is asked again`, r.text);
       case "expired": return `nobody answered ${q} in time`;
