@@ -339,3 +339,22 @@ func TestAGUIServerThatEndsCutsItsStreams(t *testing.T) {
 	release()
 	assert.Equal(t, runtime.StatusIdle, d.settled().Status())
 }
+
+// TestAGUIRouteTakesANote: beside a target a text is a note to it, and any other payload an answer too many.
+func TestAGUIRouteTakesANote(t *testing.T) {
+	t.Parallel()
+	i := &runtime.Interrupt{ID: "i", Question: runtime.Question{Targets: []string{"HERE"}}}
+	for payload, want := range map[string]runtime.Answer{
+		"":             {Interrupt: "i", RouteTo: "HERE"},
+		`"look there"`: {Interrupt: "i", RouteTo: "HERE", Text: "look there"},
+		`{"a":1}`:      {Interrupt: "i", RouteTo: "HERE", Value: json.RawMessage(`{"a":1}`)},
+	} {
+		r := resumption{interrupt: "i", routeTo: "HERE"}
+		if payload != "" {
+			r.payload = json.RawMessage(payload)
+		}
+		got, err := r.answer(i)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}

@@ -40,11 +40,11 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 	case had && (n.Reuse || s.cfg.Model == nil):
 		return s.goOn(next, last, answer, n.Key == s.j.Node)
 	case s.cfg.Model == nil:
-		if last, err := s.written(ctx, n, to.Request); err == nil {
-			return s.goOn(next, last, answer, false)
-		} else {
+		last, err := s.written(ctx, n, to.Request)
+		if err != nil {
 			return thread.Transition{}, err
 		}
+		return s.goOn(next, last, answer, false)
 	}
 	routing, err := s.chooseRoute(ctx, origin, route, answer)
 	if err != nil {

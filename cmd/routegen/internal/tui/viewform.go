@@ -90,8 +90,14 @@ func (s *state) ordered() []string {
 		Reason  string `json:"reason"`
 		Context string `json:"contextForDecision"`
 		Target  string `json:"rerouteToAgentType"`
-		Choices []struct{ Label, Value, Description string }
-		Confirm []struct{ Prompt string } `json:"confirmationItems"`
+		Choices []struct {
+			Label       string `json:"label"`
+			Value       string `json:"value"`
+			Description string `json:"description"`
+		} `json:"choices"`
+		Confirm []struct {
+			Prompt string `json:"prompt"`
+		} `json:"confirmationItems"`
 	}
 	data := s.form.ask.Reroute
 	for _, i := range s.waiting() {
