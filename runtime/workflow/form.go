@@ -10,10 +10,10 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// written makes the request of a node that never had one, where there is no model to write it. It
+// filled makes the request of a node that never had one, where there is no model to write it. It
 // takes over what the requests before had under the same names, and the answer where the node names a
 // field for that. For the required fields that are left it asks a person, with a form.
-func (s *step) written(ctx context.Context, n *runtime.Node, request int) (stored, error) {
+func (s *step) filled(ctx context.Context, n *runtime.Node, request int) (stored, error) {
 	typeName := row(s.tables.Requests, request).Name
 	target := s.program.Request(typeName)
 	fields, err := zero(target)

@@ -40,7 +40,7 @@ func (s *step) resolve(ctx context.Context, origin, route int, answer json.RawMe
 	case had && (n.Reuse || s.cfg.Model == nil):
 		return s.goOn(next, last, answer, n.Key == s.j.Node)
 	case s.cfg.Model == nil:
-		last, err := s.written(ctx, n, to.Request)
+		last, err := s.filled(ctx, n, to.Request)
 		if err != nil {
 			return thread.Transition{}, err
 		}
