@@ -29,7 +29,7 @@ func (c *Change) ask(frame, kind string, q Question) *Interrupt {
 		Question: q, Created: c.Now, AskedFor: c.Thread.User,
 	}
 	if f := c.Thread.Frame(frame); f != nil {
-		i.Node, i.Step, i.Visit = f.Name, f.PC, f.Visit
+		i.Node, i.Step, i.Visit = c.rules.node(f), f.PC, f.Visit
 	}
 	if q.Asker != "" {
 		i.Node = q.Asker

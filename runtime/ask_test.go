@@ -19,6 +19,12 @@ func kinds(escape, question, failure string) []runtime.Kind {
 	return out
 }
 
+// lasting are the kinds with a day for the questions of the work.
+func lasting(kinds []runtime.Kind) []runtime.Kind {
+	kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+	return kinds
+}
+
 // names are of kinds in the order of their urgency.
 var names = []string{"user_escape", "agent_question", "system_error"}
 
@@ -86,7 +92,7 @@ func clashed(t *testing.T, d *desk, loser, winner string, lost runtime.Interrupt
 
 func TestTheQueueKeepsItsOrder(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, kinds("queue", "queue", "queue")...)
+	d := newDesk(t, lasting(kinds("queue", "queue", "queue"))...)
 	ids := d.spawn("f1", "a", "b", "c", "d", "e")
 	low := d.ask(ids[0], "system_error", q("low"))
 	one := d.ask(ids[1], "agent_question", q("one"))

@@ -19,13 +19,35 @@ type Rules struct {
 	Check func(schema, value json.RawMessage) error
 
 	HoldEarly bool // keep an answer that comes before its question, until the turn ends, where false refuses it
+
+	// Turns reports whether the root frames of a machine are turns of a conversation: one that fails, expires or is cancelled
+	// leaves the thread idle. Where it is nil, such a frame ends its thread.
+	Turns func(machine string) bool
+
+	// Node returns what the questions of a frame are filed under, but for those that name an asker. Where it is nil, that is the
+	// name of the frame.
+	Node func(f *Frame) string
 }
 
-// DefaultKinds are the kinds of a program that declares none: a user escape supersedes what is open, the others queue.
+// turn reports whether a frame is the turn of a conversation.
+func (r *Rules) turn(f *Frame) bool {
+	return f != nil && f.Parent == "" && r.Turns != nil && r.Turns(f.Machine)
+}
+
+// node returns what the questions of a frame are filed under.
+func (r *Rules) node(f *Frame) string {
+	if r.Node == nil {
+		return f.Name
+	}
+	return r.Node(f)
+}
+
+// DefaultKinds are the kinds of a program that declares none: a user escape supersedes what is open, the others queue. None has a
+// deadline: what is asked waits for its answer.
 func DefaultKinds() []Kind {
 	return []Kind{
 		{Name: KindUserEscape, Clash: "supersede", Choices: []string{"continue", "modify", "cancel", "status"}},
-		{Name: KindAgentQuestion, Clash: "queue", Deadline: &Deadline{After: 24 * time.Hour, Then: "expire"}, RouteTo: true},
+		{Name: KindAgentQuestion, Clash: "queue", RouteTo: true},
 		{
 			Name: KindSystemError, Clash: "queue", Choices: []string{"retry", "edit", "skip", "reroute", "abort"},
 			Retry: &Retry{Attempts: 3, Backoff: "exponential", First: time.Second, Max: time.Minute},
@@ -145,11 +167,17 @@ func (c *Change) Empty() bool { return len(c.Entries) == 0 && c.Copied == nil }
 // Return ends a frame with a value. The thread is idle when it was the root.
 func (c *Change) Return(frame string, value json.RawMessage) { c.end(frame, value, nil, "", "") }
 
-// Fail ends a frame with a failure: its parent gets it, and a thread without one has failed.
+// Fail ends a frame with a failure: its parent gets it. A frame without a parent ends its thread, which has failed, but for the turn
+// of a conversation, see [Rules.Turns].
 func (c *Change) Fail(frame string, failure *Failure) { c.end(frame, nil, failure, "", "") }
 
-// Over ends the thread. Interrupts that are still open are taken back.
+// Over ends the thread. Interrupts that are still open are taken back. StatusFailed and StatusCancelled end only the turn of a
+// conversation where one runs, see [Rules.Turns]: the thread is idle then.
 func (c *Change) Over(status Status, value json.RawMessage, failure *Failure, by string) {
+	if root := c.Thread.Root(); c.rules.turn(root) && (status == StatusFailed || status == StatusCancelled) {
+		c.end(root.ID, value, failure, string(status), by)
+		return
+	}
 	for _, i := range slices.Clone(c.Thread.Open) {
 		c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
 	}
@@ -159,7 +187,8 @@ func (c *Change) Over(status Status, value json.RawMessage, failure *Failure, by
 	c.Add(Entry{Type: EntryOver, State: string(status), Value: value, Failure: failure, By: by})
 }
 
-// Cancel ends the thread by order of a person. One that is over refuses with CodeNotWaiting.
+// Cancel ends the thread by order of a person. In a conversation, see [Rules.Turns], it ends the turn that runs or waits, and the
+// thread only where there is no turn. A thread that is over refuses with CodeNotWaiting.
 func (c *Change) Cancel(by, reason string) error {
 	if c.Thread.Over != "" {
 		return refuse(CodeNotWaiting, "cancel thread", fmt.Errorf("thread %s is %s already", c.Thread.ID, c.Thread.Over))
@@ -190,8 +219,9 @@ func (c *Change) end(id string, value json.RawMessage, failure *Failure, state, 
 			c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
 		}
 	}
+	turn := c.rules.turn(f)
 	c.Add(Entry{Type: EntryReturned, Frame: id, Value: value, Failure: failure, State: state, By: by})
-	if root && failure != nil {
+	if root && failure != nil && !turn {
 		c.Over(StatusFailed, nil, failure, by)
 	}
 	c.promote()

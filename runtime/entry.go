@@ -16,7 +16,7 @@ const (
 	EntryStepped    EntryType = "stepped"    // a frame went to another step. Frame, PC, Value: locals, State: a Step constant, Name: what is not put aside
 	EntryShows      EntryType = "shows"      // what goes out with interrupts changed. Frame, Value
 	EntryCalling    EntryType = "calling"    // a frame waits for its children from here on. Frame, PC, Value: locals
-	EntryReturned   EntryType = "returned"   // a frame ended. Frame, Value, Failure, State: "skipped" when a person or a policy chose the value
+	EntryReturned   EntryType = "returned"   // a frame ended. Frame, Value, Failure, State: "skipped" when a person or a policy chose the value, "cancelled" or "failed" of a turn that was ended
 	EntryFailed     EntryType = "failed"     // a run of a step failed. Frame, Failure, Until: time of the next try, zero when there is none
 	EntryAgain      EntryType = "again"      // a step may run again. Frame, Name: what was ordered, "" when its time came, RouteTo, Value: new input
 	EntryAsked      EntryType = "asked"      // an interrupt was made. Frame, Interrupt, Kind, Name, State

@@ -23,7 +23,10 @@ func ExampleChange() {
 	if err := c.Begin("workflow", "checkout", json.RawMessage(`{"sum":40}`), "ann", ""); err != nil {
 		fmt.Println(err)
 	}
-	c.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: "pay", Text: "Pay 40?", Plain: runtime.PlainYesNo})
+	c.Ask("f1", runtime.KindAgentQuestion, runtime.Question{
+		Name: "pay", Text: "Pay 40?", Plain: runtime.PlainYesNo,
+		Deadline: &runtime.Deadline{After: 24 * time.Hour, Then: "default", Answer: "false"},
+	})
 	fmt.Println(c.Thread.Status(), "until", c.Thread.Wake().Format(time.DateTime))
 	for _, e := range c.Entries {
 		fmt.Println(e.Seq, e.Type)

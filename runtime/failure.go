@@ -72,7 +72,8 @@ func (c *Change) StepFailed(frame string, err error, targets []string) {
 		return
 	}
 	c.Add(Entry{Type: EntryFailed, Frame: frame, Failure: failure})
-	c.ask(frame, KindSystemError, failed(c.Thread.Frame(frame), failure, recoverable, row.Choices, targets))
+	f = c.Thread.Frame(frame)
+	c.ask(frame, KindSystemError, failed(f, c.rules.node(f), failure, recoverable, row.Choices, targets))
 }
 
 // failureCode is CodeOf, but for the failure of a child that travels as an error: that keeps the code it has.
@@ -106,7 +107,7 @@ func (c *Change) dropQuestions(frame string) {
 }
 
 // failed is the question about a failed step.
-func failed(f *Frame, failure *Failure, recoverable bool, choices, targets []string) Question {
+func failed(f *Frame, node string, failure *Failure, recoverable bool, choices, targets []string) Question {
 	if len(choices) == 0 {
 		choices = []string{orderRetry, orderEdit, orderSkip, orderReroute, orderAbort}
 	}
@@ -125,7 +126,7 @@ func failed(f *Frame, failure *Failure, recoverable bool, choices, targets []str
 		Step        string    `json:"step,omitempty"`
 		Attempts    []Attempt `json:"attempts"`
 		InputDigest string    `json:"input_digest"`
-	}{failure.Code, failure.Text, recoverable, f.Name, f.PC, f.Attempts, hex.EncodeToString(sum[:16])})
+	}{failure.Code, failure.Text, recoverable, node, f.PC, f.Attempts, hex.EncodeToString(sum[:16])})
 	return Question{
 		Name: KindSystemError, Text: "A step failed: " + failure.Error(), Payload: payload, Choices: offers(offered), Targets: targets,
 	}
@@ -164,7 +165,7 @@ func (c *Change) Doubt(frame string) bool {
 			Key    string `json:"key"`
 			Node   string `json:"node,omitempty"`
 			Step   string `json:"step,omitempty"`
-		}{CodeInDoubt, name, EffectKey(c.Thread.ID, f, name), f.Name, f.PC})
+		}{CodeInDoubt, name, EffectKey(c.Thread.ID, f, name), c.rules.node(f), f.PC})
 		c.ask(frame, KindSystemError, Question{
 			Name: doubtPrefix + name, Text: "Nobody knows whether " + name + " happened. Look, and say.", Payload: payload,
 			Choices: offers([]string{orderDone, orderRun, orderAbort}),

@@ -145,7 +145,7 @@ func TestForksWaitFromTheirOwnBeginning(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newDesk(t, lasting(runtime.DefaultKinds())...)
 			question := q("x")
 			question.Deadline = tc.policy
 			i := d.ask("f1", "agent_question", question)
@@ -192,7 +192,7 @@ func TestForksWaitFromTheirOwnBeginning(t *testing.T) {
 // What is queued in a fork gets its deadline when its turn comes.
 func TestForksLeaveTheQueueAlone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, kinds("queue", "queue", "queue")...)
+	d := newDesk(t, lasting(kinds("queue", "queue", "queue"))...)
 	d.ask("f1", "agent_question", q("x"))
 	d.pause()
 	c, _, err := d.fork(d.thread.Seq)

@@ -14,7 +14,7 @@ type Status string
 
 // What a thread does.
 const (
-	StatusIdle      Status = "idle"       // no turn runs: the next message starts one
+	StatusIdle      Status = "idle"       // no turn runs: the next message starts one; Failure says why the last one failed
 	StatusRunning   Status = "running"    // some frame can move
 	StatusWaiting   Status = "waiting"    // no frame can move until an answer or a stored time arrives
 	StatusDone      Status = "done"       // over, with a result
@@ -43,7 +43,7 @@ type Thread struct {
 	Lease       Lease           `json:"lease,omitzero"`     // who drives it
 	Over        Status          `json:"over,omitempty"`     // how it ended; "" while it has not
 	Result      json.RawMessage `json:"result,omitempty"`   // of the last turn
-	Failure     *Failure        `json:"failure,omitempty"`  // why it failed
+	Failure     *Failure        `json:"failure,omitempty"`  // why it failed, or why the last turn did
 	Previous    json.RawMessage `json:"previous,omitempty"` // while a turn runs: what the one before returned
 	ForkedFrom  *Fork           `json:"forkedFrom,omitempty"`
 	Open        []*Interrupt    `json:"-"` // open and queued interrupts, in the order they were asked; a store keeps them on their own

@@ -18,7 +18,7 @@ func supplier() thread.Machine {
 	return thread.Func("supplier", func(ctx context.Context, name string) (json.RawMessage, error) {
 		return thread.Ask[json.RawMessage](ctx, "terms", runtime.Question{
 			Text: "What are the terms of " + name + "?", Schema: supplierSchema,
-			Deadline: &runtime.Deadline{After: 48 * time.Hour, Then: "expire", Reminder: 12 * time.Hour},
+			Deadline: &runtime.Deadline{After: 48 * time.Hour, Then: "escalate", Assignee: "purchasing", Reminder: 12 * time.Hour},
 		})
 	})
 }

@@ -11,7 +11,7 @@ func DefaultKinds() []*InterruptKind {
 		},
 		{
 			Key: text(kindAgentQuestion), Doc: text("A node asks."), Clash: text("queue"),
-			Deadline: &Deadline{After: text("24h"), Then: text("expire")}, RouteTo: true,
+			Deadline: &Deadline{None: true}, RouteTo: true,
 		},
 		{
 			Key: text(kindSystemError), Doc: text("A step failed."), Clash: text("queue"),

@@ -177,7 +177,7 @@ func interruptsGrammar(field *grammar[Field]) *grammar[Interrupts] {
 func kindGrammar() *grammar[InterruptKind] {
 	deadline := newGrammar("deadline", false,
 		text("after", classDuration, "How long it may stay open.", func(d *Deadline) *Text { return &d.After }),
-		oneOf("then", "What happens then.", func(d *Deadline) *Text { return &d.Then }, "expire", "default", "escalate", "reroute", "cancel"),
+		oneOf("then", "What happens then: expire and cancel end the turn of a conversation, and any other work.", func(d *Deadline) *Text { return &d.Then }, "expire", "default", "escalate", "reroute", "cancel"),
 		jsonKey("answer", "The answer of `then: default`.", func(d *Deadline) *Text { return &d.Answer }),
 		text("assignee", classLine, "Who is asked next, for `then: escalate`.", func(d *Deadline) *Text { return &d.Assignee }),
 		text("target", classAny, "Node to go to, for `then: reroute`.", func(d *Deadline) *Text { return &d.Target }),

@@ -85,6 +85,9 @@ func build(d runtime.Dialogue, cfg Config, steps map[string]stepFunc) (*Machine,
 // Name returns the name of the machine.
 func (m *Machine) Name() string { return Name }
 
+// Turns reports that its threads are conversations: a turn that an operator ends, or that fails, leaves the thread idle.
+func (m *Machine) Turns() bool { return true }
+
 // Kinds are the interrupt kinds of the package.
 func (m *Machine) Kinds() []runtime.Kind { return m.dialogue.Kinds }
 

@@ -89,6 +89,7 @@ type world struct {
 	m     *Machine
 
 	dialogue runtime.Dialogue
+	kinds    []runtime.Kind // nil: the default ones
 	cfg      Config
 	nlu      *script
 	does     map[string]func(in map[string]any) (any, error) // by action
@@ -121,7 +122,7 @@ func newWorld(t *testing.T, kind string) *world {
 // run starts the first engine over these tables.
 func (w *world) run(t *runtime.FlowTables) {
 	w.Helper()
-	w.dialogue = runtime.Dialogue{Tables: t, Act: w.act, Validate: w.validate}
+	w.dialogue = runtime.Dialogue{Tables: t, Kinds: w.kinds, Act: w.act, Validate: w.validate}
 	w.open(w.dies)
 }
 

@@ -93,6 +93,8 @@ func TestTimeouts(t *testing.T) {
 func TestNobodyAnswersForADay(t *testing.T) {
 	alive(t, func(w *world) {
 		w.bank()
+		w.kinds = runtime.DefaultKinds()
+		w.kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
 		w.run(banking())
 		w.hears("send", "IBAN?")
 		<-time.After(25 * time.Hour)

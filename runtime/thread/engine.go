@@ -163,7 +163,9 @@ func (e *Engine) configure(cfg Config) error {
 		return refuse(runtime.CodeInvalid, "open engine", errors.New("a time in Config is negative"))
 	}
 	e.clock, e.log = c.Clock, c.Log
-	e.rules = runtime.Rules{Kinds: c.Kinds, NewID: c.NewID, Check: newAnswerSchemas().check, HoldEarly: c.HoldEarly}
+	e.rules = runtime.Rules{
+		Kinds: c.Kinds, NewID: c.NewID, Check: newAnswerSchemas().check, HoldEarly: c.HoldEarly, Turns: e.turns, Node: e.node,
+	}
 	return nil
 }
 

@@ -307,7 +307,7 @@ func TestEagerOrNot(t *testing.T) {
 func TestThreadOfAnotherProgram(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		old := []runtime.StoredShape{{Name: "Order", Fields: []runtime.StoredField{{Name: "amount", Type: "int"}}}}
-		r.cfg.Shapes = old
+		r.cfg.Shapes, r.cfg.Kinds = old, aDay()
 		r.with(r.asker(runtime.Question{}))
 		th := r.start("asker", nil)
 		stored := r.load(th.ID)

@@ -15,19 +15,24 @@ func Func[In, Out any](name string, fn func(ctx context.Context, in In) (Out, er
 	return &function[In, Out]{name: name, fn: fn, end: Done}
 }
 
-// Turns is Func for a conversation: its result ends the turn only, and the thread waits idle for the next message.
+// Turns is Func for a conversation: its end is the end of the turn, whether it has a result, failed, expired or was cancelled, and the thread
+// waits idle for the next message.
 func Turns[In, Out any](name string, fn func(ctx context.Context, in In) (Out, error)) Machine {
-	return &function[In, Out]{name: name, fn: fn, end: Return}
+	return &function[In, Out]{name: name, fn: fn, end: Return, turns: true}
 }
 
 type function[In, Out any] struct {
-	name string
-	fn   func(context.Context, In) (Out, error)
-	end  func(any) Transition
+	name  string
+	fn    func(context.Context, In) (Out, error)
+	end   func(any) Transition
+	turns bool
 }
 
 // Name returns the name given.
 func (f *function[In, Out]) Name() string { return f.name }
+
+// Turns reports whether it is a conversation.
+func (f *function[In, Out]) Turns() bool { return f.turns }
 
 // Step calls the function.
 func (f *function[In, Out]) Step(ctx context.Context, a Activation) (Transition, error) {

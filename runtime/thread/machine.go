@@ -54,6 +54,21 @@ type Quick interface {
 	Quick(frame *runtime.Frame) bool
 }
 
+// Conversational is a machine whose root frames are the turns of a conversation. A turn that fails, expires or is cancelled leaves its
+// thread idle, with the failure in [runtime.Thread.Failure], and the next message begins another one. [Done] and [HandOff] end the
+// thread for good, as does [Engine.Cancel] where no turn runs.
+type Conversational interface {
+	// Turns reports whether they are. It is asked at any time, and its answer does not change.
+	Turns() bool
+}
+
+// Filer is a machine that says what a question of one of its frames is filed under, where the question names no asker: a failed step
+// too. Without it that is the name of the frame.
+type Filer interface {
+	// Node returns it, from the frame as stored. It only computes.
+	Node(frame *runtime.Frame) string
+}
+
 // Rerouter is a machine whose failed steps a person can send elsewhere.
 type Rerouter interface {
 	// Targets returns the legal places; the chosen one arrives as [runtime.Frame.RouteTo].
@@ -220,11 +235,11 @@ func HandOff(note any) Transition {
 	return t
 }
 
-// Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], beside no Skipped, and a thread without one has failed. An error that a step
-// returns is another thing: that step is tried again.
+// Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], beside no Skipped. Without a parent the thread has
+// failed, or the turn where the machine is [Conversational]. An error that a step returns is another thing: that step is tried again.
 func Fail(err error) Transition { return Transition{verb: fail, failure: cmp.Or(err, errNoReason)} }
 
-// Cancel ends the thread without a result; why says for what reason.
+// Cancel ends the thread without a result, or the turn where the machine is [Conversational]; why says for what reason.
 func Cancel(why error) Transition { return Transition{verb: cancel, failure: cmp.Or(why, errNoReason)} }
 
 var errNoReason = errors.New("no reason was given")

@@ -136,6 +136,13 @@ func (r *rig) restart() {
 	r.open()
 }
 
+// aDay are the kinds with a day for the questions of the work.
+func aDay() []runtime.Kind {
+	kinds := runtime.DefaultKinds()
+	kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+	return kinds
+}
+
 // way is a way to a store that can be cut, or fail. Whoever came on a way that is cut counts as a process that died.
 type way struct {
 	runtime.Store

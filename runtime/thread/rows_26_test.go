@@ -42,6 +42,7 @@ func TestRow26_DeadlineAndAnswerAtTheSameTime(t *testing.T) {
 func TestRow27_NothingIsParkedForEver(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.cfg.Poll = time.Hour
+		r.cfg.Kinds = aDay()
 		r.with(r.asker(runtime.Question{}))
 		th := r.start("asker", nil)
 		r.next()

@@ -67,6 +67,7 @@ type fold struct {
 	held  map[string]llm.ToolCall // by frame and effect: calls that are not shown before they have a result
 	made  []json.RawMessage       // messages of this run
 	names []string                // ids of made
+	ended *runtime.Entry          // the frame that ended last: after the run that of the turn
 }
 
 // openStep is a step that runs in a frame.
@@ -101,6 +102,7 @@ func (f *fold) row(e *runtime.Entry, asked *runtime.Interrupt) []event {
 			return f.enter(asked.Frame, asked.Step)
 		}
 	case runtime.EntryReturned:
+		f.ended = e
 		return f.leave(e.Frame)
 	case runtime.EntryEffect:
 		return f.effect(e)
@@ -250,6 +252,13 @@ func (f *fold) finished(t *runtime.Thread, threads ...*runtime.Thread) []event {
 		code, text := string(t.Over), "the thread is "+string(t.Over)+": start another"
 		if t.Failure != nil && t.Over == runtime.StatusFailed {
 			code, text = errorOf(&runtime.Error{Code: t.Failure.Code, Err: errors.New(cmp.Or(t.Failure.Text, text))})
+		}
+		return f.failed(code, text, threads...)
+	}
+	if e := f.ended; e != nil && t.Status() == runtime.StatusIdle && (e.Failure != nil || e.State == string(runtime.StatusCancelled)) {
+		code, text := string(runtime.StatusCancelled), "the turn was cancelled"
+		if e.Failure != nil {
+			code, text = errorOf(&runtime.Error{Code: cmp.Or(e.Failure.Code, runtime.Code(code)), Err: e.Failure})
 		}
 		return f.failed(code, text, threads...)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,10 @@ import (
 
 func TestS1_AGUIClarification(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, toTheQuestion()...).open()
+	d := newDesk(t, toTheQuestion()...)
+	d.tables.Kinds = runtime.DefaultKinds()
+	d.tables.Kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+	d.open()
 	s := d.run(input("r1", "maak rapport"))
 	i := s.asks()
 	assert.Equal(t, "input_required", i.Reason)

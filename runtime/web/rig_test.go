@@ -191,6 +191,9 @@ func kinds() []runtime.Kind {
 		if kinds[i].Name == runtime.KindSystemError {
 			kinds[i].Retry = nil
 		}
+		if kinds[i].Name == runtime.KindAgentQuestion {
+			kinds[i].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+		}
 	}
 	return kinds
 }

@@ -43,7 +43,7 @@ func (s *Server) table() []route {
 		{method: post, path: one + "/messages", id: "deliver", summary: "Say something to a thread", may: mayDeliver, body: "Message", reply: "Thread", keyed: true, status: ok, do: (*call).deliver},
 		{method: post, path: one + "/answer", id: "answerThread", summary: "Answer the one open interrupt, or a question by name", may: mayAnswer, body: "Answer", reply: "Answered", keyed: true, status: ok, do: with((*call).answerThread)},
 		{method: post, path: one + "/escape", id: "escape", summary: "Ask a thread to pause", may: mayEscape, body: "Escape", reply: "Ack", keyed: true, status: ok, do: with((*call).escape)},
-		{method: post, path: one + "/cancel", id: "cancel", summary: "End a thread", may: mayCancel, body: "Reason", reply: "Thread", keyed: true, status: ok, do: with((*call).cancel)},
+		{method: post, path: one + "/cancel", id: "cancel", summary: "End a thread, or the turn of a conversation", may: mayCancel, body: "Reason", reply: "Thread", keyed: true, status: ok, do: with((*call).cancel)},
 		{method: post, path: one + "/fork", id: "fork", summary: "Make a thread from an earlier point of another", body: "Fork", reply: "Forked", keyed: true, status: made, do: with((*call).fork)},
 		{method: get, path: one + "/history", id: "history", summary: "Everything that happened to a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).history},
 		{method: get, path: one + "/outbox", id: "outbox", summary: "Messages and events of a thread", may: mayView, query: page, reply: "Rows", status: ok, do: (*call).outbox},

@@ -19,7 +19,7 @@ type Conversation struct {
 	Machine *Machine // with Config.Conversation
 
 	// Begin makes the request that starts a turn out of a message, and of what the last turn returned: nil in the first one, and after one that
-	// was cancelled. It only computes, and may be called several times for one message.
+	// was cancelled or failed. It only computes, and may be called several times for one message.
 	Begin func(m Message, last json.RawMessage) (runtime.Record, error)
 
 	// Strict refuses plain text on a thread that waits, but for the words below; so does plain_text: strict in the spec. Otherwise the text
@@ -54,7 +54,7 @@ type Message struct {
 
 // Turn is what a message led to.
 type Turn struct {
-	Thread    *runtime.Thread      // as it is now; nil when it cannot be read
+	Thread    *runtime.Thread      // as it is now: idle with a Failure where the turn failed; nil when it cannot be read
 	Reply     []string             // what the agents said, in order
 	Questions []*runtime.Interrupt // that are open now, those of a thread beside after the thread's own
 }
@@ -66,7 +66,8 @@ type Turn struct {
 //   - CodeConflict with a [thread.PendingError]: the thread waits, and the message is no answer to what is open, or Open lacks some of that;
 //   - CodeAmbiguous: several open questions take plain text;
 //   - CodeConflict: the thread works on an earlier message, or the program has it;
-//   - CodeNotWaiting: the thread is over;
+//   - CodeNotWaiting: the thread is over, since an operator ended it between two turns, say. A turn that fails, expires or is cancelled ends
+//     no thread: the next message begins another turn;
 //   - CodeForbidden: the thread is another user's;
 //   - CodeInternal or CodeIncompatible with a Turn that has only a reply: the thread cannot be read. Nothing of it is changed.
 //

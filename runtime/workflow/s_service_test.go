@@ -195,11 +195,75 @@ func TestSeveralOpenQuestions(t *testing.T) {
 	})
 }
 
+func TestConversationGoesOnAfterATurnThatEnded(t *testing.T) {
+	t.Parallel()
+	day := runtime.DefaultKinds()
+	day[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+	cancel := runtime.DefaultKinds()
+	cancel[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "cancel"}
+	ask := func(c *chat) { c.question(c.say("m1", "maak rapport")) }
+	for name, tc := range map[string]struct {
+		kinds   []runtime.Kind
+		end     func(c *chat)
+		failure runtime.Code
+	}{
+		"nobody answered": {day, func(c *chat) {
+			ask(c)
+			c.pass(65 * time.Hour)
+		}, runtime.CodeExpired},
+		"nobody answered, and its kind cancels": {cancel, func(c *chat) {
+			ask(c)
+			c.pass(65 * time.Hour)
+		}, runtime.CodeExpired},
+		"cancelled by an operator": {nil, func(c *chat) {
+			ask(c)
+			_, err := c.e.Cancel(c.Context(), "room", "boss", "no more reports")
+			require.NoError(c, err)
+		}, ""},
+		"cancelled in a pause": {nil, func(c *chat) {
+			ask(c)
+			_, err := c.e.Escape(c.Context(), "room", runtime.EscapeSafe, "ann", "")
+			require.NoError(c, err)
+			c.answer(c.asks("room", runtime.KindUserEscape), `"cancel"`)
+		}, ""},
+		"a step failed and was given up": {nil, func(c *chat) {
+			c.before = func(context.Context) error { return runtime.Permanent(errBroken) }
+			c.say("m1", "maak rapport")
+			c.next()
+			c.answer(c.asks("room", runtime.KindSystemError), `"abort"`)
+			c.before = nil
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, reporting(tells("general", "Dag."))...)
+				if c.tables.Kinds = tc.kinds; name == "a step failed and was given up" {
+					c = chatting(s, tells("general", "Dag."))
+				}
+				c.run()
+				tc.end(c)
+				s.next()
+				th := s.rest("room")
+				assert.Equal(s, runtime.StatusIdle, th.Status())
+				assert.Empty(s, th.Open)
+				if tc.failure != "" {
+					require.NotNil(s, th.Failure, "the record says why the turn ended")
+					assert.Equal(s, tc.failure, th.Failure.Code)
+				}
+				turn := c.say("m2", "hallo")
+				c.free(turn)
+				assert.Equal(s, []string{"Dag."}, turn.Reply)
+				assert.Nil(s, turn.Thread.Failure, "the next turn is another one")
+			})
+		})
+	}
+}
+
 func TestThreadThatIsOver(t *testing.T) {
 	playAll(t, func(s *stage) {
-		c := chatting(s, reporting()...).run()
-		c.question(c.say("m1", "maak rapport"))
-		_, err := s.e.Cancel(s.Context(), "room", "ann", "")
+		c := chatting(s, tells("general", "Dag.")).run()
+		c.free(c.say("m1", "dag"))
+		_, err := s.e.Cancel(s.Context(), "room", "boss", "") // between two turns it ends the conversation
 		require.NoError(s, err)
 		s.next()
 		_, err = c.c.Deliver(s.Context(), workflow.Message{Thread: "room", ID: "m2", User: "ann", Text: "hallo"})

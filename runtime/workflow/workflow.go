@@ -34,7 +34,8 @@ type Config struct {
 	Prepare []func(ctx context.Context, v View, request runtime.Record) (runtime.Record, error)
 	Finish  []func(ctx context.Context, v View, routing runtime.Routing) (runtime.Routing, error)
 
-	// Conversation makes the end of the workflow the end of a turn: the thread is idle then, and the next message starts anew.
+	// Conversation makes the end of the workflow the end of a turn, also where it failed, expired or was cancelled: the thread is idle
+	// then, and the next message starts anew.
 	Conversation bool
 
 	// AskAgain ends a call of a node's model, in Choose or Talk, that is in progress when a reroute
@@ -104,6 +105,21 @@ func (m *Machine) Quick(f *runtime.Frame) bool {
 	default: // a node: somebody else's code
 		return false
 	}
+}
+
+// Turns reports whether the threads of the machine are conversations.
+func (m *Machine) Turns() bool { return m.cfg.Conversation }
+
+// Node returns the key of the node that a frame is at, "" where it cannot be read. What the unified handler or a fan-out asks is the
+// node's, too.
+func (m *Machine) Node(f *runtime.Frame) string {
+	if m.byKey(f.PC) != 0 {
+		return f.PC
+	}
+	if j, _ := m.readJournal(f); j != nil && j.Node != "" {
+		return j.Node
+	}
+	return m.node(m.taker(f.Name)).Key
 }
 
 // Targets are the nodes a failed step can be sent to: those with a route that had a request before.

@@ -50,7 +50,7 @@ func (v *InterruptKind) UnmarshalText(text []byte) (err error) {
 
 var kindRows = []runtime.Kind{
 	{Name: "user_escape", Clash: "supersede", Choices: []string{"continue", "modify", "cancel", "status"}},
-	{Name: "agent_question", Clash: "queue", RouteTo: true, Deadline: &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}},
+	{Name: "agent_question", Clash: "queue", RouteTo: true},
 	{Name: "system_error", Clash: "queue", Choices: []string{"retry", "edit", "skip", "reroute", "abort"}, Retry: &runtime.Retry{Attempts: 3, Backoff: "exponential", First: 1 * time.Second, Max: 1 * time.Minute}},
 }
 

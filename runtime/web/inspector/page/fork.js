@@ -43,13 +43,14 @@ function effectsAfter(rows, seq) {
   return found.filter((r) => r.state !== "failed");
 }
 
-// confirmEnd resolves to the reason, or to null.
-export async function confirmEnd(id) {
+// confirmEnd resolves to the reason, or to null. idle: no turn runs.
+export async function confirmEnd(id, idle) {
+  const then = idle ? "It cannot go on afterwards." : "What it does now cannot go on afterwards; a conversation waits for the next message.";
   let out = null;
   await modal("End", (dialog) => {
     const reason = h("input", {id: uid("r"), type: "text", maxlength: 4000});
     swap(dialog, h("form", {class: "escape", on: {submit: (e) => { e.preventDefault(); out = reason.value.trim(); dialog.close(); }}},
-      h("h2", null, "End ", id, "?"), h("p", null, "It cannot go on afterwards. Its history stays, and can be forked."),
+      h("h2", null, "End ", id, "?"), h("p", null, then, " Its history stays, and can be forked."),
       h("label", {for: reason.id}, "Why ", h("span", {class: "optional"}, "optional")), reason,
       h("div", {class: "row end"}, h("button", {type: "button", class: "quiet", on: {click: () => dialog.close()}}, "Keep it"), h("button", {class: "primary bad", type: "submit"}, "End it"))));
   });

@@ -150,6 +150,7 @@ export class Teller {
     const step = this.steps.get(r.frame), f = this.frames.get(r.frame);
     if (step) return `the step “${step}” ended`;
     const what = !f ? "a part of the work" : f.parent ? named(f.name || f.machine) : "the work";
+    if (r.state === "cancelled") return colon(`${person(r.by)} ended ${what}`, why(r.failure));
     if (r.failure && r.state !== "skipped") return colon(`${what} failed`, why(r.failure));
     return colon(r.state === "skipped" ? `${person(r.by)} went on without ${what}` : `${what} ended`, short(gist(r.value)));
   }

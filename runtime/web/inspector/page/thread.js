@@ -268,7 +268,7 @@ export class ThreadView {
 
   async stop() {
     const {confirmEnd} = await import("./fork.js");
-    const reason = await confirmEnd(this.id);
+    const reason = await confirmEnd(this.id, this.t.status === "idle");
     if (reason === null) return;
     try {
       await post(`threads/${this.id}/cancel`, by({reason}));
