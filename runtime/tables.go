@@ -181,4 +181,5 @@ type Tool struct {
 	Name       string
 	TransferTo []string // nodes the model may hand over to
 	MCP        string   // an MCP server, all its tools
+	Once       bool     // of a name or a server: what is called must never happen twice
 }

@@ -80,7 +80,7 @@ func suffix(n plan.Node) string { return n.Const[len("Node"):] }
 func tools(list []plan.Tool) *jen.Statement {
 	var rows []jen.Code
 	for _, t := range list {
-		rows = append(rows, new(row).text("Name", t.Name).texts("TransferTo", t.TransferTo).text("MCP", t.MCP).values())
+		rows = append(rows, new(row).text("Name", t.Name).texts("TransferTo", t.TransferTo).text("MCP", t.MCP).flag("Once", t.Once).values())
 	}
 	return jen.Index().Add(rt("Tool")).Add(lines(rows))
 }

@@ -56,7 +56,7 @@ func (b *builder) node(n *spec.Node) Node {
 		}
 	}
 	for _, t := range n.Tools {
-		out.Tools = append(out.Tools, Tool{Name: t.Name.Value, TransferTo: values(t.TransferTo), MCP: t.MCP.Value})
+		out.Tools = append(out.Tools, Tool{Name: t.Name.Value, TransferTo: values(t.TransferTo), MCP: t.MCP.Value, Once: t.Once})
 	}
 	return out
 }

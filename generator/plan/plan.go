@@ -293,6 +293,7 @@ type Tool struct {
 	Name       string   `json:"name,omitempty"`
 	TransferTo []string `json:"transferTo,omitempty"`
 	MCP        string   `json:"mcp,omitempty"`
+	Once       bool     `json:"once,omitempty"`
 }
 
 // Route is one legal place to continue after an interrupt.

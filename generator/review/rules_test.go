@@ -95,7 +95,7 @@ var ruleCases = []ruleCase{
 	{"RESERVED_NO_DELETE", []string{"reserved: [former]", "reserved: [other]"}, []string{"reserved: [former]", "reserved: [former, other]"}},
 	{"PROMPT_TEXT_CHANGED", []string{"Spread first. Then check.", "Check first."}, []string{"Leads the work.", "Leads."}},
 	{"DOC_CHANGED", []string{"What it says.", "All it says."}, []string{"Not for models.", "Not for any model."}},
-	{"TOOLS_CHANGED", []string{"tools: [search]", "tools: [search, write]"}, []string{"limit: 6", "limit: 5"}},
+	{"TOOLS_CHANGED", []string{"tools: [search]", "tools: [{name: search, once: true}]"}, []string{"limit: 6", "limit: 5"}},
 	{"DISPLAY_NAME_CHANGED", []string{"  helper:\n", "  helper:\n    display_name: Aid\n"}, []string{"  helper:\n", "  helper:\n    display_name: Helper\n"}},
 }
 

@@ -237,13 +237,14 @@ func loopText(l plan.Loop) string {
 func toolsText(tools []plan.Tool) string {
 	var out []string
 	for _, t := range tools {
+		once := ifElse(t.Once, " (once)", "")
 		switch {
 		case t.MCP != "":
-			out = append(out, "server "+t.MCP)
+			out = append(out, "server "+t.MCP+once)
 		case len(t.TransferTo) > 0:
 			out = append(out, "transfer to "+strings.Join(t.TransferTo, ", "))
 		default:
-			out = append(out, t.Name)
+			out = append(out, t.Name+once)
 		}
 	}
 	return nameOr(strings.Join(out, "; "), "no tool")

@@ -60,6 +60,8 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		{spec.RuleVersion, "version: 1\n", "version: §2\n", "unknown"},
 		{spec.RuleValue, "clash: queue", "clash: §que", `did you mean "queue"?`},
 		{spec.RuleConflict, "entry: true", "entry: true\n    was: [§worker]", "still there"},
+		{spec.RuleConflict, "tools: [search, {transfer_to: [spread]}]", "tools: [search, §{transfer_to: [spread], once: true}]", "a hand-over is no tool that runs"},
+		{spec.RuleConflict, "tools: [search,", "tools: [§{name: search, mcp: web},", "one of them"},
 		{spec.RuleConflict, "title: {type: string,", "§title: {type: string, presence: explicit,", "optional scalars"},
 		{spec.RuleTextComment, "doc: Leads the work.", "doc: §a */ b", "*/"},
 		{spec.RuleNameCharset, "  question:", "  §quеstion:", "type the Latin letter e"},

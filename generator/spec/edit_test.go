@@ -90,7 +90,7 @@ func TestAddMakesSections(t *testing.T) {
 		"shipped kinds": {spec.AddWhat{Kind: "kind", Name: "late", Set: set("doc=Late.")}, []string{"nodes:", `interrupts:
     kinds:
         user_escape: {doc: A person stopped the run., clash: supersede, deadline: none, choices: [continue, modify, cancel, status]}
-        agent_question: {doc: A node asks., clash: queue, deadline: {after: 24h, then: expire}, route_to: true}
+        agent_question: {doc: A node asks., clash: queue, deadline: none, route_to: true}
         system_error: {doc: A step failed., clash: queue, retry: {attempts: 3, backoff: exponential, first: 1s, max: 1m}, choices: [retry, edit, skip, reroute, abort]}
         late: {doc: Late.}
 

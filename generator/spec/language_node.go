@@ -140,8 +140,11 @@ func collectGrammar() *grammar[Collect] {
 // toolsKey is a list of names, hand-overs and MCP servers.
 func toolsKey() key[Node] {
 	tool := newGrammar("tool", false,
+		text("name", classTool, "Name of a tool of the program.", func(t *Tool) *Text { return &t.Name }),
 		texts("transfer_to", classAny, "Nodes it may hand over to.", func(t *Tool) *[]Text { return &t.TransferTo }),
 		text("mcp", classTool, "MCP server whose tools are offered.", func(t *Tool) *Text { return &t.MCP }),
+		flag("once", "What the tool, or any tool of the server, does must never happen twice; default: it may be repeated under its key.",
+			func(t *Tool) *bool { return &t.Once }),
 	).orShort(keyInfo{name: "the name of a tool"}, func(r *reader, n *node, into *Tool) {
 		into.Name = r.textOf(&keyInfo{class: classTool}, n)
 	})
@@ -154,8 +157,17 @@ func toolsKey() key[Node] {
 			into.Tools = append(into.Tools, Tool{})
 			t := &into.Tools[len(into.Tools)-1]
 			readMapping(r, tool, item, t)
-			if item.Kind == mappingNode && len(t.TransferTo) > 0 == t.MCP.Set() {
+			forms := 0
+			for _, set := range []bool{t.Name.Set(), len(t.TransferTo) > 0, t.MCP.Set()} {
+				if set {
+					forms++
+				}
+			}
+			switch {
+			case item.Kind == mappingNode && forms != 1:
 				r.report(RuleConflict, r.span(item), "", "a tool is a name, {transfer_to: [...]} or {mcp: ...}, one of them")
+			case t.Once && len(t.TransferTo) > 0:
+				r.report(RuleConflict, r.span(item), "remove once", "a hand-over is no tool that runs: it cannot have once")
 			}
 		}
 	}}

@@ -331,6 +331,7 @@ type Tool struct {
 	Name       Text
 	TransferTo []Text
 	MCP        Text
+	Once       bool // not of a hand-over
 }
 
 // Conversation says how plain messages are taken.

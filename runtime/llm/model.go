@@ -26,6 +26,7 @@ type Tool struct {
 	Schema      json.RawMessage // of the arguments, an object; none: the tool takes no arguments
 	// Strict makes the provider hold the arguments to Schema. Schema must then keep the rules of the provider's dialect.
 	Strict bool
+	Once   bool // it must never happen twice: runtime/workflow asks a person where nobody knows whether it did
 	Call   func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 }
 

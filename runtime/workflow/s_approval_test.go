@@ -230,50 +230,144 @@ func TestS13_TheSameMessageTwiceAtOnce(t *testing.T) {
 	})
 }
 
+// mailing is a report whose last tool sends a mail; the first call dies after it, with the process.
+func (c *chat) mailing(once bool) {
+	c.tables.Nodes[3].Tools[1].Once = once
+	c.servers["reporting"].tools[2].Call = func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+		<-time.After(time.Second) // meanwhile is stored what was done before
+		c.do("key " + workflow.ToolKey(ctx))
+		if c.do("mail") == 1 {
+			c.counted.cut.Store(true) // the process dies: nothing of it is stored any more
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return json.RawMessage(`"sent"`), nil
+	}
+}
+
 func TestS14_CrashAfterTheMail(t *testing.T) {
 	t.Parallel()
 	for name, approval := range map[string]bool{"a tool that needs an approval": true, "another": false} {
+		for order, mails := range map[string]int{`{"choice":"done","value":"seen in the outbox"}`: 1, `"done"`: 1, `"run"`: 2} {
+			t.Run(name+", "+order, func(t *testing.T) {
+				playAll(t, func(s *stage) {
+					c := chatting(s, hands("reporting"), calls("reporting", "g1", "generate_final_report", `{}`), tells("reporting", "Klaar."))
+					c.mailing(true)
+					if !approval {
+						c.tables.Nodes[3].Approval = nil
+					}
+					c.run()
+					m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "maak rapport"}
+					if approval {
+						i := c.question(c.say("m1", "maak rapport"))
+						m = workflow.Message{Thread: "room", ID: "m2", User: "ann", Answers: []runtime.Answer{{Interrupt: i.ID, Value: json.RawMessage(`{"decision":"approve"}`)}}}
+					}
+					_, err := c.c.Deliver(s.Context(), m)
+					s.code(runtime.CodeUnavailable, err)
+					s.restart()
+					i := s.asks("room", runtime.KindSystemError)
+					assert.Contains(s, i.Name, "generate_final_report")
+					assert.Equal(s, "reporting", i.Node)
+					assert.Equal(s, 1, s.done("mail"), "nobody knows whether it went out: it is not sent again by itself")
+					s.answer(i, order)
+					turn, err := c.c.Deliver(s.Context(), m)
+					require.NoError(s, err)
+					c.free(turn)
+					assert.Equal(s, []string{"Klaar."}, turn.Reply)
+					assert.Equal(s, mails, s.done("mail"), "sent again only where a person says that it did not go out")
+					asked := c.model.Asked()
+					told := asked[len(asked)-1].Messages
+					require.NotEmpty(s, told[len(told)-1].Results)
+					want := map[string]string{`"done"`: "null", `"run"`: "sent"}[order]
+					if want == "" {
+						want = "seen in the outbox"
+					}
+					assert.Equal(s, llm.ToolResult{ID: "g1", Value: told[len(told)-1].Results[0].Value}, told[len(told)-1].Results[0])
+					assert.Equal(s, want, told[len(told)-1].Results[0].Text(), "the model is told what came of it")
+					assert.Equal(s, 1, c.asked("general"))
+				})
+			})
+		}
+	}
+}
+
+func TestS14_ToolWithoutOnceIsRepeatedUnderItsKey(t *testing.T) {
+	playAll(t, func(s *stage) {
+		c := chatting(s, hands("reporting"), calls("reporting", "g1", "generate_final_report", `{}`), tells("reporting", "Klaar."))
+		c.mailing(false)
+		c.tables.Nodes[3].Approval = nil
+		c.run()
+		m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "maak rapport"}
+		_, err := c.c.Deliver(s.Context(), m)
+		s.code(runtime.CodeUnavailable, err)
+		s.restart()
+		turn, err := c.c.Deliver(s.Context(), m)
+		require.NoError(s, err)
+		c.free(turn)
+		assert.Equal(s, 2, s.done("mail"))
+		assert.Equal(s, 2, s.done("key room/f1/reporting/1/tool%2F1.1%2Fgenerate_final_report"), "the same key")
+		assert.Empty(s, workflow.ToolKey(s.Context()))
+	})
+}
+
+func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]error{"no end": nil, "a broken connection": &runtime.Error{Code: runtime.CodeInDoubt, Op: "call tool"}} {
 		t.Run(name, func(t *testing.T) {
 			playAll(t, func(s *stage) {
 				c := chatting(s, hands("reporting"), calls("reporting", "g1", "generate_final_report", `{}`), tells("reporting", "Klaar."))
-				mails := map[string]int{} // by key: the mail service sends one for each
-				var mu sync.Mutex
+				c.timeout = 7 * time.Second
+				c.tables.Nodes[3].Tools[1].Once, c.tables.Nodes[3].Approval = true, nil
 				c.servers["reporting"].tools[2].Call = func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-					<-time.After(time.Second) // meanwhile is stored what was done before
-					mu.Lock()
-					mails[workflow.ToolKey(ctx)]++
-					first := mails[workflow.ToolKey(ctx)] == 1
-					mu.Unlock()
-					if first {
-						s.counted.cut.Store(true) // the process dies: nothing of it is stored any more
+					s.do("mail")
+					if end == nil {
 						<-ctx.Done()
 						return nil, ctx.Err()
 					}
-					return json.RawMessage(`"sent"`), nil
-				}
-				if !approval {
-					c.tables.Nodes[3].Approval = nil
+					return nil, end
 				}
 				c.run()
-				m := workflow.Message{Thread: "room", ID: "m1", User: "ann", Text: "maak rapport"}
-				if approval {
-					i := c.question(c.say("m1", "maak rapport"))
-					m = workflow.Message{Thread: "room", ID: "m2", User: "ann", Answers: []runtime.Answer{{Interrupt: i.ID, Value: json.RawMessage(`{"decision":"approve"}`)}}}
+				c.say("m1", "maak rapport")
+				s.next()
+				s.answer(s.asks("room", runtime.KindSystemError), `{"choice":"done","value":"sent"}`)
+				assert.Equal(s, runtime.StatusIdle, s.rest("room").Status())
+				assert.Equal(s, 1, s.done("mail"))
+			})
+		})
+	}
+}
+
+// One reply of the model calls two tools that need an approval and one that does not.
+func TestApprovalsOfOneReplyAreAskedTogether(t *testing.T) {
+	t.Parallel()
+	for decision, runs := range map[string]int{`{"decision":"approve"}`: 1, `{"decision":"deny"}`: 0} {
+		t.Run(decision, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				c := chatting(s, hands("reporting"), llmtest.Calls(
+					llm.ToolCall{ID: "x1", Name: "extract_inspection_data", Args: json.RawMessage(`{}`)},
+					llm.ToolCall{ID: "g1", Name: "generate_final_report", Args: json.RawMessage(`{}`)},
+					llm.ToolCall{ID: "s1", Name: "submit_verification_answers", Args: json.RawMessage(`{}`)},
+				).For(is("reporting")), tells("reporting", "Klaar."))
+				c.tables.Nodes[3].Approval = []string{"generate_final_report", "submit_verification_answers"}
+				c.run()
+				turn := c.say("m1", "maak rapport")
+				require.Len(s, turn.Questions, 2, "whoever approves sees both")
+				none := func() {
+					for _, tool := range []string{"extract_inspection_data", "generate_final_report", "submit_verification_answers"} {
+						assert.Zero(s, s.done(tool), tool)
+					}
 				}
-				_, err := c.c.Deliver(s.Context(), m)
-				s.code(runtime.CodeUnavailable, err)
-				s.restart()
-				turn, err := c.c.Deliver(s.Context(), m)
+				none()
+				_, err := s.e.Answer(s.Context(), "", runtime.Answer{Interrupt: turn.Questions[0].ID, Value: json.RawMessage(`{"decision":"approve"}`), By: "ann"})
 				require.NoError(s, err)
-				c.free(turn)
-				assert.Equal(s, []string{"Klaar."}, turn.Reply)
-				assert.Len(s, mails, 1, "one mail")
-				for key, n := range mails {
-					assert.Equal(s, 2, n, "sent for twice, under one key")
-					assert.Contains(s, key, "generate_final_report")
-				}
-				assert.Equal(s, 1, c.asked("general"))
-				assert.Empty(s, workflow.ToolKey(s.Context()))
+				s.next()
+				assert.Equal(s, runtime.StatusWaiting, s.rest("room").Status())
+				none()
+				s.answer(turn.Questions[1], decision)
+				c.free(&workflow.Turn{Thread: s.rest("room")})
+				assert.Equal(s, 1, s.done("extract_inspection_data"))
+				assert.Equal(s, 1, s.done("generate_final_report"))
+				assert.Equal(s, runs, s.done("submit_verification_answers"))
 			})
 		})
 	}

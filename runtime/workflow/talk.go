@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,15 +39,18 @@ type Said struct {
 // Run lets the model lead the talk of the node whose handler calls it, with the tools that the node's spec names: tools by name from
 // Config.Tools, servers from Config.Servers, transfer_to_NODE for the nodes it may hand over to, and request_clarification, which asks the
 // user and goes on with the answer. A tool named under approval waits for a person before it runs: approved, edited and denied are three
-// different outcomes, and the model is told which. A transfer ends the talk: what the model called beside it is not carried out.
+// different outcomes, and the model is told which. All approvals that a reply of the model needs are asked together, and none of its tools
+// runs before all are answered. A transfer ends the talk: what the model called beside it is not carried out.
 //
 // Each call of the model has the reroute event that is pending then, and a change that a person gave
 // after a pause, as a last turn of the user.
 //
-// Every call of the model and of a tool is an effect: when the step runs again nothing is done twice. The result of each tool call is an effect
-// named tool/ROUND.CALL/NAME, a question's and a denied one's too; when the node's own interrupt has come back to it the talk is led anew, and
-// ROUND has the number of that time before it: 2~1. A tool that fails, or takes longer than Timeout, is a failed result for
-// the model, and the talk goes on.
+// Every call of the model and of a tool is an effect of [thread.Do]: what is stored is not done again. A tool that must not happen twice,
+// with once in the spec or in [llm.Tool], is one of [thread.Once]: where the process died in it, where it took longer than Timeout, or
+// failed with CodeInDoubt, a person says whether it happened. A value that comes with that answer is the tool's result. The result of each
+// tool call is an effect named tool/ROUND.CALL/NAME, a question's and a denied one's too; when the node's own interrupt has come back to it
+// the talk is led anew, and ROUND has the number of that time before it: 2~1. A tool that fails, or takes longer than Timeout
+// otherwise, is a failed result for the model, and the talk goes on.
 //
 // It refuses with CodeInvalid a context that is not that of a node, a missing model, and a tool or server of the spec that Config lacks; and
 // with CodeLoop, permanently, a model that calls tools without an end.
@@ -110,11 +114,17 @@ func (l *talk) run(ctx context.Context) (*Said, error) {
 		if len(out.Calls) == 0 {
 			return &Said{Reply: out.Text, Messages: l.messages}, nil
 		}
-		results := make([]llm.ToolResult, 0, len(out.Calls))
+		calls := make([]call, len(out.Calls))
 		for i := range out.Calls {
-			c := call{ToolCall: out.Calls[i], reasoning: out.Text}
-			c.name = fmt.Sprintf("tool/%s.%d/%s", at, i+1, c.Name)
-			result, err := l.call(ctx, &c)
+			calls[i] = call{ToolCall: out.Calls[i], reasoning: out.Text}
+			calls[i].name = fmt.Sprintf("tool/%s.%d/%s", at, i+1, calls[i].Name)
+		}
+		if err := l.approve(ctx, calls); err != nil {
+			return nil, err
+		}
+		results := make([]llm.ToolResult, 0, len(calls))
+		for i := range calls {
+			result, err := l.call(ctx, &calls[i])
 			if err != nil {
 				return nil, err
 			}
@@ -149,6 +159,8 @@ type call struct {
 	llm.ToolCall
 	name      string // of its effect and of the question about it
 	reasoning string // what the model said beside it
+	approved  bool   // a person did
+	denied    string // what the model is told where a person did not; "" otherwise
 }
 
 // call carries out a tool call.
@@ -163,12 +175,39 @@ func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
 			return result, err
 		}
 		return c.keep(ctx, result)
-	case slices.Contains(l.node.Approval, c.Name):
-		return l.approved(ctx, c, &l.tools[at])
+	case c.denied != "":
+		return c.keep(ctx, c.failed(c.denied))
 	}
-	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
-		return l.execute(ctx, key, c, &l.tools[at])
+	do := thread.Do[json.RawMessage]
+	if l.tools[at].Once {
+		do = thread.Once[json.RawMessage]
+	}
+	stored, err := do(ctx, c.name, func(ctx context.Context, key string) (json.RawMessage, error) {
+		// A step may run on an answer before that is stored. Here it must be: nobody may deny afterwards what has happened.
+		if c.approved {
+			if err := l.store(ctx); err != nil {
+				return nil, err
+			}
+		}
+		result, err := l.execute(ctx, key, c, &l.tools[at])
+		if err != nil {
+			return nil, err
+		}
+		return runtime.Encode(result)
 	})
+	if err != nil {
+		return llm.ToolResult{}, err
+	}
+	return c.result(stored), nil
+}
+
+// result reads what is stored of the call: its result, or what a person said came of it.
+func (c *call) result(stored json.RawMessage) llm.ToolResult {
+	var result llm.ToolResult
+	if json.Unmarshal(stored, &result) != nil || result.ID != c.ID || result.Value == nil {
+		return llm.ToolResult{ID: c.ID, Value: stored}
+	}
+	return result
 }
 
 // slow is when somebody who follows the talk wants to see which tool it waits for.
@@ -195,6 +234,8 @@ func (l *talk) execute(ctx context.Context, key string, c *call, tool *llm.Tool)
 		return c.failed("its result is not JSON"), nil
 	case ctx.Err() != nil: // the step ends, not the tool
 		return llm.ToolResult{}, ctx.Err()
+	case tool.Once && (errors.Is(err, foreign.ErrLate) || runtime.CodeOf(err) == runtime.CodeInDoubt):
+		return llm.ToolResult{}, &runtime.Error{Code: runtime.CodeInDoubt, Op: "call tool " + tool.Name, Err: err}
 	}
 	return c.failed(err.Error()), nil
 }

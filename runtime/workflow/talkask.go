@@ -89,57 +89,65 @@ func (l *talk) clarify(ctx context.Context, c *call) (llm.ToolResult, error) {
 	return llm.ToolResult{ID: c.ID, Value: value}, nil
 }
 
-// approved carries out a tool call that a person must allow.
-func (l *talk) approved(ctx context.Context, c *call, tool *llm.Tool) (llm.ToolResult, error) {
-	denied, err := l.approve(ctx, c, tool)
-	if err != nil {
-		return llm.ToolResult{}, err
-	}
-	if denied != nil {
-		return c.keep(ctx, *denied)
-	}
-	return thread.Do(ctx, c.name, func(ctx context.Context, key string) (llm.ToolResult, error) {
-		// A step may run on an answer before that is stored. Here it must be: nobody may deny afterwards what has happened.
-		if err := l.store(ctx); err != nil {
-			return llm.ToolResult{}, err
+// approve asks about all calls that a person must allow, together, and notes in each what was decided: edited arguments take the place of
+// the model's.
+func (l *talk) approve(ctx context.Context, calls []call) error {
+	var questions []runtime.Question
+	var about []*call
+	for i := range calls {
+		c := &calls[i]
+		at := slices.IndexFunc(l.tools, func(t llm.Tool) bool { return t.Name == c.Name })
+		if at < 0 || l.tools[at].Call == nil || !slices.Contains(l.node.Approval, c.Name) {
+			continue
 		}
-		return l.execute(ctx, key, c, tool)
-	})
+		payload, err := l.about(c, aboutTool{Args: c.Args, Reasoning: c.reasoning})
+		if err != nil {
+			return err
+		}
+		about = append(about, c)
+		questions = append(questions, runtime.Question{
+			Asker: l.node.Key, Name: c.name, Text: "May " + c.Name + " be run?", Type: approvalType, Payload: payload,
+			Schema: approvalSchema(l.tools[at].Schema), Assignees: l.Approvers, Choices: []runtime.Choice{
+				{Label: "approve", Value: json.RawMessage(`{"decision":"approve"}`)}, {Label: "deny", Value: json.RawMessage(`{"decision":"deny"}`)},
+			},
+		})
+	}
+	if len(questions) == 0 {
+		return nil
+	}
+	replies, err := thread.AskAll(ctx, questions...)
+	if err != nil {
+		return err
+	}
+	for i, c := range about {
+		if err := c.decided(replies[i].Value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// approve waits for a person before a tool runs. It puts edited arguments into the call, and returns what the model is told when the tool may
-// not run.
-func (l *talk) approve(ctx context.Context, c *call, tool *llm.Tool) (denied *llm.ToolResult, err error) {
-	payload, err := l.about(c, aboutTool{Args: c.Args, Reasoning: c.reasoning})
-	if err != nil {
-		return nil, err
-	}
-	reply, err := thread.Ask[struct {
+// decided notes what a person decided about the call.
+func (c *call) decided(answer json.RawMessage) error {
+	var reply struct {
 		Decision string          `json:"decision"`
 		Args     json.RawMessage `json:"args"`
 		Reason   string          `json:"reason"`
-	}](ctx, c.name, runtime.Question{
-		Asker: l.node.Key, Text: "May " + c.Name + " be run?", Type: approvalType, Payload: payload, Schema: approvalSchema(tool.Schema), Assignees: l.Approvers,
-		Choices: []runtime.Choice{
-			{Label: "approve", Value: json.RawMessage(`{"decision":"approve"}`)}, {Label: "deny", Value: json.RawMessage(`{"decision":"deny"}`)},
-		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	switch reply.Decision {
-	case "approve":
-	case "edit":
+	if err := json.Unmarshal(answer, &reply); err != nil {
+		return err
+	}
+	c.approved = reply.Decision != "deny" // the schema knows no other but approve and edit
+	if reply.Decision == "edit" {
 		c.Args = reply.Args
-	default: // deny: the schema knows no other
-		text := "denied: a person did not allow it"
-		if reply.Reason != "" {
-			text += ": " + reply.Reason
-		}
-		result := c.failed(text)
-		return &result, nil
 	}
-	return nil, nil
+	if !c.approved {
+		c.denied = "denied: a person did not allow it"
+		if reply.Reason != "" {
+			c.denied += ": " + reply.Reason
+		}
+	}
+	return nil
 }
 
 // approvalSchema is the schema of the answer. Edited arguments must be ones that the tool takes; a schema with references would not be the

@@ -42,7 +42,10 @@ func (l *talk) offers(ctx context.Context, s *step) ([]llm.Tool, error) {
 			case err != nil:
 				tools = []llm.Tool{unavailable(t.MCP)}
 			}
-			out = append(out, tools...)
+			for _, tool := range tools {
+				tool.Once = tool.Once || t.Once
+				out = append(out, tool)
+			}
 		case len(t.TransferTo) > 0:
 			for _, to := range t.TransferTo {
 				out = append(out, llm.Tool{
@@ -58,6 +61,7 @@ func (l *talk) offers(ctx context.Context, s *step) ([]llm.Tool, error) {
 			if !ok {
 				return nil, invalid("talk at "+l.node.Key, "there is no tool %q: set Config.Tools", t.Name)
 			}
+			tool.Once = tool.Once || t.Once
 			out = append(out, tool)
 		}
 	}

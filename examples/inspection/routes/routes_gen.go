@@ -286,7 +286,7 @@ var nodeRowReporting = runtime.Node{
 	Approval:    []string{"generate_final_report"},
 	Tools: []runtime.Tool{
 		{Name: "request_clarification"},
-		{MCP: "reporting"},
+		{MCP: "reporting", Once: true},
 	},
 }
 

@@ -2,7 +2,8 @@
 //
 // A server may be away and come back: it is connected to when its tools are asked for first, and again after the connection was lost. While
 // it does not answer, its tools are refused with runtime.CodeUnavailable, which runtime/workflow shows a model as one tool that says so; a
-// call that fails is a failed result, and the model decides what to do about it.
+// call that fails is a failed result, and the model decides what to do about it. A call that the server did not answer is refused with
+// runtime.CodeInDoubt: it may have happened.
 package mcp
 
 import (
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/routegen/routegen/runtime"
@@ -91,13 +93,22 @@ func (s *Server) list(ctx context.Context) (tools []llm.Tool, err error) {
 	return tools, nil
 }
 
+// lost is the failure of a call that the server did not answer, or refused. Nobody knows what it did where there is no refusal.
+func lost(name string, err error) error {
+	code := runtime.CodeInDoubt
+	if _, refused := errors.AsType[*jsonrpc.Error](err); refused {
+		code = runtime.CodeUnavailable
+	}
+	return &runtime.Error{Code: code, Op: "call tool " + name, Err: errors.New("not available: " + err.Error())}
+}
+
 // caller calls a tool. Structured content is the result as it is, other content the string of its texts.
 func caller(session *mcp.ClientSession, name string) func(context.Context, json.RawMessage) (json.RawMessage, error) {
 	return func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		got, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args, Meta: mcp.Meta{KeyMeta: workflow.ToolKey(ctx)}})
 		switch {
 		case err != nil:
-			return nil, errors.New("not available: " + err.Error())
+			return nil, lost(name, err)
 		case got.StructuredContent != nil && !got.IsError:
 			return json.Marshal(got.StructuredContent)
 		}
