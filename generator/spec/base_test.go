@@ -15,7 +15,7 @@ const base = `version: 1
 go: {package: routes, out: generated/routes}
 enums:
   Decision: {doc: What comes next., values: {GO: Go on., STOP: Stop here.}}
-  Ask: {doc: What is asked., values: {REVIEW: A person looks at it., PAUSE: Wait.}}
+  Ask: {doc: What is asked., values: {HUMAN_REVIEW: A person looks at it., PAUSE: Wait.}}
 types:
   Key: {doc: Names a thing., type: string, min_length: 1}
   Ticket:

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -138,5 +139,31 @@ func (c *checker) checkInterrupts() {
 			}
 		}
 	}
+	c.checkInterruptTypes(in)
 	c.checkKinds(in.Kinds)
+}
+
+// InterruptTypes are the values that the field type of an interrupt request may have: what the unified handler knows to do.
+func InterruptTypes() []string {
+	return []string{"HUMAN_REVIEW", "AGENT_REVIEW", "PAUSE", "STOP", "BRANCH", "PRUNE"}
+}
+
+// checkInterruptTypes wants values that the handler knows in the enum of the field type. A model is offered all of them.
+func (c *checker) checkInterruptTypes(in *Interrupts) {
+	at := slices.IndexFunc(in.Fields, func(f *Field) bool { return cmp.Or(f.JSON.Value, f.Key.Value) == "type" })
+	if at < 0 || in.Fields[at].Type == nil || in.Fields[at].Type.Kind != Named {
+		return
+	}
+	of := slices.IndexFunc(c.spec.Enums, func(e *Enum) bool { return e.Key.Value == in.Fields[at].Type.Name })
+	if of < 0 {
+		return
+	}
+	enum, known := c.spec.Enums[of], InterruptTypes()
+	for _, v := range enum.Values {
+		if !slices.Contains(known, v.Key.Value) {
+			c.fail(RuleInterruptType, "/enums/"+enum.Key.Value+"/values/"+v.Key.Value, v.Key.At, "use "+strings.Join(known, ", "),
+				"the handler does not know the interrupt type %q: a step that raises it fails", v.Key.Value).
+				relatedf(in.Fields[at].Key.At, "interrupt requests carry it")
+		}
+	}
 }

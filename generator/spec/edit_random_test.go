@@ -86,7 +86,7 @@ func draftSpec(t *rapid.T) (*tree, *randomSpec) {
 			put("ask", doc(record(), "Asked of one.").put("clash", word("queue")).put("deadline", record().put("after", word("24h")).put("then", word("expire")))).
 			put("system_error", doc(record(), "Failed.").put("clash", word("queue")))
 		out.kind = []string{"stop", "ask"}
-		root.put("interrupts", record().put("fields", ordered().put("type", record().put("type", word("EnumA"))).
+		root.put("interrupts", record().put("fields", ordered().put("about", record().put("type", word("EnumA"))).
 			put("reason", doc(record().put("type", word("string")), "Why."))).put("kinds", kinds))
 	}
 	root.put("nodes", draftNodes(t, root.has("interrupts"), out, doc))

@@ -157,7 +157,7 @@ func TestRename(t *testing.T) {
 		"answer":  {"type", "Answer", "Reply", []string{"  Answer: {doc: What a person said., fields", "  Reply: {doc: What a person said., was: [Answer], fields", "answer: Answer", "answer: Reply"}},
 		"enum":    {"enum", "Decision", "Choice", []string{"Decision: {doc: What comes next., values", "Choice: {doc: What comes next., was: [Decision], values", "{type: Decision,", "{type: Choice,"}},
 		"value":   {"value", "Decision.GO", "NO", []string{"GO: Go on.", `"NO": {doc: Go on., was: [GO]}`, "on: {GO:", `on: {"NO":`, "default: GO", `default: "NO"`}},
-		"asked":   {"value", "Ask.PAUSE", "Ask.WAIT", []string{"PAUSE: Wait.", "WAIT: {doc: Wait., was: [PAUSE]}", "when: [PAUSE]", "when: [WAIT]"}},
+		"asked":   {"value", "Ask.PAUSE", "Ask.STOP", []string{"PAUSE: Wait.", "STOP: {doc: Wait., was: [PAUSE]}", "when: [PAUSE]", "when: [STOP]"}},
 		"field":   {"field", "lead.goal", "aim", []string{"goal: {type: string, doc: The aim.}", "aim: {type: string, doc: The aim., was: [goal]}", "vars: [goal]", "vars: [aim]", "feedback: goal", "feedback: aim", "carry: {goal:", "carry: {aim:"}},
 		"by type": {"field", "SpreadRequest.requests", "jobs", []string{"requests: {type: \"[]WorkerRequest\", doc: One per worker.}", "jobs: {type: \"[]WorkerRequest\", doc: One per worker., was: [requests]}", "each: requests", "each: jobs"}},
 		"carried": {"field", "PlanResult.text", "words", []string{"text: {type: string, doc: In words.}", "words: {type: string, doc: In words., was: [text]}", "{goal: text}", "{goal: words}"}},
@@ -246,7 +246,7 @@ func TestRemove(t *testing.T) {
 		"branch":  {"branch", "lead.spreadRequest", []string{"      spreadRequest: SpreadRequest\n", "", "    prompt: {template", "    reserved: [spreadRequest]\n    prompt: {template"}},
 		"in line": {"branch", "collect.planResult", []string{"branches: {planResult: PlanResult, leadRequest: LeadRequest}\n", "branches: {leadRequest: LeadRequest}\n    reserved: [planResult]\n"}},
 		"common":  {"field", "interrupts.reason", []string{"    reason: {type: string, doc: Why.}\n", "  reserved: [reason]\n"}},
-		"value":   {"value", "Ask.REVIEW", []string{"values: {REVIEW: A person looks at it., PAUSE", "reserved: [REVIEW], values: {PAUSE"}},
+		"value":   {"value", "Ask.HUMAN_REVIEW", []string{"values: {HUMAN_REVIEW: A person looks at it., PAUSE", "reserved: [HUMAN_REVIEW], values: {PAUSE"}},
 		"kind":    {"kind", "audit", []string{"    audit: {doc: Somebody checks it., deadline: none}\n", "", "nodes:\n", "  reserved_kinds: [audit]\nnodes:\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestRemovedNamesStayTaken(t *testing.T) {
 		"field":        {base, spec.EditField, "Ticket.count", set("type=int")},
 		"common field": {base, spec.EditField, "interrupts.reason", set("type=string")},
 		"branch":       {base, spec.EditBranch, "collect.planResult", set("type=PlanResult")},
-		"value":        {base, spec.EditValue, "Ask.REVIEW", set("doc=Again.")},
+		"value":        {base, spec.EditValue, "Ask.HUMAN_REVIEW", set("doc=Again.")},
 		"kind":         {base, spec.EditKind, "audit", set("doc=Again.")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,6 +89,7 @@ const (
 	RuleInterruptNoBranch = "INTERRUPT_NO_BRANCH"
 	RuleCollectEnum       = "COLLECT_ENUM"
 	RuleCollectNotTotal   = "COLLECT_NOT_TOTAL"
+	RuleInterruptType     = "INTERRUPT_TYPE"
 	RuleKindMissing       = "KIND_MISSING"
 	RuleKindChoices       = "KIND_CHOICES"
 	RuleKindPolicy        = "KIND_POLICY"

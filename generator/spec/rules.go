@@ -28,7 +28,7 @@ type Rule struct {
 // Judges reports whether an error of a rule says that a spec is unwise and not that it has no meaning: what it describes can still be compared.
 func Judges(rule string) bool {
 	return slices.Contains([]string{
-		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleKindMissing, RuleKindChoices, RuleKindPolicy,
+		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleInterruptType, RuleKindMissing, RuleKindChoices, RuleKindPolicy,
 	}, rule)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// The interrupt types. A program may declare fewer.
+// The interrupt types. A program may declare fewer; the generator refuses others, see spec.InterruptTypes.
 const (
 	humanReview = "HUMAN_REVIEW"
 	agentReview = "AGENT_REVIEW"
