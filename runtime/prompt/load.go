@@ -21,7 +21,7 @@ var sections = []struct {
 	{"position", []string{"Graph", "History"}},
 	{"options", []string{"Name", "Branches", "Guidance"}},
 	{"loop", []string{"Name", "Count", "Interrupt", "Earlier", "Instead"}},
-	{"interrupt", []string{"Branch"}},
+	{"interrupt", []string{"Branch", "Handler", "Return"}},
 	{"resolution", []string{"Origin", "Request", "Interrupt", "Asked", "Answer", "Target"}},
 	{"task", []string{"Origin", "Task"}},
 	{"review", []string{"Origin", "Request", "Interrupt", "Asked"}},

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,7 +88,11 @@ func (p *Prompts) Node(v View) (string, error) {
 	page.loop(v, n, branches)
 	for _, b := range branches {
 		if b := p.tables.Routings[n.Routing-1].Branches[b]; b.Kind == runtime.ToInterrupt {
-			page.add("interrupt", map[string]string{"Branch": b.Name})
+			back := "the node in charge of this work"
+			if n.Route != 0 {
+				back = n.DisplayName
+			}
+			page.add("interrupt", map[string]string{"Branch": b.Name, "Handler": cmp.Or(p.tables.Handler.DisplayName, "the interrupt handler"), "Return": back})
 		}
 	}
 	return page.done()

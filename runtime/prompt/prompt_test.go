@@ -451,3 +451,22 @@ func BenchmarkNode(b *testing.B) {
 		}
 	}
 }
+
+// A model that asks has to know who gets the request and where the work goes on with the answer.
+func TestNodePromptSaysWhereAnInterruptGoesAndReturns(t *testing.T) {
+	t.Parallel()
+	p, tables := prompts(t), program().Tables
+	for i, n := range tables.Nodes {
+		if n.Request == 0 {
+			continue
+		}
+		text, err := p.Node(prompt.View{Node: i + 1, Request: request(t, routes.NodeName(i+1))})
+		require.NoError(t, err, n.Key)
+		_, text, found := strings.Cut(text, "## When to interrupt")
+		require.True(t, found, n.Key)
+		assert.Contains(t, text, "the request goes to "+tables.Handler.DisplayName, n.Key)
+		if n.Route != 0 {
+			assert.Contains(t, text, "goes on at "+n.DisplayName+",", n.Key)
+		}
+	}
+}
