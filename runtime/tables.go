@@ -13,6 +13,7 @@ type Tables struct {
 	Kinds       []Kind       // order is priority: the first wins a clash
 	Definitions []Definition // sorted by name
 	Handler     Handler
+	Answer      string // the type that people answer interrupts with; "" means anything
 	TurnStart   string // where a new turn starts: "entry" or "last"
 	PlainText   string // what plain text does on a waiting thread: "answer" or "strict"
 }

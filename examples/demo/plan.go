@@ -60,7 +60,7 @@ func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (str
 			return routing.ReplannerRequest.Result, nil
 		}
 		var answer any
-		if asked.Type == routes.InterruptTypeYesNo {
+		if asked.Form == routes.AnswerFormYesNo {
 			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainYesNo})
 		} else {
 			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainText})

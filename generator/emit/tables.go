@@ -32,6 +32,7 @@ func (g *goFile) tables() {
 			jen.Id("Definitions").Op(":").Id("definitionRows"),
 			jen.Id("Handler").Op(":").Add(rt("Handler")).Add(new(row).text("Name", in.Handler.Name).
 				text("DisplayName", in.Handler.DisplayName).text("Guidance", in.Handler.Guidance).values()),
+			jen.Id("Answer").Op(":").Lit(in.Answer),
 			jen.Id("TurnStart").Op(":").Lit(g.p.Convo.TurnStart),
 			jen.Id("PlainText").Op(":").Lit(g.p.Convo.PlainText),
 		})).Line())

@@ -163,7 +163,7 @@ func interruptsGrammar(field *grammar[Field]) *grammar[Interrupts] {
 			text("guidance", classProse, "What prompts say about it.", func(h *Handler) *Text { return &h.Guidance }),
 		), func(i *Interrupts, _ Span) *Handler { return &i.Handler }),
 		text("routing", classType, "Name of the union of all routes; default InterruptRouting.", func(i *Interrupts) *Text { return &i.Routing }),
-		text("answer", classType, "The record that people answer with; it becomes a Go type, for handlers to read answers as.", func(i *Interrupts) *Text { return &i.Answer }),
+		text("answer", classType, "The record that people answer with: what is neither text nor null is held to it.", func(i *Interrupts) *Text { return &i.Answer }),
 		fieldsKey("Fields that every interrupt request carries.", field, func(i *Interrupts) *[]*Field { return &i.Fields }),
 		texts("reserved", classAny, "Names of these fields that must not come back.", func(i *Interrupts) *[]Text { return &i.Reserved }),
 		entries("kinds", classKind, "Where interrupts come from; order is priority, the first wins.", kindGrammar(), func(i *Interrupts, name Text) *InterruptKind {

@@ -216,8 +216,8 @@ func (f *fold) call(c llm.ToolCall) []event {
 // result is that of a call of this run, or of the one that this run resumes: its beginning was shown there.
 func (f *fold) result(e *runtime.Entry) (out []event) {
 	var result llm.ToolResult
-	if json.Unmarshal(e.Value, &result) != nil || result.ID == "" && result.Value == nil { // a person said what came of it
-		result = llm.ToolResult{ID: f.held[e.Frame+" "+e.Name].ID, Value: e.Value}
+	if json.Unmarshal(e.Value, &result) != nil {
+		return nil
 	}
 	if c, held := f.held[e.Frame+" "+e.Name]; held {
 		delete(f.held, e.Frame+" "+e.Name)

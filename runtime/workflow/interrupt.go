@@ -140,9 +140,13 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 	if err != nil {
 		return nil, "", err
 	}
+	schema, err := s.answerSchema(r.Request)
+	if err != nil {
+		return nil, "", err
+	}
 	replies, err := thread.AskAll(ctx, runtime.Question{
 		Asker: s.j.Node, Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
-		Targets: targets,
+		Schema: schema, Targets: targets,
 	})
 	if err != nil {
 		return nil, "", err

@@ -178,18 +178,21 @@ func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
 	case c.denied != "":
 		return c.keep(ctx, c.failed(c.denied))
 	}
-	do := thread.Do[json.RawMessage]
-	if l.tools[at].Once {
-		do = thread.Once[json.RawMessage]
-	}
-	stored, err := do(ctx, c.name, func(ctx context.Context, key string) (json.RawMessage, error) {
+	tool := &l.tools[at]
+	run := func(ctx context.Context, key string) (llm.ToolResult, error) {
 		// A step may run on an answer before that is stored. Here it must be: nobody may deny afterwards what has happened.
 		if c.approved {
 			if err := l.store(ctx); err != nil {
-				return nil, err
+				return llm.ToolResult{}, err
 			}
 		}
-		result, err := l.execute(ctx, key, c, &l.tools[at])
+		return l.execute(ctx, key, c, tool)
+	}
+	if !tool.Once {
+		return thread.Do(ctx, c.name, run)
+	}
+	stored, err := thread.Once(ctx, "once/"+c.name, func(ctx context.Context, key string) (json.RawMessage, error) {
+		result, err := run(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -198,10 +201,10 @@ func (l *talk) call(ctx context.Context, c *call) (llm.ToolResult, error) {
 	if err != nil {
 		return llm.ToolResult{}, err
 	}
-	return c.result(stored), nil
+	return c.keep(ctx, c.result(stored))
 }
 
-// result reads what is stored of the call: its result, or what a person said came of it.
+// result reads what is stored of a call that happened once: its result, or what a person said came of it.
 func (c *call) result(stored json.RawMessage) llm.ToolResult {
 	var result llm.ToolResult
 	if json.Unmarshal(stored, &result) != nil || result.ID != c.ID || result.Value == nil {

@@ -376,6 +376,7 @@ var tables = runtime.Tables{
 	Kinds:       kindRows,
 	Definitions: definitionRows,
 	Handler:     runtime.Handler{Name: "handleInterrupt", DisplayName: "Interrupt Handler"},
+	Answer:      "",
 	TurnStart:   "entry",
 	PlainText:   "answer",
 }

@@ -1118,6 +1118,7 @@ var tables = runtime.Tables{
 	Kinds:       kindRows,
 	Definitions: definitionRows,
 	Handler:     runtime.Handler{Name: "handleUnifiedInterrupt", DisplayName: "Unified Interrupt Handler", Guidance: "Every interrupt request of every node comes to this place. When the answer is there, set the one request that is offered and work the answer into it, so that its node goes on. Do not ask for another interrupt."},
+	Answer:      "InterruptResolution",
 	TurnStart:   "entry",
 	PlainText:   "answer",
 }

@@ -144,23 +144,23 @@ func ParseAgentType(text string) (AgentType, error) {
 // Action is the name under which the work of a node stands in histories and prompts.
 type Action string
 
-// InterruptType is a closed set of texts. What kind of answer is needed.
-type InterruptType string
+// AnswerForm is a closed set of texts. What kind of answer is needed.
+type AnswerForm string
 
-// The values of InterruptType.
+// The values of AnswerForm.
 const (
-	// InterruptTypeOpen: The answer is a text.
-	InterruptTypeOpen InterruptType = "OPEN"
+	// AnswerFormOpen: The answer is a text.
+	AnswerFormOpen AnswerForm = "OPEN"
 
-	// InterruptTypeYesNo: The answer is yes or no.
-	InterruptTypeYesNo InterruptType = "YES_NO"
+	// AnswerFormYesNo: The answer is yes or no.
+	AnswerFormYesNo AnswerForm = "YES_NO"
 )
 
-var valuesInterruptType = []runtime.EnumValue{
+var valuesAnswerForm = []runtime.EnumValue{
 	{Value: "OPEN"},
 	{Value: "YES_NO"},
 }
 
-func decodeInterruptType(d *runtime.Decoder, v *InterruptType) {
-	runtime.DecodeEnum(d, v, valuesInterruptType)
+func decodeAnswerForm(d *runtime.Decoder, v *AnswerForm) {
+	runtime.DecodeEnum(d, v, valuesAnswerForm)
 }

@@ -74,7 +74,7 @@ type InterruptRequest interface {
 // InterruptCommon is what every interrupt request carries, whichever node raises it.
 type InterruptCommon struct {
 	// What kind of answer is needed.
-	Type InterruptType
+	Form AnswerForm
 
 	// The question as a person reads it.
 	Reason string
@@ -148,14 +148,14 @@ func (v InterruptName) DisplayName() string {
 // step can be done.
 type ExecutorInterruptRequest struct {
 	// What kind of answer is needed.
-	Type InterruptType `json:"type"`
+	Form AnswerForm `json:"form"`
 
 	// The question as a person reads it.
 	Reason string `json:"reason"`
 }
 
 var shapeExecutorInterruptRequest = runtime.Shape{Name: "ExecutorInterruptRequest", Union: false, Fields: []runtime.Field{
-	{Name: "type", Required: true},
+	{Name: "form", Required: true},
 	{Name: "reason", Required: true},
 }}
 
@@ -167,8 +167,8 @@ func (v *ExecutorInterruptRequest) Shape() *runtime.Shape {
 // DecodeField decodes one member of v; only a Decoder calls it.
 func (v *ExecutorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
 	switch name {
-	case "type":
-		decodeInterruptType(d, &v.Type)
+	case "form":
+		decodeAnswerForm(d, &v.Form)
 	case "reason":
 		runtime.DecodeString(d, &v.Reason)
 	}
@@ -189,7 +189,7 @@ func (*ExecutorInterruptRequest) isInterruptRequest() {}
 // Common returns the fields of v that every interrupt request has.
 func (v *ExecutorInterruptRequest) Common() InterruptCommon {
 	return InterruptCommon{
-		v.Type,
+		v.Form,
 		v.Reason,
 	}
 }

@@ -19,7 +19,7 @@ var storedNodeReplanner = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "re
 	{Name: "request", Type: "ReplannerRequest"},
 }}
 
-var storedTypeInterruptType = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "InterruptType", Fields: []runtime.StoredField{
+var storedTypeAnswerForm = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "AnswerForm", Fields: []runtime.StoredField{
 	{Name: "OPEN"},
 	{Name: "YES_NO"},
 }}
@@ -37,7 +37,7 @@ var storedTypeReplannerRequest = runtime.StoredShape{Kind: runtime.ShapeRequest,
 }}
 
 var storedTypeExecutorInterruptRequest = runtime.StoredShape{Kind: runtime.ShapeInterrupt, Name: "ExecutorInterruptRequest", Fields: []runtime.StoredField{
-	{Name: "type", Type: "InterruptType", Required: true},
+	{Name: "form", Type: "AnswerForm", Required: true},
 	{Name: "reason", Type: "string", Required: true},
 }}
 
@@ -87,7 +87,7 @@ var storedShapes = []runtime.StoredShape{
 	storedNodePlanner,
 	storedNodeExecutor,
 	storedNodeReplanner,
-	storedTypeInterruptType,
+	storedTypeAnswerForm,
 	storedTypePlannerRequest,
 	storedTypeExecutorRequest,
 	storedTypeReplannerRequest,

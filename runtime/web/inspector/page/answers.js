@@ -8,12 +8,12 @@ import {orders} from "./tale.js";
 // answerOf returns a control whose value is {value} or {text} for the answer call, or {routeTo}.
 export function answerOf(i) {
   if (i.kind === "system_error") return order(i);
+  const asked = i.payload?.request ?? {};
+  if (i.plain && (asked.choices?.length > 0 || asked.confirmationItems?.length > 0)) return valued(resolution(asked));
   if (i.schema && i.schema !== true) {
     const simple = i.plain && plain(i);
     return simple || valued(control(i.schema, {root: i.schema, required: true, title: i.schema.properties ? "" : i.schema.title ?? "Your answer", initial: i.payload?.args === undefined ? undefined : {args: i.payload.args}}));
   }
-  const asked = i.payload?.request ?? {};
-  if (asked.choices?.length > 0 || asked.confirmationItems?.length > 0) return valued(resolution(asked));
   return plain(i) || (i.choices?.length > 0 ? valued(offered(i.choices)) : valued(control({}, {title: "Answer", required: true})));
 }
 
