@@ -219,7 +219,7 @@ func (c *Change) end(id string, value json.RawMessage, failure *Failure, state, 
 			c.Add(Entry{Type: EntryCancelled, Interrupt: i.ID, By: by})
 		}
 	}
-	turn := c.rules.turn(f)
+	turn := c.rules.turn(&c.Thread.Frames[at])
 	c.Add(Entry{Type: EntryReturned, Frame: id, Value: value, Failure: failure, State: state, By: by})
 	if root && failure != nil && !turn {
 		c.Over(StatusFailed, nil, failure, by)

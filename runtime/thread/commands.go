@@ -276,7 +276,7 @@ func (e *Engine) Escape(ctx context.Context, thread, mode, by, reason string) (a
 	return told, nil
 }
 
-// Cancel ends a thread; in a conversation, see [Conversational], it ends the turn, and the thread where no turn runs. What runs is cancelled and begins nothing any more once Cancel has returned, or in another process within [Config.Poll]
+// Cancel ends a thread; in a conversation, see [Machine], it ends the turn, and the thread where no turn runs. What runs is cancelled and begins nothing any more once Cancel has returned, or in another process within [Config.Poll]
 // after that; an effect that began before may end after it, which the log says and which changes nothing. One that is over is refused with
 // CodeNotWaiting.
 func (e *Engine) Cancel(ctx context.Context, thread, by, reason string) (*runtime.Thread, error) {

@@ -16,6 +16,12 @@ import (
 // Step runs the current step of a frame and returns what comes of it. The engine may call it for several frames, and for several threads,
 // at the same time. It may be called again for the same step: after an answer, after a failure, after a crash. What the step has done with
 // [Do] and [Once] is not done again then; code between them is run again and must have no effects of its own.
+//
+// A machine may have two methods beside. Turns() bool reports that its root frames are the turns of a conversation: one that fails, expires
+// or is cancelled leaves its thread idle, with the failure in [runtime.Thread.Failure], and the next message begins another one. [Done] and
+// [HandOff] end such a thread for good, and so does [Engine.Cancel] where no turn runs. Node(frame *runtime.Frame) string returns what the
+// questions of a frame are filed under that name no asker, a failed step among them; without it that is the name of the frame. Both only
+// compute, at any time, in any goroutine.
 type Machine interface {
 	// Name is stored with every frame of the machine and must never change.
 	Name() string
@@ -54,18 +60,11 @@ type Quick interface {
 	Quick(frame *runtime.Frame) bool
 }
 
-// Conversational is a machine whose root frames are the turns of a conversation. A turn that fails, expires or is cancelled leaves its
-// thread idle, with the failure in [runtime.Thread.Failure], and the next message begins another one. [Done] and [HandOff] end the
-// thread for good, as does [Engine.Cancel] where no turn runs.
-type Conversational interface {
-	// Turns reports whether they are. It is asked at any time, and its answer does not change.
-	Turns() bool
-}
+// conversational is a machine with Turns, see [Machine].
+type conversational interface{ Turns() bool }
 
-// Filer is a machine that says what a question of one of its frames is filed under, where the question names no asker: a failed step
-// too. Without it that is the name of the frame.
-type Filer interface {
-	// Node returns it, from the frame as stored. It only computes.
+// filer is a machine with Node, see [Machine].
+type filer interface {
 	Node(frame *runtime.Frame) string
 }
 
@@ -236,10 +235,10 @@ func HandOff(note any) Transition {
 }
 
 // Fail ends the frame with a failure: its parent finds it in [runtime.Child.Failure], beside no Skipped. Without a parent the thread has
-// failed, or the turn where the machine is [Conversational]. An error that a step returns is another thing: that step is tried again.
+// failed, or the turn of a conversation. An error that a step returns is another thing: that step is tried again.
 func Fail(err error) Transition { return Transition{verb: fail, failure: cmp.Or(err, errNoReason)} }
 
-// Cancel ends the thread without a result, or the turn where the machine is [Conversational]; why says for what reason.
+// Cancel ends the thread without a result, or the turn of a conversation; why says for what reason.
 func Cancel(why error) Transition { return Transition{verb: cancel, failure: cmp.Or(why, errNoReason)} }
 
 var errNoReason = errors.New("no reason was given")

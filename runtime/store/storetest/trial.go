@@ -32,7 +32,9 @@ func newTrial(t rapid.TB, o Opened) *trial {
 	tr := &trial{
 		TB: t, Opened: &o, ctx: context.Background(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), records: map[string]*runtime.Thread{},
 	}
-	tr.rules = &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: tr.newID}
+	kinds := runtime.DefaultKinds()
+	kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
+	tr.rules = &runtime.Rules{Kinds: kinds, NewID: tr.newID}
 	return tr
 }
 
