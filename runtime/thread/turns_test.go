@@ -14,6 +14,7 @@ import (
 )
 
 func TestTurnThatEndsWithoutAResultLeavesItsConversationIdle(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(r *rig){
 		"expired": func(r *rig) { r.pass(25 * time.Hour) },
 		"cancelled": func(r *rig) {

@@ -44,7 +44,9 @@ func TestQuestionsAreFiledUnderTheNodeThatRuns(t *testing.T) {
 				i := w.asked(w.start("OrchestratorRequest"), tc.kind)
 				assert.Equal(w, "discoveryOrchestrator", i.Node)
 				if tc.kind == runtime.KindSystemError {
-					var payload struct{ Node string }
+					var payload struct {
+						Node string `json:"node"`
+					}
 					require.NoError(w, json.Unmarshal(i.Payload, &payload))
 					assert.Equal(w, "discoveryOrchestrator", payload.Node)
 				}
