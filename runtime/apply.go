@@ -151,7 +151,7 @@ func (f *Frame) childAt(id string) int {
 
 // collected reports whether all children have returned. The last one mostly has not.
 func (f *Frame) collected() bool {
-	for n := len(f.Children) - 1; n >= 0; n-- {
+	for n := range slices.Backward(f.Children) {
 		if !f.Children[n].Done {
 			return false
 		}

@@ -66,6 +66,7 @@ func TestFanOutCostsWhatItsWidthSays(t *testing.T) {
 	for kind := range fans {
 		t.Run(kind, func(t *testing.T) {
 			eachStore(t, func(t *testing.T, s runtime.Store) {
+				t.Helper()
 				narrow, wide := fan(t, s, kind, 400), fan(t, s, kind, 1600)
 				few, many := time.Hour, time.Hour
 				for n := 0; n < 2 || n < rounds && many > most*few; n++ {
@@ -87,6 +88,7 @@ func BenchmarkFan(b *testing.B) {
 		for _, children := range []int{400, 1600} {
 			b.Run(fmt.Sprint(kind, "/", children), func(b *testing.B) {
 				eachStore(b, func(b *testing.B, s runtime.Store) {
+					b.Helper()
 					run := fan(b, s, kind, children)
 					for b.Loop() {
 						run()

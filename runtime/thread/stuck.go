@@ -74,7 +74,7 @@ func (e *Engine) cannotMove(row *runtime.ThreadRow, why error) {
 		at = stuckThread{version: row.Version}
 	}
 	at.wait = min(max(2*at.wait, firstWait), mostWait)
-	at.last, at.next = now, now.Add(at.wait-rand.N(at.wait/2)) // not all at the same time
+	at.last, at.next = now, now.Add(at.wait-rand.N(at.wait/2)) //nolint:gosec // it only spreads them
 	s.threads[row.ID] = at
 	if last, found := s.told[row.Fingerprint]; !found || now.Sub(last) >= mostWait {
 		s.told[row.Fingerprint] = now

@@ -25,16 +25,17 @@ func TestBackupHasEveryAnswerFromBeforeIt(t *testing.T) {
 	var mu sync.Mutex
 	var answered []string
 	ctx, stop := context.WithCancel(t.Context())
+	whole := context.WithoutCancel(ctx) // what has begun goes on
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				th, err := e.Start(t.Context(), thread.Begin{Machine: "mail", Input: 4711, User: "ann"})
+				th, err := e.Start(whole, thread.Begin{Machine: "mail", Input: 4711, User: "ann"})
 				if err == nil {
-					_, err = e.Wait(t.Context(), th.ID)
+					_, err = e.Wait(whole, th.ID)
 				}
 				if err == nil {
-					_, err = e.Answer(t.Context(), th.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
+					_, err = e.Answer(whole, th.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
 				}
 				if !assert.NoError(t, err) {
 					return

@@ -103,7 +103,7 @@ func logCopies(tr *trial) {
 	c.Entries = nil
 	for n := range many {
 		c.Entries = append(c.Entries, last[0])
-		c.Entries[n].Seq, c.Entries[n].Text = int64(n+1), fmt.Sprint(n)
+		c.Entries[n].Seq, c.Entries[n].Text = int64(n+1), strconv.Itoa(n)
 	}
 	copied := c.Entries
 	failure := errors.New("it cannot be read")
