@@ -148,7 +148,7 @@ func (d *driver) settled(c *runtime.Change) {
 		}
 	}
 	for _, r := range d.runs {
-		r.stored = true // or it was stopped
+		r.stored = r.stored || r.continues(d.base) // else it was stopped, and its end is still to come
 	}
 	d.tell()
 	done := d.pending
