@@ -65,7 +65,7 @@ func (f *answerForm) of(request json.RawMessage) (json.RawMessage, error) {
 	var asked offer
 	switch {
 	case json.Unmarshal(request, &asked) != nil: // its choices have another form
-		return f.loose, nil
+		return f.loose, nil //nolint:nilerr // the request was checked when it was raised
 	case len(asked.Choices)+len(asked.Confirmations) == 0:
 		return f.bare, nil
 	}
