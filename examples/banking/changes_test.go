@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func TestAChangedAmountNeedsItsCode(t *testing.T) {
 	t.Parallel()
 	begin := []string{"transfer", "Ann Lee", iban, "500"}
-	atConfirm := append(begin[:4:4], "rent", "savings")
+	atConfirm := slices.Concat(begin[:4], []string{"rent", "savings"})
 	for name, lines := range map[string][]string{
 		"no, change it":             append(atConfirm[:6:6], "no, change the amount", "15000"),
 		"corrected at the confirm":  append(atConfirm[:6:6], "actually 15000"),

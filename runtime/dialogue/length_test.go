@@ -70,7 +70,7 @@ func TestHistoryHasRoomForTheLastLines(t *testing.T) {
 		assert.Equal(w, []Line{{false, "IBAN?"}}, told[len(told)-1:])
 		total := 0
 		for _, l := range told {
-			assert.True(w, strings.ToValidUTF8(l.Text, "?") == l.Text, l.Text)
+			assert.Equal(w, strings.ToValidUTF8(l.Text, "?"), l.Text)
 			total += len(l.Text)
 		}
 		assert.LessOrEqual(w, total, 20)

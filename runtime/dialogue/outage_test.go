@@ -90,8 +90,9 @@ func (l *lines) count(t *testing.T, level, msg string, code runtime.Code) int {
 	n := 0
 	for line := range bytes.Lines(l.buf.Bytes()) {
 		var row struct {
-			Level, Msg string
-			Code       runtime.Code
+			Level string       `json:"level"`
+			Msg   string       `json:"msg"`
+			Code  runtime.Code `json:"code"`
 		}
 		require.NoError(t, json.Unmarshal(line, &row))
 		if row.Level == level && row.Msg == msg && row.Code == code {

@@ -278,7 +278,7 @@ func TestS15_AGUIOfflineBatch(t *testing.T) {
 		d.run(showing(i, input("3", "Acme", away))).refuses("pending_interrupt")
 		d.run(inputIn("b", "2", "drie", away)).succeeds("B2")
 	}
-	assert.Equal(t, 4, d.asked("general"), "each on its own thread, in order, once")
+	assert.Equal(t, 4, d.asked(), "each on its own thread, in order, once")
 	d.run(input("4", "", resumes(i.ID, `"Acme"`), away)).succeeds("Klaar.")
 }
 

@@ -114,11 +114,11 @@ func asksModel(agent string) func(llm.Request) bool {
 	return func(r llm.Request) bool { return r.System == agent }
 }
 
-// asked counts the requests of an agent's model.
-func (d *desk) asked(agent string) int {
+// asked counts the requests of the general agent's model.
+func (d *desk) asked() int {
 	n := 0
 	for _, r := range d.model.Asked() {
-		if asksModel(agent)(r) {
+		if asksModel("general")(r) {
 			n++
 		}
 	}

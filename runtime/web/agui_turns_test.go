@@ -68,7 +68,7 @@ func TestS2_AGUIAnswer(t *testing.T) {
 			s := d.run(answer(i)).succeeds("Uw rapport is klaar.")
 			assert.Contains(t, s.result("q1").Content, "Acme,")
 			assert.Equal(t, []string{"s1"}, s.started(), "only what is new is called: no second beginning of the question")
-			assert.Equal(t, 1, d.asked("general"), "no call of the general agent")
+			assert.Equal(t, 1, d.asked(), "no call of the general agent")
 			assert.Equal(t, 1, d.done("extract_inspection_data"))
 			assert.Equal(t, 1, d.done("submit_verification_answers"))
 			assert.Equal(t, "completed", s.state().Status)
@@ -112,7 +112,7 @@ func TestS4_AGUIAfterTheReport(t *testing.T) {
 	assert.Equal(t, "general", s.state().CurrentAgent, "triaged by the general agent")
 	d.run(input("r4", "en vroeger?")).succeeds("Twee bezoeken.")
 	d.run(input("r5", "tot ziens")).succeeds("Dag.")
-	assert.Equal(t, 4, d.asked("general"))
+	assert.Equal(t, 4, d.asked())
 	require.NoError(t, d.model.Left())
 }
 

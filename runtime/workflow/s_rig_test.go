@@ -189,13 +189,13 @@ type countedStore struct {
 
 // Announce implements [runtime.Presence].
 func (c *countedStore) Announce(ctx context.Context) (id string, leave func(), err error) {
-	id, c.leave, err = c.Store.(runtime.Presence).Announce(ctx) //nolint:forcetypeassert // all stores here have it
+	id, c.leave, err = c.Store.(runtime.Presence).Announce(ctx)
 	return id, c.leave, err
 }
 
 // Ended implements [runtime.Presence].
 func (c *countedStore) Ended(id string) bool {
-	return c.Store.(runtime.Presence).Ended(id) //nolint:forcetypeassert // all stores here have it
+	return c.Store.(runtime.Presence).Ended(id)
 }
 
 var errCut = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store", Err: errors.New("it is cut off")}

@@ -160,12 +160,12 @@ func (m *mortal) Commit(ctx context.Context, changes ...*runtime.Change) error {
 
 // Announce implements [runtime.Presence].
 func (m *mortal) Announce(ctx context.Context) (id string, leave func(), err error) {
-	return m.Store.(runtime.Presence).Announce(ctx) //nolint:forcetypeassert // all stores here have it
+	return m.Store.(runtime.Presence).Announce(ctx)
 }
 
 // Ended implements [runtime.Presence].
 func (m *mortal) Ended(id string) bool {
-	return m.Store.(runtime.Presence).Ended(id) //nolint:forcetypeassert // all stores here have it
+	return m.Store.(runtime.Presence).Ended(id)
 }
 
 // Load refuses when the process is dead.
