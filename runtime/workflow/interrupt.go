@@ -140,7 +140,7 @@ func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string,
 	if err != nil {
 		return nil, "", err
 	}
-	schema, err := s.form.of(r.Request)
+	schema, err := s.answers.of(r.Request)
 	if err != nil {
 		return nil, "", err
 	}

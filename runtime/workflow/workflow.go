@@ -61,7 +61,7 @@ type Machine struct {
 	program runtime.Program
 	tables  *runtime.Tables
 	cfg     Config
-	form    *answerForm
+	answers *answerForm
 }
 
 // New makes the machine of a generated package: workflow.New(routes.New(handlers), workflow.Config{...}). A Config with a Model and without
@@ -73,11 +73,11 @@ func New(p runtime.Program, cfg Config) (*Machine, error) {
 	if cfg.Reviewer != nil && cfg.Prompts == nil {
 		return nil, invalid("new workflow", "a model needs Config.Prompts")
 	}
-	form, err := newAnswerForm(&p)
+	answers, err := newAnswerForm(&p)
 	if err != nil {
 		return nil, invalid("new workflow", "the schema of %s cannot be read: %w", p.Tables.Answer, err)
 	}
-	return &Machine{program: p, tables: p.Tables, cfg: cfg, form: form}, nil
+	return &Machine{program: p, tables: p.Tables, cfg: cfg, answers: answers}, nil
 }
 
 // Name returns "workflow".
