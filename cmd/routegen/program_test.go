@@ -103,9 +103,14 @@ func scripts(t *testing.T, dir string) testscript.Params {
 	}
 }
 
-// goEnv lets the go command in a script use the caches of the one that runs the test, and no network.
+// goEnv lets the go command in a script use the caches of the one that runs the test, and no network. Modules that no package of this platform
+// imports are fetched before: the go command looks into them for a package that it does not find.
 func goEnv(t *testing.T) []string {
 	t.Helper()
+	fetch := exec.CommandContext(t.Context(), "go", "mod", "download")
+	fetch.Dir = filepath.Join("..", "..")
+	said, err := fetch.CombinedOutput()
+	require.NoError(t, err, "%s", said)
 	out, err := exec.CommandContext(t.Context(), "go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
 	require.NoError(t, err)
 	values := map[string]string{}
