@@ -297,7 +297,8 @@ func (r *review) DecodeField(d *runtime.Decoder, name string) {
 
 // Choose lets the model choose the routing of the node whose handler calls it, from the node's prompt and the schema of its routing. A reply
 // that breaks the rules goes back to the model once. The prompt has the reroute event that is pending when the model is asked, and a change that
-// a person gave after a pause. The call is an effect, see [thread.Do]: its reply is stored, and is made anew only when the node's own interrupt has come back to it.
+// a person gave after a pause. The call is an effect of [thread.Do]: its reply is stored at most 100 ms after it came. Until then a process that
+// dies lets the call be made again; afterwards it is made anew only when the node's own interrupt has come back to it.
 func Choose[T any, R interface {
 	*T
 	runtime.Routing
