@@ -289,7 +289,7 @@ func (a *audit) acknowledged(k *ack) {
 	}
 	types := map[string][]runtime.EntryType{
 		"start": {runtime.EntryEntered}, "message": {runtime.EntryEntered},
-		"answer": {runtime.EntryAnswered}, "escape": {runtime.EntryEscape}, "cancel": {runtime.EntryOver},
+		"answer": {runtime.EntryAnswered}, "escape": {runtime.EntryEscape}, "cancel": {runtime.EntryOver, runtime.EntryReturned},
 		"fork": {runtime.EntryStarted}, "reroute": {runtime.EntryReroute, runtime.EntryMessage},
 		"touch": {runtime.EntryClaimed, runtime.EntryExtended},
 	}[k.op]

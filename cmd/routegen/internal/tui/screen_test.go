@@ -27,7 +27,7 @@ func TestColour(t *testing.T) {
 	id := r.begin("sure", "x")
 	for _, color := range []bool{true, false} {
 		s := r.watch(id, 80, 24, color)
-		s.sees("  Question, until", "Delete all of it?", "Esc pause", "waiting")
+		s.sees("  Question", "Delete all of it?", "Esc pause", "waiting")
 		s.leave()
 		assert.Equal(t, color, colours.MatchString(s.bytes()), "%q", s.bytes())
 	}
