@@ -55,6 +55,7 @@ func TestTextAnswersAQuestionWithChoices(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.on("orchestrator", w.offers(), w.stops("orchestrator"))
 				w.open()
+				a := a // each store has its own
 				a.Interrupt, a.By = w.asked(w.start("OrchestratorRequest"), runtime.KindAgentQuestion).ID, "bob"
 				i, err := w.e.Answer(w.Context(), "", a)
 				require.NoError(w, err)
