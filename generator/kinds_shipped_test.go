@@ -13,7 +13,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Nothing that is shipped gives up a program's work because nobody answered: neither the default kinds nor a spec that people copy.
+// Nothing that is shipped ends a program's work when an answer does not come: neither the default kinds nor a spec that people copy.
 func TestNoShippedKindEndsWorkThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	ends := regexp.MustCompile(`deadline:.*then: *(expire|cancel)`)

@@ -262,7 +262,7 @@ func TestChat(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), "help was asked for")
 }
 
-// TestConversationsAreTheUsersOwn: without -db they are in a directory that nobody else may read.
+// TestConversationsAreTheUsersOwn: without -db they are in a directory that other users cannot read.
 func TestConversationsAreTheUsersOwn(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} { // of all systems

@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return chat(ctx, talk, dialogue.Message{Thread: *user, User: *user, Language: *language}, in, out)
 }
 
-// ownFile is where the conversations of whoever runs the program are kept. Its directory is made.
+// ownFile returns the file for the conversations of the current user. It makes the directory.
 func ownFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {

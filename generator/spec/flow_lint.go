@@ -94,7 +94,7 @@ func (s *flowScope) leadsTo(sort func(*flowStep) bool) map[*flowStep]*flowStep {
 	return acts
 }
 
-// lintDeny warns of an action behind a question whose no nobody has thought of.
+// lintDeny warns of an action behind a question that has no way on for the answer no.
 func (s *flowScope) lintDeny() {
 	acts := s.leadsTo(func(*flowStep) bool { return true })
 	for _, step := range s.steps {

@@ -343,7 +343,7 @@ func (p *person) answer(i *web.Interrupt) {
 	again.Wait()
 }
 
-// decide says what is answered. It reports false for a question that is none of the machines'.
+// decide says what is answered. It reports false for a question that it does not know.
 func (p *person) decide(i *web.Interrupt, a *runtime.Answer) bool {
 	word := []string{"yes", "no"}[p.random.IntN(2)]
 	switch {

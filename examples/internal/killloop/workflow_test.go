@@ -89,7 +89,7 @@ func (n nodes) Orchestrator(ctx context.Context, c runtime.Call, r *routes.Orche
 // told is the answer that led to a node; "" when none did.
 func told(c runtime.Call) string {
 	var text string
-	_ = json.Unmarshal(c.Answer, &text) // an answer of another form is none of the loop's
+	_ = json.Unmarshal(c.Answer, &text) // the loop gives no answer of another form
 	return text
 }
 

@@ -94,7 +94,7 @@ func (s *state) rerouted(e *rerouted) []job {
 		f.refused = refusalText(e.err)
 		return nil
 	case e.ack == workflow.IgnoredTargetNotActive:
-		s.notice = "That node does not run any more: nothing was sent."
+		s.notice = "That node is no longer running: nothing was sent."
 	case e.ack == workflow.Queued:
 		s.notice = "Sent to " + to + ", after the order that came before."
 	default:

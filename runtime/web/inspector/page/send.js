@@ -6,7 +6,7 @@ import {h, modal, say, swap, uid} from "./dom.js";
 const told = {
   REQUESTED: (from, to) => `${from} is told to interrupt; then the work goes on at ${to}`,
   QUEUED: (from, to) => `Sent to ${to}, after the order that came before`,
-  IGNORED_TARGET_NOT_ACTIVE: (from) => `${from} does not run any more: nothing was sent`,
+  IGNORED_TARGET_NOT_ACTIVE: (from) => `${from} is no longer running: nothing was sent`,
 };
 
 // confirmSend asks why, and which node when several run, and sends the event. It resolves to whether
