@@ -10,10 +10,10 @@ GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo generate check test slow race fuzz bench lint
+.PHONY: help run demo generate check test slow race fuzz bench bench-peers lint words
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## generate from routes.yaml, print the routes and their schema sizes, and run the whole system with scripted answers
 	$(ROUTEGEN) generate
@@ -29,7 +29,6 @@ generate: ## write the output of routes.yaml
 
 check: ## compare the committed output with routes.yaml; writes nothing
 	$(ROUTEGEN) check
-	$(ROUTEGEN) -C examples/multiagent check
 	$(ROUTEGEN) -C examples/planexecute check
 	$(ROUTEGEN) -C examples/inspection check
 	$(ROUTEGEN) -C examples/banking check
@@ -59,8 +58,12 @@ fuzz: ## fuzz each target for FUZZTIME (20000x: so many runs)
 bench: ## run every benchmark
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
+bench-peers: ## compare with go-jsonschema, oapi-codegen and protoc-gen-go; writes docs/benchmarks.md
+	cd generator/peers && $(GO) run . -rounds 3
+
 lint: ## go vet, gofmt, golangci-lint
 	$(GO) vet ./...
+	$(GO) vet -tags slow ./...
 	@fmt=$$($(GO) env GOROOT)/bin/gofmt; [ -x "$$fmt" ] || fmt=gofmt; \
 	bad=$$("$$fmt" -l $$($(GO) list -f '$(GOFILES)' ./...)) || exit 1; \
 	[ -z "$$bad" ] || { echo "gofmt wants to change:" >&2; echo "$$bad" >&2; echo "run: gofmt -w on them" >&2; exit 1; }
@@ -70,3 +73,6 @@ lint: ## go vet, gofmt, golangci-lint
 		echo "SKIPPED: golangci-lint cannot be fetched or built here. Only go vet and gofmt were run. The reason is shown by:" >&2; \
 		echo "  $(GOLANGCI) version" >&2; \
 	fi
+
+words: ## list the names of functions and types that stand in more than three packages
+	@ROUTEGEN_WORDS=1 $(GO) test -count=1 -run TestNamesSayWhatTheyAreOf -v . | grep -E '^ +(architecture_words_test|[0-9]+ )' || true

@@ -11,19 +11,23 @@ import (
 	"github.com/routegen/routegen/templates"
 )
 
-// BenchmarkResolve is what one interrupt costs without model and store: the narrowed schema, the prompt, and the checks of the reply. Beside
-// it stands the way without generated code, and that for the schema alone.
+// BenchmarkResolve is what one interrupt costs without model and store: the narrowed schema, the
+// prompt, and the checks of the reply. Beside it stands the way without generated code, and that
+// for the schema alone.
 func BenchmarkResolve(b *testing.B) {
 	program := routes.New(routes.UnimplementedHandlers{})
 	prompts, err := prompt.New(&program, templates.Prompts(nil))
 	require.NoError(b, err)
 	route := &program.Tables.Routes[0]
 	set := routes.AllRoutes().Only(1)
-	reply := []byte(`{"` + route.Field + `":{"goal":"ship it","phase":"DISCOVERY","feedback":"go left"}}`)
+	reply := []byte(`{"` + route.Field +
+		`":{"goal":"ship it","phase":"DISCOVERY","feedback":"go left"}}`)
 	view := prompt.View{
-		Node: route.Node, Request: []byte(`{"goal":"ship it","phase":"DISCOVERY"}`), Allowed: []string{route.Field},
-		Answer: []byte(`"go left"`), Interrupt: 1,
-		Asked: []byte(`{"type":"HUMAN_REVIEW","reason":"which way?","phase":"DISCOVERY","goal":"ship it","workflowContext":"at the start"}`),
+		Node: route.Node, Request: []byte(`{"goal":"ship it","phase":"DISCOVERY"}`),
+		Allowed: []string{route.Field},
+		Answer:  []byte(`"go left"`), Interrupt: 1,
+		Asked: []byte(
+			`{"type":"HUMAN_REVIEW","reason":"which way?","phase":"DISCOVERY","goal":"ship it","workflowContext":"at the start"}`),
 	}
 	allowed := func(name string) bool { return name == route.Field }
 	b.Run("generated", func(b *testing.B) {

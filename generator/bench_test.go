@@ -35,9 +35,11 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-// BenchmarkSelect times finding the one branch that is set, beside the way that needs no generated code.
+// BenchmarkSelect times finding the one branch that is set, beside the way that needs no generated
+// code.
 func BenchmarkSelect(b *testing.B) {
-	routing := &routes.InterruptRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: "ship"}}
+	routing :=
+		&routes.InterruptRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: "ship"}}
 	b.Run("generated", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -79,21 +81,25 @@ func reflectSelected(routing any) any {
 	return found
 }
 
-// BenchmarkSchema times the schema of narrowed interrupt routings, beside reflecting over the struct, pruning and marshalling.
+// BenchmarkSchema times the schema of narrowed interrupt routings, beside reflecting over the
+// struct, pruning and marshalling.
 func BenchmarkSchema(b *testing.B) {
 	sets := []struct {
 		name string
 		set  routes.InterruptRouteSet
 	}{
 		{"one", routes.AllRoutes().Only(routes.RouteReview)},
-		{"three", routes.AllRoutes().Only(routes.RouteReview, routes.RouteOrchestrator, routes.RouteDiscoveryDispatch)},
+		{"three", routes.AllRoutes().Only(routes.RouteReview, routes.RouteOrchestrator,
+			routes.RouteDiscoveryDispatch)},
 		{"thirteen", routes.AllRoutes().Without(routes.RouteTicketDispatch)},
 		{"all", routes.AllRoutes()},
 	}
 	program := routes.New(routes.UnimplementedHandlers{})
 	branches := program.Tables.Routings[0].Branches
-	for _, n := range []int{3, 7, 13} { // Union remembers nothing: this is what a set costs when it is first asked for
-		for name, heap := range map[string]int{"composed": 32 << 20, "composed-in-empty-heap": 0} { // empty, it is collected every 300 texts
+	// Union remembers nothing: this is what a set costs when it is first asked for
+	for _, n := range []int{3, 7, 13} {
+		// empty, it is collected every 300 texts
+		for name, heap := range map[string]int{"composed": 32 << 20, "composed-in-empty-heap": 0} {
 			b.Run(fmt.Sprintf("%s=%d", name, n), func(b *testing.B) {
 				held := make([]byte, heap)
 				b.ReportAllocs()
@@ -135,8 +141,8 @@ func BenchmarkSchema(b *testing.B) {
 	}
 }
 
-// reflectSchema reflects the whole union, takes away the routes outside the set and the definitions that nothing reaches
-// any more, and marshals the rest.
+// reflectSchema reflects the whole union, takes away the routes outside the set and the definitions
+// that nothing reaches any more, and marshals the rest.
 func reflectSchema(b *testing.B, set routes.InterruptRouteSet) []byte {
 	b.Helper()
 	reflector := &invopop.Reflector{Anonymous: true}
@@ -178,13 +184,15 @@ func reflectSchema(b *testing.B, set routes.InterruptRouteSet) []byte {
 var reply = makeReply()
 
 func makeReply() []byte {
-	text := `{"reviewRequest":{"content":"","criteria":"Every exported name says what it promises.","returnToDiscoveryCollector":{"goal":"Know the code base","discoveryResults":"Three modules, one of them without tests."}}}`
+	text :=
+		`{"reviewRequest":{"content":"","criteria":"Every exported name says what it promises.","returnToDiscoveryCollector":{"goal":"Know the code base","discoveryResults":"Three modules, one of them without tests."}}}`
 	pad := 316 - len(text)
-	return []byte(strings.Replace(text, `"content":""`, `"content":"`+strings.Repeat("The change to be judged. ", 20)[:pad]+`"`, 1))
+	return []byte(strings.Replace(text, `"content":""`,
+		`"content":"`+strings.Repeat("The change to be judged. ", 20)[:pad]+`"`, 1))
 }
 
-// BenchmarkDecode times the strict decoding of a model's reply with every check, beside decoding and validating with two
-// JSON Schema validators.
+// BenchmarkDecode times the strict decoding of a model's reply with every check, beside decoding
+// and validating with two JSON Schema validators.
 func BenchmarkDecode(b *testing.B) {
 	require.Len(b, reply, 316)
 	allowed := routes.AllRoutes().Only(routes.RouteReview)
@@ -238,7 +246,8 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// plainRouting is the decoded part of the routing without the strict methods: what encoding/json alone fills.
+// plainRouting is the decoded part of the routing without the strict methods: what encoding/json
+// alone fills.
 type plainRouting struct {
 	ReviewRequest *struct {
 		Content                    string `json:"content"`

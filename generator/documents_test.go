@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// text draws strings with everything that JSON writers treat specially, NUL left out: the decoders refuse it by promise.
+// text draws strings with everything that JSON writers treat specially, NUL left out: the decoders
+// refuse it by promise.
 func text() *rapid.Generator[string] {
 	return rapid.StringOfN(rapid.RuneFrom([]rune("ab <>&\"\\/\u2028é\u200d😀\t\n{}[]:,0")), 0, 6, -1)
 }
@@ -48,7 +49,8 @@ func (m *maker) value(s map[string]any, depth int) any {
 	case string:
 		return m.typed(kind, s, depth)
 	}
-	return rapid.SampledFrom([]any{nil, true, json.Number("0"), "x", []any{}, map[string]any{}}).Draw(m.t, "any")
+	return rapid.SampledFrom([]any{nil, true, json.Number("0"), "x", []any{}, map[string]any{}}).
+		Draw(m.t, "any")
 }
 
 func (m *maker) typed(kind string, s map[string]any, depth int) any {
@@ -60,7 +62,8 @@ func (m *maker) typed(kind string, s map[string]any, depth int) any {
 	case "integer":
 		return json.Number(strconv.FormatInt(rapid.Int64Range(-9, 1<<53).Draw(m.t, "int"), 10))
 	case "number":
-		return json.Number(rapid.SampledFrom([]string{"0", "-1.5", "1e3", "0.25", "7"}).Draw(m.t, "number"))
+		return json.Number(rapid.SampledFrom([]string{"0", "-1.5", "1e3", "0.25", "7"}).
+			Draw(m.t, "number"))
 	case "string":
 		return m.string(s)
 	case "array":
@@ -90,7 +93,8 @@ func (m *maker) object(s map[string]any, depth int) any {
 		required = []any{names[0]}
 	}
 	for _, name := range names {
-		if slices.Contains(required, any(name)) || depth <= deep && rapid.Bool().Draw(m.t, "has "+name) {
+		if slices.Contains(required, any(name)) || depth <= deep && rapid.Bool().
+			Draw(m.t, "has "+name) {
 			out[name] = m.value(properties[name].(map[string]any), depth)
 		}
 	}
@@ -102,7 +106,8 @@ func (m *maker) string(s map[string]any) any {
 		return rapid.StringMatching(pattern).Draw(m.t, "matching")
 	}
 	if s["format"] == "date-time" {
-		return rapid.SampledFrom([]string{"2026-11-21T13:07:19Z", "1999-12-31T23:59:59.5+02:00", "0001-01-01T00:00:00Z"}).Draw(m.t, "time")
+		return rapid.SampledFrom([]string{"2026-11-21T13:07:19Z", "1999-12-31T23:59:59.5+02:00",
+			"0001-01-01T00:00:00Z"}).Draw(m.t, "time")
 	}
 	return text().Draw(m.t, "string")
 }
@@ -141,7 +146,8 @@ type place struct {
 	key   string
 }
 
-// places lists every value of a document. The document is changed in place by put and drop; root holds it.
+// places lists every value of a document. The document is changed in place by put and drop; root
+// holds it.
 func places(root *any) []place {
 	var out []place
 	var walk func(p place)
@@ -162,23 +168,27 @@ func places(root *any) []place {
 	return out
 }
 
-// mutate changes one thing in a copy of a document: mostly something that makes it wrong, sometimes something that must
-// not matter. names are keys worth adding: hidden fields and routes outside the set.
+// mutate changes one thing in a copy of a document: mostly something that makes it wrong, sometimes
+// something that must not matter. names are keys worth adding: hidden fields and routes outside the
+// set.
 func mutate(t *rapid.T, doc any, names []string) any {
 	root := clone(doc)
 	all := places(&root)
 	p := rapid.SampledFrom(all).Draw(t, "place")
 	switch rapid.IntRange(0, 6).Draw(t, "change") {
 	case 0:
-		p.put(rapid.SampledFrom([]any{true, "x", "", json.Number("1"), json.Number("1.5"), json.Number("2.0"), []any{}, map[string]any{},
-			[]any{map[string]any{"key": "a", "value": "b"}}, "2026-11-21", "BRANCH", "human_review"}).Draw(t, "value"))
+		p.put(rapid.SampledFrom([]any{true, "x", "", json.Number("1"), json.Number("1.5"),
+			json.Number("2.0"), []any{}, map[string]any{},
+			[]any{map[string]any{"key": "a", "value": "b"}}, "2026-11-21", "BRANCH",
+			"human_review"}).Draw(t, "value"))
 	case 1:
 		if p.drop != nil {
 			p.drop()
 		}
 	case 2:
 		if o, ok := p.value.(map[string]any); ok {
-			o[rapid.SampledFrom(names).Draw(t, "name")] = rapid.SampledFrom([]any{nil, "x", map[string]any{}}).Draw(t, "added")
+			o[rapid.SampledFrom(names).Draw(t, "name")] =
+				rapid.SampledFrom([]any{nil, "x", map[string]any{}}).Draw(t, "added")
 		}
 	case 3: // another letter case: of a key, and of a text
 		if s, ok := p.value.(string); ok && rapid.Bool().Draw(t, "text") {

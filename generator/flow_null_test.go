@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNullInASetStepIsALiteral: the table says null where a step empties a slot, and the package still compiles.
+// TestNullInASetStepIsALiteral: the table says null where a step empties a slot, and the package
+// still compiles.
 func TestNullInASetStepIsALiteral(t *testing.T) {
 	t.Parallel()
 	const row = `Value: &runtime.Expr{Op: runtime.OpValue, Value: "null"}`

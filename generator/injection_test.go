@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -46,7 +47,8 @@ var payloads = map[string]string{
 	"end of a fence":             "```\n# Heading",
 }
 
-// slots are the places of the small spec that a text can stand at. Those that make names take nothing but names.
+// slots are the places of the small spec that a text can stand at. Those that make names take
+// nothing but names.
 var slots = []struct {
 	name, old, wrong string // wrong has PAYLOAD
 	isName           bool
@@ -61,7 +63,8 @@ var slots = []struct {
 	{"guidance", "vars: [goal]}", "vars: [goal], guidance: PAYLOAD}", false},
 	{"template", "template: workflow/planner", "template: PAYLOAD", false},
 	{"deprecation", "doc: How heavy it is.", "doc: Weight., deprecated: PAYLOAD", false},
-	{"default", "name: {type: string,", "name: {type: string, optional: true, default: PAYLOAD,", false},
+	{"default", "name: {type: string,", "name: {type: string, optional: true, default: PAYLOAD,",
+		false},
 	{"example", "name: {type: string,", "name: {type: string, examples: [PAYLOAD],", false},
 	{"pattern", "name: {type: string,", "name: {type: string, pattern: PAYLOAD,", false},
 	{"alias", "agent_type: PLANNER", "aliases: [PAYLOAD]", true},
@@ -72,21 +75,26 @@ var slots = []struct {
 	{"JSON name", "name: {type: string,", "name: {type: string, json: PAYLOAD,", true},
 	{"Go name", "name: {type: string,", "name: {type: string, go_name: PAYLOAD,", true},
 	{"name of a field", "weight: {", "PAYLOAD: {", true},
-	{"name of a type", "  Item:\n", "  PAYLOAD: {doc: Other., fields: {a: {type: string, doc: Text.}}}\n  Item:\n", true},
+	{"name of a type", "  Item:\n",
+		"  PAYLOAD: {doc: Other., fields: {a: {type: string, doc: Text.}}}\n  Item:\n", true},
 	{"name of a routing", "agent_type: PLANNER", "routing: PAYLOAD", true},
 	{"name of a branch", "builderRequest: BuilderRequest", "PAYLOAD: BuilderRequest", true},
 	{"package", "package: routes", "package: PAYLOAD", true},
-	{"bound type", "request: {doc: Asks for a plan.,", "request: {doc: Asks for a plan., go_type: PAYLOAD,", true},
+	{"bound type", "request: {doc: Asks for a plan.,",
+		"request: {doc: Asks for a plan., go_type: PAYLOAD,", true},
 }
 
 // legalNames are the payloads that are nothing but a name where they stand.
 var legalNames = map[string][]string{
-	"predeclared": {"field of a route", "JSON name", "name of a field", "name of a branch", "action", "tag of a route"},
-	"blank":       {"JSON name"},
-	"keyword":     {"field of a route", "JSON name", "name of a field", "name of a branch", "action", "tag of a route"},
+	"predeclared": {"field of a route", "JSON name", "name of a field", "name of a branch",
+		"action", "tag of a route"},
+	"blank": {"JSON name"},
+	"keyword": {"field of a route", "JSON name", "name of a field", "name of a branch",
+		"action", "tag of a route"},
 }
 
-// contents is what the Go files of an output declare, and the comments in it that a tool would obey.
+// contents is what the Go files of an output declare, and the comments in it that a tool would
+// obey.
 func contents(t *testing.T, files map[string][]byte) (declared, directives []string) {
 	t.Helper()
 	for name, text := range files {
@@ -98,7 +106,8 @@ func contents(t *testing.T, files map[string][]byte) (declared, directives []str
 		default:
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), name, text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		assert.True(t, ast.IsGenerated(file), "%s", name)
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -119,7 +128,8 @@ func contents(t *testing.T, files map[string][]byte) (declared, directives []str
 		})
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSpace(line)
-			if rest, comment := strings.CutPrefix(line, "//"); comment && rest != "" && rest[0] != ' ' || strings.HasPrefix(line, "/*") ||
+			if rest, comment := strings.CutPrefix(line, "//"); comment && rest != "" &&
+				rest[0] != ' ' || strings.HasPrefix(line, "/*") ||
 				strings.HasPrefix(rest, " +build") || strings.HasPrefix(rest, " #cgo") {
 				directives = append(directives, line)
 			}
@@ -130,15 +140,17 @@ func contents(t *testing.T, files map[string][]byte) (declared, directives []str
 	return declared, directives
 }
 
-// TestInjectionIsRefusedOrInert puts each payload at each place. It is refused with a finding, or it stays text: the
-// output parses, declares what it declared before, and no comment became an order.
+// TestInjectionIsRefusedOrInert puts each payload at each place. It is refused with a finding, or
+// it stays text: the output parses, declares what it declared before, and no comment became an
+// order.
 func TestInjectionIsRefusedOrInert(t *testing.T) {
 	t.Parallel()
 	for _, slot := range slots {
 		require.Contains(t, smallSpec, slot.old, "%s", slot.name)
 		text := strings.Replace(smallSpec, slot.old, slot.wrong, 1)
 		with := func(value string) *generator.Result {
-			return generator.Generate("routes.yaml", []byte(strings.Replace(text, "PAYLOAD", value, 1)))
+			return generator.Generate("routes.yaml",
+				[]byte(strings.Replace(text, "PAYLOAD", value, 1)))
 		}
 		t.Run(slot.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +177,8 @@ func TestInjectionIsRefusedOrInert(t *testing.T) {
 				assert.Equal(t, declared, nowDeclared, "%s", name)
 				assert.Equal(t, directives, nowDirectives, "%s", name)
 			}
-			assert.True(t, slot.isName || inert > 3, "some texts are legal here, so some must have been rendered")
+			assert.True(t, slot.isName || inert > 3,
+				"some texts are legal here, so some must have been rendered")
 		})
 	}
 }
@@ -173,10 +186,13 @@ func TestInjectionIsRefusedOrInert(t *testing.T) {
 // assertRefused checks that the refusal has a place, and came before anything was rendered.
 func assertRefused(t *testing.T, payload string, r *generator.Result) {
 	t.Helper()
-	isError := func(f spec.Finding) bool { return f.Severity == spec.Error && f.At.Start.Line > 0 }
+	isError := func(f report.Finding) bool {
+		return f.Severity == report.Error && f.At.Start.Line > 0
+	}
 	assert.True(t, slices.ContainsFunc(r.Findings, isError), "%s", payload)
 	for _, f := range r.Findings {
-		assert.NotEqual(t, spec.RuleOutputBroken, f.Rule, "%s came as far as the rendering: %s", payload, f.Message)
+		assert.NotEqual(t, spec.RuleOutputBroken, f.Rule, "%s came as far as the rendering: %s",
+			payload, f.Message)
 	}
 }
 
@@ -186,7 +202,9 @@ func TestContentsSeesInjection(t *testing.T) {
 	head := "// Code generated by routegen from routes.yaml; DO NOT EDIT.\n\npackage p\n"
 	_, none := contents(t, map[string][]byte{"a.go": []byte(head + "// x\nvar A int\n")})
 	assert.Empty(t, none)
-	declared, orders := contents(t, map[string][]byte{"a.go": []byte(head + "//go:generate sh\n\n// +build x\nfunc init() {}\n")})
+	declared, orders := contents(t,
+		map[string][]byte{"a.go": []byte(
+			head + "//go:generate sh\n\n// +build x\nfunc init() {}\n")})
 	assert.Equal(t, []string{"func init"}, declared)
 	assert.Equal(t, []string{"// +build x", "//go:generate sh"}, orders)
 }

@@ -45,8 +45,8 @@ func ownResult(t *testing.T) *generator.Result {
 	return ownOnce.result
 }
 
-// compile hands a schema to the independent validator, formats asserted. One that does not compile is an error: a
-// dangling reference among them.
+// compile hands a schema to the independent validator, formats asserted. One that does not compile
+// is an error: a dangling reference among them.
 func compile(text string) (*judge.Schema, error) {
 	doc, err := judge.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
@@ -67,7 +67,8 @@ func mustCompile(t require.TestingT, text string) *judge.Schema {
 	return s
 }
 
-// accepts asks the validator for its verdict on a value as encoding/json makes it, numbers as json.Number.
+// accepts asks the validator for its verdict on a value as encoding/json makes it, numbers as
+// json.Number.
 func accepts(s *judge.Schema, v any) bool { return s.Validate(v) == nil }
 
 // compact writes a value as JSON without HTML escapes.
@@ -110,9 +111,9 @@ func schemaOf(t require.TestingT, set routes.InterruptRouteSet, d runtime.Dialec
 
 var plainRef = regexp.MustCompile(`^#/\$defs/[A-Za-z0-9_]+$`)
 
-// faults looks at a composed schema with a walker of its own and names everything that narrowing may break: a reference
-// of another form, one that leads nowhere, a definition that nobody reaches, an object that is open, a required property
-// that is not there, a key beside a reference.
+// faults looks at a composed schema with a walker of its own and names everything that narrowing
+// may break: a reference of another form, one that leads nowhere, a definition that nobody reaches,
+// an object that is open, a required property that is not there, a key beside a reference.
 func faults(doc map[string]any) []string {
 	var out []string
 	defs, _ := doc["$defs"].(map[string]any)
@@ -129,7 +130,8 @@ func faults(doc map[string]any) []string {
 			target, there := defs[name]
 			switch {
 			case !plainRef.MatchString(text):
-				out = append(out, fmt.Sprintf("%s: reference %v is not of the form #/$defs/Name", at, ref))
+				out = append(out, fmt.Sprintf("%s: reference %v is not of the form #/$defs/Name",
+					at, ref))
 			case !there:
 				out = append(out, fmt.Sprintf("%s: reference %s leads nowhere", at, text))
 			case !reached[name]:
@@ -173,7 +175,8 @@ func list(v any) []any {
 	return items
 }
 
-// branchesOf lists the routes a schema of the interrupt routing offers, sorted by name, whatever its form.
+// branchesOf lists the routes a schema of the interrupt routing offers, sorted by name, whatever
+// its form.
 func branchesOf(doc map[string]any) []string {
 	properties, _ := doc["properties"].(map[string]any)
 	route, wrapped := properties["route"].(map[string]any)
@@ -189,7 +192,8 @@ func branchesOf(doc map[string]any) []string {
 	return names
 }
 
-// notNarrowedTo returns what keeps a document from being the routing narrowed to exactly these routes.
+// notNarrowedTo returns what keeps a document from being the routing narrowed to exactly these
+// routes.
 func notNarrowedTo(doc map[string]any, set routes.InterruptRouteSet) []string {
 	out := faults(doc)
 	var want []string

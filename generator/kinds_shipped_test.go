@@ -10,15 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator/spec"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Nothing that is shipped ends a program's work when an answer does not come: neither the default kinds nor a spec that people copy.
+// Nothing that is shipped ends a program's work when an answer does not come: neither the default
+// kinds nor a spec that people copy.
 func TestNoShippedKindEndsWorkThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	ends := regexp.MustCompile(`deadline:.*then: *(expire|cancel)`)
 	var files []string
-	for _, pattern := range []string{"../routes.yaml", "../examples/*/routes.yaml", "../cmd/routegen/skeleton/*.tmpl"} {
+	for _, pattern := range []string{"../routes.yaml", "../examples/*/routes.yaml",
+		"../cmd/routegen/skeleton/*.tmpl"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, found, pattern)
@@ -32,7 +34,7 @@ func TestNoShippedKindEndsWorkThatNobodyAnswers(t *testing.T) {
 	for _, k := range spec.DefaultKinds() {
 		assert.True(t, k.Deadline == nil || k.Deadline.None, k.Key.Value)
 	}
-	for _, k := range runtime.DefaultKinds() {
+	for _, k := range thread.DefaultKinds() {
 		assert.Nil(t, k.Deadline, k.Name)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/routegen/routegen/runtime/schema"
 )
 
-// reach holds what each route must cost, in the order of the contract: the records its own record reaches, and the fields
-// of it that a model sees.
+// reach holds what each route must cost, in the order of the contract: the records its own record
+// reaches, and the fields of it that a model sees.
 var reach = []struct {
 	field            string
 	records, visible int
@@ -39,8 +39,9 @@ var reach = []struct {
 
 const wholeUnion = 22 // records that all routes together reach, their own included
 
-// TestG8_NarrowedSchemas is scenario G8 by structure: the property, the definitions and the counts of every narrowed schema.
-func TestG8_NarrowedSchemas(t *testing.T) {
+// TestNarrowedSchemas is scenario G8 by structure: the property, the definitions and the counts
+// of every narrowed schema.
+func TestNarrowedSchemas(t *testing.T) {
 	t.Parallel()
 	all := everyRoute()
 	require.Len(t, all, len(reach))
@@ -53,7 +54,7 @@ func TestG8_NarrowedSchemas(t *testing.T) {
 				assert.Equal(t, reach[i].field, r.Field())
 				defs := doc["$defs"].(map[string]any)
 				assert.Len(t, defs, 1+reach[i].records, "%s", r)
-				own := defs[r.Request().String()].(map[string]any)
+				own := defs[r.Request()].(map[string]any)
 				assert.Len(t, own["properties"], reach[i].visible, "%s", r)
 				assert.Equal(t, []any{r.Field()}, doc["required"])
 				assert.Equal(t, false, doc["additionalProperties"])
@@ -69,33 +70,48 @@ func TestG8_NarrowedSchemas(t *testing.T) {
 	}
 }
 
-// TestG8_PlainShape holds the plain form to the contract's shape, key by key.
-func TestG8_PlainShape(t *testing.T) {
+// TestPlainShapeOfSchemas holds the plain form to the contract's shape, key by key.
+func TestPlainShapeOfSchemas(t *testing.T) {
 	t.Parallel()
-	two := schemaOf(t, setOf(routes.RoutePlanningOrchestrator, routes.RouteTicketCollector), runtime.Plain)
-	assert.Regexp(t, `^\{"type":"object","properties":\{"planningOrchestratorRequest":\{"\$ref":"#/\$defs/PlanningOrchestratorRequest"\},`+
-		`"ticketCollectorRequest":\{"\$ref":"#/\$defs/TicketCollectorRequest"\}\},"additionalProperties":false,"minProperties":1,"maxProperties":1,`+
-		`"\$defs":\{"PlanningOrchestratorRequest":\{.*\},"TicketCollectorRequest":\{.*\}\}\}$`, two)
+	two := schemaOf(t, setOf(routes.RoutePlanningOrchestrator, routes.RouteTicketCollector),
+		runtime.Plain)
+	assert.Regexp(t,
+		`^\{"type":"object","properties":\{"planningOrchestratorRequest":\{"\$ref":"#/\$defs/PlanningOrchestratorRequest"\},`+
+			`"ticketCollectorRequest":\{"\$ref":"#/\$defs/TicketCollectorRequest"\}\},"additionalProperties":false,"minProperties":1,"maxProperties":1,`+
+			`"\$defs":\{"PlanningOrchestratorRequest":\{.*\},"TicketCollectorRequest":\{.*\}\}\}$`,
+		two)
 	one := schemaOf(t, setOf(routes.RouteTicketCollector), runtime.Plain)
-	assert.Regexp(t, `^\{"type":"object","properties":\{"ticketCollectorRequest":\{"\$ref":"#/\$defs/TicketCollectorRequest"\}\},`+
-		`"required":\["ticketCollectorRequest"\],"additionalProperties":false,"minProperties":1,"maxProperties":1,"\$defs":\{"TicketCollectorRequest":`, one)
+	assert.Regexp(t,
+		`^\{"type":"object","properties":\{"ticketCollectorRequest":\{"\$ref":"#/\$defs/TicketCollectorRequest"\}\},`+
+			`"required":\["ticketCollectorRequest"\],"additionalProperties":false,"minProperties":1,"maxProperties":1,"\$defs":\{"TicketCollectorRequest":`, one)
 }
 
-// TestG8_CheckersCatchFaults is the control: each broken narrowing is found by the functions that passed the right ones.
-func TestG8_CheckersCatchFaults(t *testing.T) {
+// TestCheckersCatchFaults is the control: each broken narrowing is found by the functions that
+// passed the right ones.
+func TestCheckersCatchFaults(t *testing.T) {
 	t.Parallel()
 	set := setOf(routes.RouteReview, routes.RouteTicketDispatch)
 	broken := map[string]func(doc, properties, defs map[string]any){
 		"a definition is missing": func(_, _, defs map[string]any) { delete(defs, "MergeResult") },
-		"a definition is left":    func(_, _, defs map[string]any) { defs["GoalOfAnother"] = map[string]any{"type": "string"} },
-		"a hidden route is left":  func(_, p, _ map[string]any) { p["mergerRequest"] = map[string]any{"type": "string"} },
-		"a kept route is gone":    func(_, p, _ map[string]any) { delete(p, "reviewRequest") },
+		"a definition is left": func(_, _, defs map[string]any) {
+			defs["GoalOfAnother"] = map[string]any{"type": "string"}
+		},
+		"a hidden route is left": func(_, p, _ map[string]any) {
+			p["mergerRequest"] = map[string]any{"type": "string"}
+		},
+		"a kept route is gone": func(_, p, _ map[string]any) { delete(p, "reviewRequest") },
 		"a reference elsewhere": func(_, p, _ map[string]any) {
 			p["reviewRequest"] = map[string]any{"$ref": "#/properties/ticketAgentRequests"}
 		},
-		"a key beside a reference": func(_, p, _ map[string]any) { p["reviewRequest"].(map[string]any)["description"] = "x" },
-		"requires what is hidden":  func(doc, _, _ map[string]any) { doc["required"] = []any{"mergerRequest"} },
-		"an open record":           func(_, _, defs map[string]any) { delete(defs["MergeResult"].(map[string]any), "additionalProperties") },
+		"a key beside a reference": func(_, p, _ map[string]any) {
+			p["reviewRequest"].(map[string]any)["description"] = "x"
+		},
+		"requires what is hidden": func(doc, _, _ map[string]any) {
+			doc["required"] = []any{"mergerRequest"}
+		},
+		"an open record": func(_, _, defs map[string]any) {
+			delete(defs["MergeResult"].(map[string]any), "additionalProperties")
+		},
 	}
 	for name, breakIt := range broken {
 		t.Run(name, func(t *testing.T) {
@@ -108,9 +124,9 @@ func TestG8_CheckersCatchFaults(t *testing.T) {
 	}
 }
 
-// TestG8_AcceptsExactlyItsRoute is scenario G8 by meaning: of one valid document per route, the schema of a route takes
-// its own and refuses all others.
-func TestG8_AcceptsExactlyItsRoute(t *testing.T) {
+// TestAcceptsExactlyItsRoute is scenario G8 by meaning: of one valid document per route, the
+// schema of a route takes its own and refuses all others.
+func TestAcceptsExactlyItsRoute(t *testing.T) {
 	t.Parallel()
 	all := everyRoute()
 	documents := make([]any, len(all))
@@ -124,14 +140,16 @@ func TestG8_AcceptsExactlyItsRoute(t *testing.T) {
 			narrowed := mustCompile(t, schemaOf(t, setOf(r), d))
 			for j, doc := range documents {
 				doc = inDialect(object(t, schemaOf(t, setOf(all[j]), d)), doc)
-				assert.Equal(t, i == j, accepts(narrowed, doc), "%s: the schema of %s and %s", d, r, compact(t, doc))
+				assert.Equal(t, i == j, accepts(narrowed, doc), "%s: the schema of %s and %s", d, r,
+					compact(t, doc))
 				assert.True(t, accepts(whole, pad(d, true, doc)), "%s", compact(t, doc))
 			}
 		}
 	}
 }
 
-// pad brings a document from the form of a single route to that of several: identity in plain, {"route": x} elsewhere.
+// pad brings a document from the form of a single route to that of several: identity in plain,
+// {"route": x} elsewhere.
 func pad(d runtime.Dialect, single bool, doc any) any {
 	if d == runtime.Plain || !single {
 		return doc
@@ -163,7 +181,8 @@ func branchIn(d runtime.Dialect, single bool, doc any) (string, any) {
 // validators compiles each schema once; sets compare, so a set is a key.
 type validators map[runtime.Dialect]map[routes.InterruptRouteSet]*judge.Schema
 
-func (v validators) of(t require.TestingT, set routes.InterruptRouteSet, d runtime.Dialect) *judge.Schema {
+func (v validators) of(t require.TestingT, set routes.InterruptRouteSet,
+	d runtime.Dialect) *judge.Schema {
 	if v[d] == nil {
 		v[d] = map[routes.InterruptRouteSet]*judge.Schema{}
 	}
@@ -173,23 +192,27 @@ func (v validators) of(t require.TestingT, set routes.InterruptRouteSet, d runti
 	return v[d][set]
 }
 
-// sample is what the laws are tried on: a document of the narrowed schema, the same with one thing changed, and one of the
-// full schema.
+// sample is what the laws are tried on: a document of the narrowed schema, the same with one thing
+// changed, and one of the full schema.
 type sample struct{ mine, changed, any any }
 
-func samples(t require.TestingT, set routes.InterruptRouteSet, d runtime.Dialect, whole map[string]any) *rapid.Generator[sample] {
+func samples(t require.TestingT, set routes.InterruptRouteSet, d runtime.Dialect,
+	whole map[string]any) *rapid.Generator[sample] {
 	narrowed := object(t, schemaOf(t, set, d))
 	return rapid.Custom(func(t *rapid.T) sample {
 		mine := document(t, narrowed)
-		return sample{mine, mutate(t, mine, []string{"contextId", "mergerRequest", "unknown", "route"}), document(t, whole)}
+		return sample{mine, mutate(t, mine, []string{"contextId", "mergerRequest", "unknown",
+			"route"}), document(t, whole)}
 	})
 }
 
 // holdLaws holds narrowing to a set to the laws one to four.
-func holdLaws(t require.TestingT, v validators, set routes.InterruptRouteSet, d runtime.Dialect, s sample) {
+func holdLaws(t require.TestingT, v validators, set routes.InterruptRouteSet, d runtime.Dialect,
+	s sample) {
 	single := set.Len() == 1
 	narrowed, full := v.of(t, set, d), v.of(t, routes.AllRoutes(), d)
-	require.True(t, accepts(narrowed, s.mine), "the drawn document must be valid: %s", compact(t, s.mine))
+	require.True(t, accepts(narrowed, s.mine), "the drawn document must be valid: %s",
+		compact(t, s.mine))
 	for _, doc := range []any{s.mine, s.changed} {
 		if !accepts(narrowed, doc) {
 			continue
@@ -198,17 +221,20 @@ func holdLaws(t require.TestingT, v validators, set routes.InterruptRouteSet, d 
 		r, err := routes.ParseRoute(name)
 		require.NoError(t, err, "law 1: the narrowed schema took %s", compact(t, doc))
 		require.True(t, set.Has(r), "law 1: the narrowed schema took %s", compact(t, doc))
-		require.True(t, accepts(full, pad(d, single, doc)), "law 2: the full schema refused %s", compact(t, pad(d, single, doc)))
+		require.True(t, accepts(full, pad(d, single, doc)), "law 2: the full schema refused %s",
+			compact(t, pad(d, single, doc)))
 	}
 	require.True(t, accepts(full, s.any))
 	name, _ := branchIn(d, false, s.any)
 	r, err := routes.ParseRoute(name)
 	require.NoError(t, err)
-	require.Equal(t, set.Has(r), accepts(narrowed, unpad(d, single, s.any)), "law 3: %s", compact(t, s.any))
+	require.Equal(t, set.Has(r), accepts(narrowed, unpad(d, single, s.any)), "law 3: %s",
+		compact(t, s.any))
 	kept, value := branchIn(d, single, s.mine)
 	null := pad(d, !single, map[string]any{kept: nil})
 	require.False(t, accepts(narrowed, null), "law 4: %s", compact(t, null))
-	none, two := pad(d, !single, map[string]any{}), pad(d, !single, map[string]any{kept: value, other(kept): value})
+	none, two := pad(d, !single, map[string]any{}), pad(d, !single,
+		map[string]any{kept: value, other(kept): value})
 	require.False(t, accepts(narrowed, none), "%s", compact(t, none))
 	require.False(t, accepts(narrowed, two), "%s", compact(t, two))
 }
@@ -221,7 +247,8 @@ func other(field string) string {
 	return "orchestratorRequest"
 }
 
-// TestLawsOfNarrowing holds every single route, every pair and random sets to the laws of narrowing, in every dialect.
+// TestLawsOfNarrowing holds every single route, every pair and random sets to the laws of
+// narrowing, in every dialect.
 func TestLawsOfNarrowing(t *testing.T) {
 	t.Parallel()
 	all := everyRoute()
@@ -231,7 +258,8 @@ func TestLawsOfNarrowing(t *testing.T) {
 			v, whole := validators{}, object(t, schemaOf(t, routes.AllRoutes(), d))
 			for i, r := range all {
 				for _, s := range all[:i+1] { // r twice is the single route
-					holdLaws(t, v, setOf(r, s), d, samples(t, setOf(r, s), d, whole).Example(int(r)*20+int(s)))
+					holdLaws(t, v, setOf(r, s), d, samples(t, setOf(r, s), d, whole).
+						Example(int(r)*20+int(s)))
 				}
 			}
 			rapid.Check(t, func(t *rapid.T) {
@@ -242,8 +270,8 @@ func TestLawsOfNarrowing(t *testing.T) {
 	}
 }
 
-// TestNarrowingIsASetOperation is law five and law eight: idempotent, independent of order, the empty set has no schema,
-// equal sets give equal bytes.
+// TestNarrowingIsASetOperation is law five and law eight: idempotent, independent of order, the
+// empty set has no schema, equal sets give equal bytes.
 func TestNarrowingIsASetOperation(t *testing.T) {
 	t.Parallel()
 	all := everyRoute()
@@ -265,11 +293,13 @@ func TestNarrowingIsASetOperation(t *testing.T) {
 			assert.Equal(t, both.Len() == 0, text == "")
 		}
 	})
-	assert.Empty(t, routes.InterruptRoutingSchema(setOf(0, 15, 1000), runtime.Plain), "what is no route narrows to nothing")
+	assert.Empty(t, routes.InterruptRoutingSchema(setOf(0, 15, 1000), runtime.Plain),
+		"what is no route narrows to nothing")
 	assert.Empty(t, routes.InterruptRoutingSchema(routes.AllRoutes(), runtime.Dialect(9)))
 }
 
-// TestEverySchemaPassesLint holds all narrowed schemas and the whole union to the provider's own limits.
+// TestEverySchemaPassesLint holds all narrowed schemas and the whole union to the provider's own
+// limits.
 func TestEverySchemaPassesLint(t *testing.T) {
 	t.Parallel()
 	for _, d := range runtime.Dialects() {
@@ -283,17 +313,20 @@ func TestEverySchemaPassesLint(t *testing.T) {
 	}
 }
 
-// noStrictForm are the routings with a branch that reaches DiagramRepresentation, whose boxes and lines hold free JSON:
-// openai and anthropic have no form for that.
-var noStrictForm = []string{"ContextManagerResultRouting", "OrchestratorCollectorRouting", "DiscoveryCollectorRouting", "DiscoveryAgentRouting"}
+// noStrictForm are the routings with a branch that reaches DiagramRepresentation, whose boxes and
+// lines hold free JSON: openai and anthropic have no form for that.
+var noStrictForm = []string{"ContextManagerResultRouting", "OrchestratorCollectorRouting",
+	"DiscoveryCollectorRouting", "DiscoveryAgentRouting"}
 
-// TestEveryRoutingPassesLint holds the schemas that the nodes' own models get to the same limits and structure.
+// TestEveryRoutingPassesLint holds the schemas that the nodes' own models get to the same limits
+// and structure.
 func TestEveryRoutingPassesLint(t *testing.T) {
 	t.Parallel()
 	for _, row := range program.Tables.Routings {
 		for _, d := range runtime.Dialects() {
 			text := program.RoutingSchema(row.Node, d)
-			if strict := d == runtime.OpenAI || d == runtime.Anthropic; strict && slices.Contains(noStrictForm, row.Name) {
+			if strict := d == runtime.OpenAI || d == runtime.Anthropic; strict &&
+				slices.Contains(noStrictForm, row.Name) {
 				assert.Empty(t, text, "%s in %s", row.Name, d)
 				continue
 			}
@@ -317,8 +350,8 @@ func singles() []routes.InterruptRouteSet {
 	return out
 }
 
-// inDialect rewrites a document valid in plain for the schema of another dialect: null for what is left out but required
-// there, and pairs where a map became a list.
+// inDialect rewrites a document valid in plain for the schema of another dialect: null for what is
+// left out but required there, and pairs where a map became a list.
 func inDialect(doc map[string]any, v any) any {
 	defs, _ := doc["$defs"].(map[string]any)
 	var walk func(s map[string]any, v any) any

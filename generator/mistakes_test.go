@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -41,21 +42,28 @@ nodes:
     branches: {interruptRequest: interrupt, plannerRequest: PlannerRequest}
 `
 
-// TestG5_SevenMistakes is scenario G5: seven mistakes of different kinds in one spec are seven findings, in order of
-// position, and nothing is rendered. One of them, two types of one Go name, is only seen once every name is decided.
-func TestG5_SevenMistakes(t *testing.T) {
+// TestSevenMistakes is scenario G5: seven mistakes of different kinds in one spec are seven
+// findings, in order of position, and nothing is rendered. One of them, two types of one Go name,
+// is only seen once every name is decided.
+func TestSevenMistakes(t *testing.T) {
 	t.Parallel()
-	require.NotNil(t, generator.Generate("routes.yaml", []byte(smallSpec)).Files, "the control: without a mistake there is output")
+	require.NotNil(t, generator.Generate("routes.yaml", []byte(smallSpec)).Files,
+		"the control: without a mistake there is output")
 	text := smallSpec
 	want := []string{}
 	for _, m := range []struct{ rule, old, wrong string }{
-		{spec.RuleNameCollision, "  Item:\n", "  PlannerRouting:\n    doc: A second thing of that name.\n    fields: {a: {type: string, doc: Something.}}\n  Item:\n"},
+		{spec.RuleNameCollision, "  Item:\n",
+			"  PlannerRouting:\n    doc: A second thing of that name.\n    fields: {a: {type: " +
+				"string, doc: Something.}}\n  Item:\n"},
 		{spec.RuleConstraintRange, "min: 1, max: 5", "min: 6, max: 5"},
 		{spec.RuleUnknownKey, "    doc: Cuts the goal", "    descripton: Cuts the goal"},
 		{spec.RuleScalarKind, "agent_type: PLANNER", "agent_type: 1e3"},
 		{spec.RulePromptVar, "vars: [goal]", "vars: [gaol]"},
-		{spec.RuleRefType, `{items: {type: "[]Item", doc: Pieces to build.}}`, `{items: {type: "[]Itm", doc: Pieces to build.}}`},
-		{spec.RuleInterruptNoBranch, "branches: {interruptRequest: interrupt, plannerRequest: PlannerRequest}", "branches: {plannerRequest: PlannerRequest}"},
+		{spec.RuleRefType, `{items: {type: "[]Item", doc: Pieces to build.}}`,
+			`{items: {type: "[]Itm", doc: Pieces to build.}}`},
+		{spec.RuleInterruptNoBranch,
+			"branches: {interruptRequest: interrupt, plannerRequest: PlannerRequest}",
+			"branches: {plannerRequest: PlannerRequest}"},
 	} {
 		require.Equal(t, 1, strings.Count(text, m.old), "%s", m.old)
 		text = strings.Replace(text, m.old, m.wrong, 1)
@@ -66,7 +74,7 @@ func TestG5_SevenMistakes(t *testing.T) {
 	assert.Nil(t, r.Plan)
 	var got []string
 	for _, f := range r.Findings {
-		if f.Severity == spec.Error {
+		if f.Severity == report.Error {
 			got = append(got, f.Rule)
 		}
 		assert.Equal(t, "specs/routes.yaml", f.File)
@@ -75,8 +83,9 @@ func TestG5_SevenMistakes(t *testing.T) {
 		assert.Positive(t, f.At.Start.Column, "%+v", f)
 	}
 	assert.ElementsMatch(t, want, got, "%+v", r.Findings)
-	assert.True(t, slices.IsSortedFunc(r.Findings, func(a, b spec.Finding) int {
-		return cmp.Or(cmp.Compare(a.At.Start.Line, b.At.Start.Line), cmp.Compare(a.At.Start.Column, b.At.Start.Column))
+	assert.True(t, slices.IsSortedFunc(r.Findings, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.At.Start.Line, b.At.Start.Line),
+			cmp.Compare(a.At.Start.Column, b.At.Start.Column))
 	}), "%+v", r.Findings)
 	assert.Equal(t, []byte(text), r.Source)
 }

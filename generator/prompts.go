@@ -7,49 +7,53 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/prompt"
 )
 
-// HoldPrompts reads the template of every node, NAME.tmpl of folder, and adds a finding for each that does not use exactly the vars of its
-// node, and, where go.prompts names the folder, for each that is not there. With a finding there is no output any more. It does nothing
-// where the spec was refused. A plan that stays knows the texts.
-func (r *Result) HoldPrompts(folder fs.FS) {
+// CheckPrompts reads the template of every node, NAME.tmpl in folder, and puts its text into the
+// plan. It adds a finding for each template that does not use exactly the vars of its node, and, if
+// go.prompts names the folder, for each that does not exist. With such a finding, Plan and Files
+// become nil. It does nothing without a plan.
+func (r *Result) CheckPrompts(folder fs.FS) {
 	if r.Plan == nil {
 		return
 	}
-	var wrong []spec.Finding
+	var bad []report.Finding
 	for _, n := range r.Plan.Nodes {
 		if n.Prompt == nil {
 			continue
 		}
-		name := n.Prompt.Template + ".tmpl"
+		name := n.Template + ".tmpl"
 		text, err := fs.ReadFile(folder, name)
 		if err != nil && r.Plan.Prompts == "" && errors.Is(err, fs.ErrNotExist) {
-			continue // it stands where only the program knows
+			continue // only the program knows its folder
 		}
 		if err == nil {
 			n.Prompt.Text = oneLineEnd(string(text))
-			_, err = runtime.ParseTemplate(n.Prompt.Template, string(text), n.Prompt.Vars, true)
+			err = prompt.CheckTemplate(n.Template, string(text), n.Vars)
 		}
 		if err != nil {
-			at := spec.Pos{Line: n.Prompt.Line, Column: n.Prompt.Column}
-			wrong = append(wrong, spec.Finding{
-				Rule: spec.RulePromptTemplate, Severity: spec.Error, File: r.name, At: spec.Span{Start: at, End: at}, Path: "/nodes/" + n.Key + "/prompt",
-				Message: err.Error(), Hint: "looked in " + cmp.Or(r.Plan.Prompts, "the shipped templates; go.prompts names a folder of your own"),
+			at := report.Pos{Line: n.Prompt.Line, Column: n.Prompt.Column}
+			bad = append(bad, report.Finding{
+				Rule: spec.RulePromptTemplate, Severity: report.Error, File: r.name,
+				At: report.Span{Start: at, End: at}, Path: "/nodes/" + n.Key + "/prompt",
+				Message: err.Error(), Hint: "looked in " + cmp.Or(r.Plan.Prompts,
+					"the shipped templates; go.prompts names a folder of your own"),
 			})
 		}
 	}
-	if len(wrong) == 0 {
+	if len(bad) == 0 {
 		return
 	}
 	r.Plan, r.Files = nil, nil
-	r.Findings = append(slices.Clone(r.Findings), wrong...)
-	spec.Sort(r.Findings)
+	r.Findings = append(slices.Clone(r.Findings), bad...)
+	report.Sort(r.Findings)
 }
 
-// ReadPrompts lets the plan know the text of each template that read has, and holds nothing against it: for a spec as it once was, which is
-// compared and not judged.
+// ReadPrompts puts the text of each template that read returns into the plan, without checks. It is
+// for older versions of a spec, which are compared only.
 func (r *Result) ReadPrompts(read func(template string) (text string, ok bool)) {
 	if r.Plan == nil {
 		return
@@ -58,7 +62,7 @@ func (r *Result) ReadPrompts(read func(template string) (text string, ok bool)) 
 		if n.Prompt == nil {
 			continue
 		}
-		if text, ok := read(n.Prompt.Template); ok {
+		if text, ok := read(n.Template); ok {
 			n.Prompt.Text = oneLineEnd(text)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/routegen/routegen/generator"
 )
 
-// TestProgramOfTheReadmeCompiles: what the README shows as a whole program is one, with the package of the spec that init writes.
+// TestProgramOfTheReadmeCompiles: what the README shows as a whole program is one, with the package
+// of the spec that init writes.
 func TestProgramOfTheReadmeCompiles(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
@@ -25,7 +26,9 @@ func TestProgramOfTheReadmeCompiles(t *testing.T) {
 	const module = "example.com/desk/"
 	require.Contains(t, program, module)
 	assert.NoError(t, vetted(t, module, "package main\n"+program))
-	assert.ErrorContains(t, vetted(t, module, "package main\n"+strings.Replace(program, "workflow.Begin(", "workflow.Begins(", 1)), "workflow.Begins")
+	assert.ErrorContains(t, vetted(t, module,
+		"package main\n"+strings.Replace(program, "workflow.Begin(", "workflow.Begins(", 1)),
+		"workflow.Begins")
 }
 
 // vetted compiles a program that stands nowhere, as a package of this module.
@@ -35,7 +38,8 @@ func vetted(t *testing.T, module, program string) error {
 	require.NoError(t, err)
 	spec, err := os.ReadFile(filepath.Join("..", "cmd", "routegen", "skeleton", "routes.yaml.tmpl"))
 	require.NoError(t, err)
-	made := generator.Generate("routes.yaml", []byte(strings.ReplaceAll(string(spec), "{{.Package}}", "routes")))
+	made := generator.Generate("routes.yaml",
+		[]byte(strings.ReplaceAll(string(spec), "{{.Package}}", "routes")))
 	require.NotEmpty(t, made.Files)
 
 	shadow, at := map[string]string{}, t.TempDir()
@@ -53,7 +57,8 @@ func vetted(t *testing.T, module, program string) error {
 	require.NoError(t, err)
 	file := filepath.Join(at, "overlay.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", os.DevNull, own+"cmd/desk").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-o", os.DevNull,
+		own+"cmd/desk").CombinedOutput()
 	if err != nil {
 		return &buildError{string(out)}
 	}

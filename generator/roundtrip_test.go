@@ -19,23 +19,28 @@ import (
 
 // filler fills records by reflection with legal values.
 type filler struct {
-	t     *rapid.T
-	shown bool // leave hidden fields and hidden values out, and no required list or map nil: what a model could have sent
+	t *rapid.T
+	// leave hidden fields and hidden values out, and no required list or map nil: what a model
+	// could have sent
+	shown bool
 }
 
 func (f filler) record(v reflect.Value, depth int) {
 	record := v.Addr().Interface().(runtime.Record)
 	shape, one := record.Shape(), -1
-	if shape.Union {
+	union := shape.Kind == runtime.ShapeUnion
+	if union {
 		one = rapid.IntRange(0, len(shape.Fields)-1).Draw(f.t, "branch")
 	}
 	for i, field := range shape.Fields {
 		tag, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		require.Equal(f.t, field.Name, tag, "%s: the shape and the struct have the same order", shape.Name)
+		require.Equal(f.t, field.Name, tag, "%s: the shape and the struct have the same order",
+			shape.Name)
 		switch {
-		case shape.Union && i != one, f.shown && field.Hidden:
+		case union && i != one, f.shown && field.Hidden:
 			continue
-		case !shape.Union && option != "" && (depth > deep || rapid.Bool().Draw(f.t, "absent "+tag)):
+		case !union && option != "" &&
+			(depth > deep || rapid.Bool().Draw(f.t, "absent "+tag)):
 			continue
 		}
 		f.value(v.Field(i), depth, option != "")
@@ -46,14 +51,17 @@ func (f filler) record(v reflect.Value, depth int) {
 func (f filler) value(v reflect.Value, depth int, optional bool) {
 	switch v.Interface().(type) {
 	case time.Time:
-		at := time.Unix(rapid.Int64Range(-1e9, 1e10).Draw(f.t, "time"), rapid.Int64Range(0, 999999999).Draw(f.t, "ns")).UTC()
+		at := time.Unix(rapid.Int64Range(-1e9, 1e10).Draw(f.t, "time"),
+			rapid.Int64Range(0, 999999999).Draw(f.t, "ns")).UTC()
 		v.Set(reflect.ValueOf(at))
 		return
 	case json.RawMessage:
-		v.SetBytes([]byte(rapid.SampledFrom([]string{`{}`, `"<&>"`, `[1,{"a":null}]`, `1.50`, `true`}).Draw(f.t, "json")))
+		v.SetBytes([]byte(rapid.SampledFrom([]string{`{}`, `"<&>"`, `[1,{"a":null}]`, `1.50`,
+			`true`}).Draw(f.t, "json")))
 		return
 	case routes.ArtifactKey:
-		v.SetString(rapid.StringMatching(`ak:[0-9A-HJKMNP-TV-Z]{26}(/[0-9A-HJKMNP-TV-Z]{26})?`).Draw(f.t, "key"))
+		v.SetString(rapid.StringMatching(`ak:[0-9A-HJKMNP-TV-Z]{26}(/[0-9A-HJKMNP-TV-Z]{26})?`).
+			Draw(f.t, "key"))
 		return
 	}
 	switch v.Kind() {
@@ -61,7 +69,9 @@ func (f filler) value(v reflect.Value, depth int, optional bool) {
 		legal, isEnum := enumValues()[v.Type().Name()]
 		switch {
 		case isEnum && f.shown:
-			legal = slices.DeleteFunc(slices.Clone(legal), func(s string) bool { return slices.Contains(hiddenValues, s) })
+			legal = slices.DeleteFunc(slices.Clone(legal), func(s string) bool {
+				return slices.Contains(hiddenValues, s)
+			})
 			fallthrough
 		case isEnum:
 			v.SetString(rapid.SampledFrom(legal).Draw(f.t, "enum"))
@@ -135,7 +145,8 @@ func TestEveryRecordComesBack(t *testing.T) {
 		planned = append(planned, r.Name)
 	}
 	names := slices.Sorted(maps.Keys(recordTypes()))
-	assert.ElementsMatch(t, planned, names, "every planned record is generated, and reached by the test")
+	assert.ElementsMatch(t, planned, names,
+		"every planned record is generated, and reached by the test")
 	for _, name := range names {
 		for seed := range 12 {
 			v := filled(recordTypes()[name], false, seed)
@@ -154,30 +165,24 @@ func TestEveryRecordComesBack(t *testing.T) {
 	}
 }
 
-// TestEncodedRecordsFitTheirSchemas lets the validator judge what Go writes: a value without hidden fields is valid for
-// the schema of its type, and a model could have sent it.
+// TestEncodedRecordsFitTheirSchemas lets the validator judge what Go writes: a value without hidden
+// fields is valid for the schema of its type, and a model could have sent it.
 func TestEncodedRecordsFitTheirSchemas(t *testing.T) {
 	t.Parallel()
-	files, err := routes.Schemas.ReadDir("schemas")
-	require.NoError(t, err)
-	for _, file := range files {
-		name := strings.TrimSuffix(file.Name(), ".json")
-		if recordTypes()[name] == nil {
-			continue
-		}
-		source, err := routes.Schemas.ReadFile("schemas/" + file.Name())
-		require.NoError(t, err)
-		validator := mustCompile(t, string(source))
+	for name, source := range everySchema(t) {
+		validator := mustCompile(t, source)
 		for seed := range 6 {
 			text, err := runtime.Encode(filled(recordTypes()[name], true, seed))
 			require.NoError(t, err)
 			require.NoError(t, validator.Validate(parsed(t, text)), "%s: %s", name, text)
-			require.NoError(t, runtime.DecodeReply(text, fresh(recordTypes()[name]), nil), "%s: %s", name, text)
+			require.NoError(t, runtime.DecodeReply(text, fresh(recordTypes()[name]), nil), "%s: %s",
+				name, text)
 		}
 	}
 }
 
-// TestHiddenFieldsTravelTheWire fills every hidden field of every record, and sees each in the text.
+// TestHiddenFieldsTravelTheWire fills every hidden field of every record, and sees each in the
+// text.
 func TestHiddenFieldsTravelTheWire(t *testing.T) {
 	t.Parallel()
 	hidden := 0
@@ -206,7 +211,8 @@ func TestHiddenFieldsTravelTheWire(t *testing.T) {
 	assert.Greater(t, hidden, 70)
 }
 
-// TestSealedSetsOnTheWire sends a value of every request and every interrupt request through its tagged form.
+// TestSealedSetsOnTheWire sends a value of every request and every interrupt request through its
+// tagged form.
 func TestSealedSetsOnTheWire(t *testing.T) {
 	t.Parallel()
 	draw := func(name string) runtime.Record { return filled(recordTypes()[name], false, 3) }
@@ -218,7 +224,7 @@ func TestSealedSetsOnTheWire(t *testing.T) {
 		back, err := routes.DecodeRequest(text)
 		require.NoError(t, err)
 		assert.Equal(t, v, back)
-		assert.Equal(t, row.Name, back.RequestName().String())
+		assert.Equal(t, routes.NodeName(row.Node), back.RequestNode())
 	}
 	for _, row := range program.Tables.Interrupts {
 		v := draw(row.Name).(routes.InterruptRequest)
@@ -227,10 +233,11 @@ func TestSealedSetsOnTheWire(t *testing.T) {
 		back, err := routes.DecodeInterrupt(text)
 		require.NoError(t, err)
 		assert.Equal(t, v, back)
-		assert.Equal(t, row.Name, back.InterruptName().String())
+		assert.Equal(t, routes.NodeName(row.Node), back.InterruptNode())
 		assert.Equal(t, v.Common(), back.Common())
 	}
-	for _, text := range []string{`{}`, `{"ReviewRequest":{}}`, `{"Nobody":{}}`, `{"QuestionAnswerInterruptRequest":{"type":"STOP","reason":"r"},"x":{}}`, `[]`, ``} {
+	for _, text := range []string{`{}`, `{"ReviewRequest":{}}`, `{"Nobody":{}}`,
+		`{"QuestionAnswerInterruptRequest":{"type":"STOP","reason":"r"},"x":{}}`, `[]`, ``} {
 		got, err := routes.DecodeInterrupt([]byte(text))
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "%s", text)
 		assert.Nil(t, got)
@@ -240,7 +247,8 @@ func TestSealedSetsOnTheWire(t *testing.T) {
 // TestEncodeKeepsText checks that nothing is escaped for HTML, whichever way a text goes out.
 func TestEncodeKeepsText(t *testing.T) {
 	t.Parallel()
-	r := &routes.InterruptRouting{TicketOrchestratorRequest: &routes.TicketOrchestratorRequest{Goal: `<b>&'é"`}}
+	r :=
+		&routes.InterruptRouting{TicketOrchestratorRequest: &routes.TicketOrchestratorRequest{Goal: `<b>&'é"`}}
 	text, err := runtime.Encode(r)
 	require.NoError(t, err)
 	assert.Equal(t, `{"ticketOrchestratorRequest":{"goal":"<b>&'é\""}}`, string(text))

@@ -16,17 +16,20 @@ import (
 
 	"github.com/routegen/routegen/generator/emit"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/review"
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// declarations are the sections whose order is that of Go declarations alone: it means nothing, and a review may keep silent.
+// declarations are the sections whose order is that of Go declarations alone: it means nothing, and
+// a review may keep silent.
 var declarations = []string{"/types", "/results", "/enums", "/actions", "/validators"}
 
 // hidden are things that change places with a hidden neighbour, which is offered to nobody.
 var hidden = []string{"/flows/greet", "/flows/look_up", "/enums/Phase/values/WORK"}
 
-// sweep changes one thing of a spec after the other, and looks for changes of the output that a review says nothing of.
+// sweep changes one thing of a spec after the other, and looks for changes of the output that a
+// review says nothing of.
 type sweep struct {
 	t      *testing.T
 	doc    yaml.Node
@@ -36,7 +39,8 @@ type sweep struct {
 	silent []string // what changed places and may
 }
 
-// TestEveryKeyIsReviewed: whatever is taken out, changed or moved in a spec, what it generates stays the same, or a review tells.
+// TestEveryKeyIsReviewed: whatever is taken out, changed or moved in a spec, what it generates
+// stays the same, or a review tells.
 func TestEveryKeyIsReviewed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"base", "flows"} { // each has one of everything
@@ -51,7 +55,8 @@ func TestEveryKeyIsReviewed(t *testing.T) {
 			s.files = s.output(s.old)
 			s.walk(s.doc.Content[0], "")
 			assert.Greater(t, s.legal, 60, "too few edits left a legal spec")
-			assert.NotEmpty(t, s.silent, "the sweep sees no change of the output, not even that of an order")
+			assert.NotEmpty(t, s.silent,
+				"the sweep sees no change of the output, not even that of an order")
 		})
 	}
 }
@@ -61,7 +66,7 @@ func (s *sweep) plan() *plan.Plan {
 	text, err := yaml.Marshal(&s.doc)
 	require.NoError(s.t, err)
 	sp, findings := spec.Parse("routes.yaml", text)
-	refuses := func(f spec.Finding) bool { return f.Severity == spec.Error }
+	refuses := func(f report.Finding) bool { return f.Severity == report.Error }
 	if sp == nil || slices.ContainsFunc(findings, refuses) {
 		return nil
 	}
@@ -88,7 +93,8 @@ func (s *sweep) look(how, at string) {
 	if !review.Compare(s.old, now).Empty() || maps.EqualFunc(s.files, s.output(now), bytes.Equal) {
 		return
 	}
-	if how == "moved" && (slices.Contains(declarations, path.Dir(at)) || slices.Contains(hidden, at)) {
+	if how == "moved" && (slices.Contains(declarations, path.Dir(at)) ||
+		slices.Contains(hidden, at)) {
 		s.silent = append(s.silent, at)
 		return
 	}
@@ -110,7 +116,8 @@ func (s *sweep) walk(n *yaml.Node, at string) {
 		s.look("without", child)
 		if i+2*width <= len(all) {
 			moved := slices.Clone(all)
-			n.Content = slices.Concat(moved[:i], moved[i+width:i+2*width], moved[i:i+width], moved[i+2*width:])
+			n.Content = slices.Concat(moved[:i], moved[i+width:i+2*width], moved[i:i+width],
+				moved[i+2*width:])
 			s.look("moved", child)
 		}
 		n.Content = all

@@ -3,7 +3,6 @@ package generator_test
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,44 +13,70 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// contract is the table both sides agreed on: field, agent type, the request that is returned, and the tag.
+// contract is the table both sides agreed on: field, agent type, the request that is returned, and
+// the tag.
 var contract = [][4]string{
 	{"orchestratorRequest", "ORCHESTRATOR", "OrchestratorRequest", "OrchestratorRoute"},
-	{"discoveryOrchestratorRequest", "DISCOVERY_ORCHESTRATOR", "DiscoveryOrchestratorRequest", "DiscoveryRoute"},
-	{"planningOrchestratorRequest", "PLANNING_ORCHESTRATOR", "PlanningOrchestratorRequest", "PlanningRoute"},
-	{"ticketOrchestratorRequest", "TICKET_ORCHESTRATOR", "TicketOrchestratorRequest", "TicketRoute"},
+	{"discoveryOrchestratorRequest", "DISCOVERY_ORCHESTRATOR", "DiscoveryOrchestratorRequest",
+		"DiscoveryRoute"},
+	{"planningOrchestratorRequest", "PLANNING_ORCHESTRATOR", "PlanningOrchestratorRequest",
+		"PlanningRoute"},
+	{"ticketOrchestratorRequest", "TICKET_ORCHESTRATOR", "TicketOrchestratorRequest",
+		"TicketRoute"},
 	{"reviewRequest", "REVIEW_AGENT", "ReviewRequest", "ReviewRoute"},
 	{"mergerRequest", "MERGER_AGENT", "MergerRequest", "MergerRoute"},
-	{"contextManagerRequest", "CONTEXT_MANAGER", "ContextManagerRoutingRequest", "ContextManagerRoute"},
-	{"orchestratorCollectorRequest", "ORCHESTRATOR_COLLECTOR", "OrchestratorCollectorRequest", "OrchestratorCollectorRoute"},
-	{"discoveryCollectorRequest", "DISCOVERY_COLLECTOR", "DiscoveryCollectorRequest", "DiscoveryCollectorRoute"},
-	{"planningCollectorRequest", "PLANNING_COLLECTOR", "PlanningCollectorRequest", "PlanningCollectorRoute"},
-	{"ticketCollectorRequest", "TICKET_COLLECTOR", "TicketCollectorRequest", "TicketCollectorRoute"},
-	{"discoveryAgentRequests", "DISCOVERY_DISPATCH", "DiscoveryAgentRequests", "DiscoveryDispatchRoute"},
-	{"planningAgentRequests", "PLANNING_DISPATCH", "PlanningAgentRequests", "PlanningDispatchRoute"},
+	{"contextManagerRequest", "CONTEXT_MANAGER", "ContextManagerRoutingRequest",
+		"ContextManagerRoute"},
+	{"orchestratorCollectorRequest", "ORCHESTRATOR_COLLECTOR", "OrchestratorCollectorRequest",
+		"OrchestratorCollectorRoute"},
+	{"discoveryCollectorRequest", "DISCOVERY_COLLECTOR", "DiscoveryCollectorRequest",
+		"DiscoveryCollectorRoute"},
+	{"planningCollectorRequest", "PLANNING_COLLECTOR", "PlanningCollectorRequest",
+		"PlanningCollectorRoute"},
+	{"ticketCollectorRequest", "TICKET_COLLECTOR", "TicketCollectorRequest",
+		"TicketCollectorRoute"},
+	{"discoveryAgentRequests", "DISCOVERY_DISPATCH", "DiscoveryAgentRequests",
+		"DiscoveryDispatchRoute"},
+	{"planningAgentRequests", "PLANNING_DISPATCH", "PlanningAgentRequests",
+		"PlanningDispatchRoute"},
 	{"ticketAgentRequests", "TICKET_DISPATCH", "TicketAgentRequests", "TicketDispatchRoute"},
 }
 
-// activation is one row per node: agent type, the request that reaches it, the routing it answers with, the interrupt it
-// raises, and the agent type of the route its interrupts go back to.
+// activation is one row per node: agent type, the request that reaches it, the routing it answers
+// with, the interrupt it raises, and the agent type of the route its interrupts go back to.
 var activation = [][5]string{
-	{"ORCHESTRATOR", "OrchestratorRequest", "OrchestratorRouting", "OrchestratorInterruptRequest", "ORCHESTRATOR"},
-	{"DISCOVERY_ORCHESTRATOR", "DiscoveryOrchestratorRequest", "DiscoveryOrchestratorRouting", "DiscoveryOrchestratorInterruptRequest", "DISCOVERY_ORCHESTRATOR"},
-	{"PLANNING_ORCHESTRATOR", "PlanningOrchestratorRequest", "PlanningOrchestratorRouting", "PlanningOrchestratorInterruptRequest", "PLANNING_ORCHESTRATOR"},
-	{"TICKET_ORCHESTRATOR", "TicketOrchestratorRequest", "TicketOrchestratorRouting", "TicketOrchestratorInterruptRequest", "TICKET_ORCHESTRATOR"},
+	{"ORCHESTRATOR", "OrchestratorRequest", "OrchestratorRouting", "OrchestratorInterruptRequest",
+		"ORCHESTRATOR"},
+	{"DISCOVERY_ORCHESTRATOR", "DiscoveryOrchestratorRequest", "DiscoveryOrchestratorRouting",
+		"DiscoveryOrchestratorInterruptRequest", "DISCOVERY_ORCHESTRATOR"},
+	{"PLANNING_ORCHESTRATOR", "PlanningOrchestratorRequest", "PlanningOrchestratorRouting",
+		"PlanningOrchestratorInterruptRequest", "PLANNING_ORCHESTRATOR"},
+	{"TICKET_ORCHESTRATOR", "TicketOrchestratorRequest", "TicketOrchestratorRouting",
+		"TicketOrchestratorInterruptRequest", "TICKET_ORCHESTRATOR"},
 	{"REVIEW_AGENT", "ReviewRequest", "ReviewRouting", "ReviewInterruptRequest", "REVIEW_AGENT"},
 	{"MERGER_AGENT", "MergerRequest", "MergerRouting", "MergerInterruptRequest", "MERGER_AGENT"},
-	{"CONTEXT_MANAGER", "ContextManagerRequest", "ContextManagerResultRouting", "ContextManagerInterruptRequest", "CONTEXT_MANAGER"},
-	{"ORCHESTRATOR_COLLECTOR", "OrchestratorCollectorRequest", "OrchestratorCollectorRouting", "OrchestratorCollectorInterruptRequest", "ORCHESTRATOR_COLLECTOR"},
-	{"DISCOVERY_COLLECTOR", "DiscoveryCollectorRequest", "DiscoveryCollectorRouting", "DiscoveryCollectorInterruptRequest", "DISCOVERY_COLLECTOR"},
-	{"PLANNING_COLLECTOR", "PlanningCollectorRequest", "PlanningCollectorRouting", "PlanningCollectorInterruptRequest", "PLANNING_COLLECTOR"},
-	{"TICKET_COLLECTOR", "TicketCollectorRequest", "TicketCollectorRouting", "TicketCollectorInterruptRequest", "TICKET_COLLECTOR"},
-	{"DISCOVERY_DISPATCH", "DiscoveryAgentRequests", "DiscoveryAgentDispatchRouting", "DiscoveryAgentDispatchInterruptRequest", "DISCOVERY_DISPATCH"},
-	{"PLANNING_DISPATCH", "PlanningAgentRequests", "PlanningAgentDispatchRouting", "PlanningAgentDispatchInterruptRequest", "PLANNING_DISPATCH"},
-	{"TICKET_DISPATCH", "TicketAgentRequests", "TicketAgentDispatchRouting", "TicketAgentDispatchInterruptRequest", "TICKET_DISPATCH"},
-	{"DISCOVERY_AGENT", "DiscoveryAgentRequest", "DiscoveryAgentRouting", "DiscoveryAgentInterruptRequest", "DISCOVERY_DISPATCH"},
-	{"PLANNING_AGENT", "PlanningAgentRequest", "PlanningAgentRouting", "PlanningAgentInterruptRequest", "PLANNING_DISPATCH"},
-	{"TICKET_AGENT", "TicketAgentRequest", "TicketAgentRouting", "TicketAgentInterruptRequest", "TICKET_DISPATCH"},
+	{"CONTEXT_MANAGER", "ContextManagerRequest", "ContextManagerResultRouting",
+		"ContextManagerInterruptRequest", "CONTEXT_MANAGER"},
+	{"ORCHESTRATOR_COLLECTOR", "OrchestratorCollectorRequest", "OrchestratorCollectorRouting",
+		"OrchestratorCollectorInterruptRequest", "ORCHESTRATOR_COLLECTOR"},
+	{"DISCOVERY_COLLECTOR", "DiscoveryCollectorRequest", "DiscoveryCollectorRouting",
+		"DiscoveryCollectorInterruptRequest", "DISCOVERY_COLLECTOR"},
+	{"PLANNING_COLLECTOR", "PlanningCollectorRequest", "PlanningCollectorRouting",
+		"PlanningCollectorInterruptRequest", "PLANNING_COLLECTOR"},
+	{"TICKET_COLLECTOR", "TicketCollectorRequest", "TicketCollectorRouting",
+		"TicketCollectorInterruptRequest", "TICKET_COLLECTOR"},
+	{"DISCOVERY_DISPATCH", "DiscoveryAgentRequests", "DiscoveryAgentDispatchRouting",
+		"DiscoveryAgentDispatchInterruptRequest", "DISCOVERY_DISPATCH"},
+	{"PLANNING_DISPATCH", "PlanningAgentRequests", "PlanningAgentDispatchRouting",
+		"PlanningAgentDispatchInterruptRequest", "PLANNING_DISPATCH"},
+	{"TICKET_DISPATCH", "TicketAgentRequests", "TicketAgentDispatchRouting",
+		"TicketAgentDispatchInterruptRequest", "TICKET_DISPATCH"},
+	{"DISCOVERY_AGENT", "DiscoveryAgentRequest", "DiscoveryAgentRouting",
+		"DiscoveryAgentInterruptRequest", "DISCOVERY_DISPATCH"},
+	{"PLANNING_AGENT", "PlanningAgentRequest", "PlanningAgentRouting",
+		"PlanningAgentInterruptRequest", "PLANNING_DISPATCH"},
+	{"TICKET_AGENT", "TicketAgentRequest", "TicketAgentRouting", "TicketAgentInterruptRequest",
+		"TICKET_DISPATCH"},
 	{"QUESTION_ANSWER", "", "", "QuestionAnswerInterruptRequest", "ORCHESTRATOR"},
 }
 
@@ -60,7 +85,8 @@ func TestContractTable(t *testing.T) {
 	t.Parallel()
 	var got [][4]string
 	for r := range routes.AllRoutes().All() {
-		got = append(got, [4]string{r.Field(), r.AgentType().String(), r.Request().String(), r.Tag()})
+		got = append(got, [4]string{r.Field(), r.AgentType().String(), r.Request(),
+			r.Tag()})
 		back, err := routes.ParseRoute(r.Field())
 		require.NoError(t, err)
 		assert.Equal(t, r, back)
@@ -72,7 +98,8 @@ func TestContractTable(t *testing.T) {
 	assert.Equal(t, contract, got)
 	var rows [][4]string
 	for _, row := range program.Tables.Routes {
-		rows = append(rows, [4]string{row.Field, row.AgentType, program.Tables.Requests[row.Request-1].Name, row.Tag})
+		rows = append(rows, [4]string{row.Field, row.AgentType,
+			program.Tables.Requests[row.Request-1].Name, row.Tag})
 	}
 	assert.Equal(t, contract, rows, "the engine's table says the same")
 	assert.Zero(t, routes.Route(0).AgentType())
@@ -98,24 +125,23 @@ func TestMappingsAreTotal(t *testing.T) {
 		node := agent.Node()
 		assert.Equal(t, routes.NodeName(i+1), node, "agent type to node, in the order of the spec")
 		assert.Equal(t, agent, node.AgentType())
-		interrupt := byText[routes.InterruptName](t, row[3])
-		assert.Equal(t, agent, interrupt.AgentType(), "interrupt to agent type")
-		assert.Equal(t, node, interrupt.Node())
-		assert.Equal(t, routes.NameInterruptRouting, interrupt.Routing(), "every interrupt is answered by the one routing")
+		interrupt := program.Interrupt(row[3]).(routes.InterruptRequest)
+		assert.Equal(t, node, interrupt.InterruptNode())
+		tables := program.Tables
+		assert.Equal(t, row[3], tables.Interrupts[tables.Nodes[i].Interrupt-1].Name)
 		origin := byText[routes.AgentType](t, row[4]).Route()
 		require.NotZero(t, origin)
-		assert.Equal(t, origin, interrupt.Origin(), "origin to route")
 		assert.Equal(t, origin, agent.Origin())
-		assert.Equal(t, setOf(origin), interrupt.Routes(), "the filter of an origin keeps its own route and hides the others")
-		assert.Equal(t, setOf(origin), agent.Routes())
+		assert.Equal(t, setOf(origin), agent.Routes(),
+			"the filter of an origin keeps its own route and hides the others")
 		if row[1] == "" {
 			assert.Zero(t, agent.Route())
 			continue
 		}
-		request := byText[routes.RequestName](t, row[1])
-		assert.Equal(t, node, request.Node(), "request to node")
-		assert.Equal(t, interrupt, request.Interrupt(), "request to interrupt")
-		assert.Equal(t, row[2], request.Routing().String(), "request to routing")
+		assert.Equal(t, node, program.Request(row[1]).(routes.Request).RequestNode())
+		request := requestRow(t, row[1])
+		assert.Equal(t, row[3], tables.Interrupts[request.Interrupt-1].Name)
+		assert.Equal(t, row[2], tables.Routings[request.Routing-1].Name)
 	}
 	second := map[string]routes.NodeName{ // requests that reach a node beside its own
 		"ContextManagerRoutingRequest": routes.NodeContextManager,
@@ -124,15 +150,18 @@ func TestMappingsAreTotal(t *testing.T) {
 		"TicketAgentResults":           routes.NodeTicketDispatch,
 	}
 	for name, node := range second {
-		request := byText[routes.RequestName](t, name)
-		assert.Equal(t, node, request.Node())
-		assert.Equal(t, node, request.Interrupt().Node())
-		assert.Equal(t, activation[node-1][2], request.Routing().String())
+		assert.Equal(t, node, program.Request(name).(routes.Request).RequestNode())
+		request := requestRow(t, name)
+		assert.Equal(t, activation[node-1][3],
+			program.Tables.Interrupts[request.Interrupt-1].Name)
+		assert.Equal(t, activation[node-1][2], program.Tables.Routings[request.Routing-1].Name)
 	}
-	assert.Len(t, program.Tables.Requests, len(activation)-1+len(second), "21 requests: all are checked")
+	assert.Len(t, program.Tables.Requests, len(activation)-1+len(second),
+		"21 requests: all are checked")
 	assert.Len(t, program.Tables.Interrupts, 18)
 	assert.Len(t, program.Tables.Nodes, len(activation))
-	for _, leaf := range []routes.AgentType{routes.AgentTypeDiscoveryAgent, routes.AgentTypePlanningAgent, routes.AgentTypeTicketAgent} {
+	for _, leaf := range []routes.AgentType{routes.AgentTypeDiscoveryAgent,
+		routes.AgentTypePlanningAgent, routes.AgentTypeTicketAgent} {
 		assert.Zero(t, leaf.Route(), "nobody is routed back to a leaf")
 		assert.Equal(t, 1, leaf.Routes().Len(), "its interrupts go back to its dispatch")
 	}
@@ -142,22 +171,20 @@ func TestMappingsAreTotal(t *testing.T) {
 func TestEngineTablesAgree(t *testing.T) {
 	t.Parallel()
 	for i, row := range program.Tables.Requests {
-		name := routes.RequestName(i + 1)
-		assert.Equal(t, name.String(), row.Name)
-		assert.Equal(t, name.Node(), routes.NodeName(row.Node))
-		assert.Equal(t, name.Interrupt(), routes.InterruptName(row.Interrupt))
-		assert.Equal(t, name.Routing(), routes.RoutingName(row.Routing))
-		assert.Equal(t, name.DisplayName(), row.DisplayName)
-		assert.Equal(t, row.Name, program.Tables.Definitions[row.Def-1].Name)
+		assert.Equal(t, row.Shape.Name, row.Name, "row %d", i)
+		assert.Equal(t, program.Request(row.Name).(routes.Request).RequestNode(),
+			routes.NodeName(row.Node))
+		assert.Equal(t, routes.DisplayName(row.Name), row.DisplayName)
+		assert.NotEmpty(t, program.Schemas.Def(row.Name, runtime.Plain), row.Name)
 	}
 	for i, row := range program.Tables.Interrupts {
-		name := routes.InterruptName(i + 1)
-		assert.Equal(t, name.String(), row.Name)
-		assert.Equal(t, name.Node(), routes.NodeName(row.Node))
-		assert.Equal(t, name.Origin(), routes.Route(row.Origin))
-		assert.Equal(t, name.AgentType().String(), row.AgentType)
-		assert.Equal(t, name.DisplayName(), row.DisplayName)
-		assert.Equal(t, row.Name, program.Tables.Definitions[row.Def-1].Name)
+		node := program.Interrupt(row.Name).(routes.InterruptRequest).InterruptNode()
+		assert.Equal(t, row.Shape.Name, row.Name, "row %d", i)
+		assert.Equal(t, node, routes.NodeName(row.Node))
+		assert.Equal(t, node.AgentType().Origin(), routes.Route(row.Origin))
+		assert.Equal(t, node.AgentType().String(), row.AgentType)
+		assert.Equal(t, routes.DisplayName(row.Name), row.DisplayName)
+		assert.NotEmpty(t, program.Schemas.Def(row.Name, runtime.Plain), row.Name)
 	}
 	for i, row := range program.Tables.Nodes {
 		node := routes.NodeName(i + 1)
@@ -169,10 +196,10 @@ func TestEngineTablesAgree(t *testing.T) {
 		assert.Equal(t, node.Vars(), row.Vars)
 		assert.Equal(t, node.Unstick(), row.Unstick)
 	}
-	assert.True(t, slices.IsSortedFunc(program.Tables.Definitions, func(a, b runtime.Definition) int { return strings.Compare(a.Name, b.Name) }))
 }
 
-// TestAgentTypesOnTheWire writes the declared text, reads it and its aliases, and refuses everything else.
+// TestAgentTypesOnTheWire writes the declared text, reads it and its aliases, and refuses
+// everything else.
 func TestAgentTypesOnTheWire(t *testing.T) {
 	t.Parallel()
 	for _, row := range activation {
@@ -193,14 +220,16 @@ func TestAgentTypesOnTheWire(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text), "an alias is read and never written")
 	}
-	for _, text := range []string{"", "orchestrator", "ORCHESTRATOR ", "ALL", "Orchestrator", "ORCHESTRATOR\x00"} {
+	for _, text := range []string{"", "orchestrator", "ORCHESTRATOR ", "ALL", "Orchestrator",
+		"ORCHESTRATOR\x00"} {
 		_, err := routes.ParseAgentType(text)
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "%q", text)
 	}
 	_, err := routes.ParseAgentType("ORCHESTRATR")
 	assert.ErrorContains(t, err, `"ORCHESTRATOR"`, "the nearest name is offered")
 	for _, v := range []interface{ MarshalText() ([]byte, error) }{
-		routes.AgentType(0), routes.AgentType(99), routes.Route(0), routes.NodeName(0), routes.RequestName(0), routes.InterruptName(0), routes.RoutingName(0), routes.InterruptKind(0),
+		routes.AgentType(0), routes.AgentType(99), routes.Route(0), routes.NodeName(0),
+		routes.InterruptKind(0),
 	} {
 		_, err := v.MarshalText()
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err), "%T", v)
@@ -225,10 +254,20 @@ func TestRouteSets(t *testing.T) {
 			set  routes.InterruptRouteSet
 			want func(routes.Route) bool
 		}{
-			"With":                       {set.With(b...), func(r routes.Route) bool { return inA(r) || inB(r) }},
-			"Without":                    {set.Without(b...), func(r routes.Route) bool { return inA(r) && !inB(r) }},
-			"Only":                       {set.Only(b...), func(r routes.Route) bool { return inA(r) && inB(r) }},
-			"hiding is a set difference": {set.Without(slices.Collect(routes.AllRoutes().Without(b...).All())...), func(r routes.Route) bool { return inA(r) && inB(r) }},
+			"With": {set.With(b...), func(r routes.Route) bool {
+				return inA(r) || inB(r)
+			}},
+			"Without": {set.Without(b...), func(r routes.Route) bool {
+				return inA(r) && !inB(r)
+			}},
+			"Only": {set.Only(b...), func(r routes.Route) bool {
+				return inA(r) && inB(r)
+			}},
+			"hiding is a set difference": {set.Without(
+				slices.Collect(routes.AllRoutes().Without(b...).All())...), func(
+				r routes.Route) bool {
+				return inA(r) && inB(r)
+			}},
 			"none of it changes the set": {set, inA},
 		} {
 			var want []routes.Route

@@ -22,8 +22,8 @@ import (
 	"github.com/routegen/routegen/runtime/schema"
 )
 
-// recordTypes lists every struct of the generated package that is reached from a request, an interrupt, a result, a
-// routing or the answer, by type name.
+// recordTypes lists every struct of the generated package that is reached from a request, an
+// interrupt, a result, a routing or the answer, by type name.
 var recordTypes = sync.OnceValue(func() map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	var walk func(t reflect.Type)
@@ -32,7 +32,9 @@ var recordTypes = sync.OnceValue(func() map[string]reflect.Type {
 			walk(t.Elem())
 			return
 		}
-		if !reflect.PointerTo(t).Implements(reflect.TypeFor[runtime.Record]()) || found[t.Name()] != nil {
+		if t.Kind() != reflect.Struct ||
+			!reflect.PointerTo(t).Implements(reflect.TypeFor[runtime.Record]()) ||
+			found[t.Name()] != nil {
 			return
 		}
 		found[t.Name()] = t
@@ -59,9 +61,11 @@ func fresh(t reflect.Type) runtime.Record { return reflect.New(t).Interface().(r
 // hiddenValues are the enum values that no model may see, as the design has them.
 var hiddenValues = []string{"BRANCH", "PRUNE"}
 
-// enumValues reads the constants of the generated package as text, by type: what Go code has, not what the tables say.
+// enumValues reads the constants of the generated package as text, by type: what Go code has, not
+// what the tables say.
 var enumValues = sync.OnceValue(func() map[string][]string {
-	file, err := parser.ParseFile(token.NewFileSet(), "../generated/routes/agent_types_gen.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "../generated/routes/agent_types_gen.go", nil,
+		parser.SkipObjectResolution)
 	if err != nil {
 		panic(err)
 	}
@@ -112,9 +116,11 @@ func reflector() *jsonschema.Reflector {
 // definitions are schemas by name, reduced to what both witnesses can know.
 type definitions map[string]any
 
-// Not known to Go types, so left out of the comparison: texts, constraints and defaults of the spec, the rule that exactly
-// one branch of a routing is set, and the mark of a generated file. $defs is compared apart.
-var unknownToGo = []string{"description", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "default", "examples",
+// Not known to Go types, so left out of the comparison: texts, constraints and defaults of the
+// spec, the rule that exactly one branch of a routing is set, and the mark of a generated file.
+// $defs is compared apart.
+var unknownToGo = []string{"description", "pattern", "minLength", "maxLength", "minimum", "maximum",
+	"minItems", "maxItems", "default", "examples",
 	"minProperties", "maxProperties", "$schema", "$defs", "$comment"}
 
 // property keeps the order of properties, which maps would lose.
@@ -167,8 +173,11 @@ func reflected(t *testing.T, of reflect.Type) definitions {
 		shape := fresh(recordTypes()[m.Key]).Shape()
 		for _, f := range shape.Fields {
 			if f.Hidden {
-				def["properties"] = slices.DeleteFunc(def["properties"].([]property), func(p property) bool { return p.Name == f.Name })
-				def["required"] = slices.DeleteFunc(list(def["required"]), func(v any) bool { return v == f.Name })
+				def["properties"] = slices.DeleteFunc(def["properties"].([]property),
+					func(p property) bool { return p.Name == f.Name })
+				def["required"] = slices.DeleteFunc(list(def["required"]), func(v any) bool {
+					return v == f.Name
+				})
 			}
 		}
 		if len(list(def["required"])) == 0 {
@@ -233,57 +242,76 @@ func emitted(t *testing.T, text string) string {
 	return written(t, reduced(v), defs)
 }
 
-// TestG7_SecondWitness is scenario G7: reflecting the generated structs gives the schemas that were emitted from the
-// spec, for every type that has one and for the interrupt routing narrowed to each route.
-func TestG7_SecondWitness(t *testing.T) {
-	t.Parallel()
-	files, err := routes.Schemas.ReadDir("schemas")
-	require.NoError(t, err)
-	compared := 0
-	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), ".json")
-		of := recordTypes()[name]
-		if of == nil {
-			assert.Equal(t, "routes.schema", name, "a schema of no generated type")
-			continue
-		}
-		text, err := routes.Schemas.ReadFile("schemas/" + f.Name())
-		require.NoError(t, err)
-		all := reflected(t, of)
-		assert.Equal(t, all.document(t, all[name]), emitted(t, string(text)), "%s", name)
-		compared++
+// everySchema returns the plain schema of every record and whole routing, by type name.
+func everySchema(t *testing.T) map[string]string {
+	t.Helper()
+	var file struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
 	}
-	assert.Equal(t, 66, compared, "18 routings, 21 requests, 18 interrupt requests, 9 results")
+	text, err := routes.Schemas.ReadFile("schemas/plain.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &file))
+	out := map[string]string{}
+	for name := range file.Defs {
+		out[name] = program.Schemas.Def(name, runtime.Plain)
+	}
+	for _, row := range program.Tables.Routings {
+		out[row.Name] = program.Schemas.Union(row.Branches, runtime.Plain)
+	}
+	return out
 }
 
-// TestG7_WitnessNarrowed narrows what the reflector saw, by its own means, and compares with each narrowed schema.
-func TestG7_WitnessNarrowed(t *testing.T) {
+// TestSecondWitness is scenario G7: reflecting the generated structs gives the schemas that were
+// emitted from the spec, for every type that has one and for the interrupt routing narrowed to each
+// route.
+func TestSecondWitness(t *testing.T) {
+	t.Parallel()
+	compared := 0
+	for name, text := range everySchema(t) {
+		of := recordTypes()[name]
+		require.NotNil(t, of, "%s: a schema of no generated type", name)
+		all := reflected(t, of)
+		assert.Equal(t, all.document(t, all[name]), emitted(t, text), "%s", name)
+		compared++
+	}
+	assert.Equal(t, 97, compared, "18 routings, 79 records")
+}
+
+// TestWitnessNarrowed narrows what the reflector saw, by its own means, and compares with each
+// narrowed schema.
+func TestWitnessNarrowed(t *testing.T) {
 	t.Parallel()
 	all := reflected(t, reflect.TypeFor[routes.InterruptRouting]())
 	whole := all["InterruptRouting"].(map[string]any)
 	for _, r := range everyRoute() {
 		root := maps.Clone(whole)
-		root["properties"] = slices.DeleteFunc(slices.Clone(whole["properties"].([]property)), func(p property) bool { return p.Name != r.Field() })
-		root["required"] = []any{r.Field()} // narrowed to one, the one is required: no Go type says so
-		assert.Equal(t, all.document(t, root), emitted(t, schemaOf(t, setOf(r), runtime.Plain)), "%s", r)
+		root["properties"] = slices.DeleteFunc(slices.Clone(whole["properties"].([]property)),
+			func(p property) bool { return p.Name != r.Field() })
+		// narrowed to one, the one is required: no Go type says so
+		root["required"] = []any{r.Field()}
+		assert.Equal(t, all.document(t, root), emitted(t, schemaOf(t, setOf(r), runtime.Plain)),
+			"%s", r)
 	}
 }
 
-// TestG7_WitnessCanDisagree is the control: each change of an emitted schema makes the comparison fail.
-func TestG7_WitnessCanDisagree(t *testing.T) {
+// TestWitnessCanDisagree is the control: each change of an emitted schema makes the comparison
+// fail.
+func TestWitnessCanDisagree(t *testing.T) {
 	t.Parallel()
 	text := schemaOf(t, routes.AllRoutes(), runtime.Plain)
 	all := reflected(t, reflect.TypeFor[routes.InterruptRouting]())
 	want := all.document(t, all["InterruptRouting"])
 	require.Equal(t, want, emitted(t, text))
 	for name, change := range map[string][2]string{
-		"another type":       {`"successful":{"type":"boolean"`, `"successful":{"type":"string"`},
-		"a hidden field":     {`"properties":{"goal":{`, `"properties":{"contextId":{"type":"string"},"goal":{`},
+		"another type": {`"successful":{"type":"boolean"`, `"successful":{"type":"string"`},
+		"a hidden field": {`"properties":{"goal":{`,
+			`"properties":{"contextId":{"type":"string"},"goal":{`},
 		"a missing required": {`"required":["goal","phase"]`, `"required":["goal"]`},
 		"a hidden value":     {`"PROCEED"]`, `"PROCEED","PRUNE"]`},
 		"another order":      {`"reviewRequest":{"$ref":"#/$defs/ReviewRequest"},"mergerRequest":{"$ref":"#/$defs/MergerRequest"}`, `"mergerRequest":{"$ref":"#/$defs/MergerRequest"},"reviewRequest":{"$ref":"#/$defs/ReviewRequest"}`},
-		"another reference":  {`"items":{"$ref":"#/$defs/MergeConflict"}`, `"items":{"$ref":"#/$defs/MergeResult"}`},
-		"an open record":     {`"additionalProperties":false`, `"additionalProperties":{}`},
+		"another reference": {`"items":{"$ref":"#/$defs/MergeConflict"}`,
+			`"items":{"$ref":"#/$defs/MergeResult"}`},
+		"an open record": {`"additionalProperties":false`, `"additionalProperties":{}`},
 	} {
 		changed := strings.Replace(text, change[0], change[1], 1)
 		require.NotEqual(t, text, changed, "%s: %q is not in the schema", name, change[0])

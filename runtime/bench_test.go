@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,73 +16,66 @@ const reply = `{"discoveryAgentRequests":{"requests":[{"goal":"Find where routes
 	`"One reader and one writer of the same tables","metadata":{"phase":"DISCOVERY"}}}`
 
 type task struct {
-	Goal, Scope string
-	Level       level
+	ContextID string `json:"contextId"`
+	Goal      string `json:"goal"`
+	Scope     string `json:"scope"`
+	Level     level  `json:"level"`
 }
 
 var taskShape = runtime.Shape{Name: "Task", Fields: []runtime.Field{
-	{Name: "contextId", Hidden: true}, {Name: "goal", Required: true, Rule: &runtime.Rule{MinLength: runtime.Bound(1)}},
+	{Name: "contextId", Hidden: true},
+	{Name: "goal", Required: true, Rule: &runtime.Rule{MinLength: runtime.Bound(1)}},
 	{Name: "scope", Required: true}, {Name: "level", Required: true},
 }}
 
 func (*task) Shape() *runtime.Shape { return &taskShape }
 
-func (v *task) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "scope":
-		runtime.DecodeString(d, &v.Scope)
-	case "level":
-		decodeLevel(d, &v.Level)
-	}
-}
-
 type tasks struct {
-	Requests        []task
-	Goal, Rationale string
-	Metadata        map[string]string
+	Requests  []task            `json:"requests"`
+	ContextID string            `json:"contextId"`
+	Worktree  string            `json:"worktreeContext"`
+	Goal      string            `json:"goal"`
+	Rationale string            `json:"delegationRationale"`
+	Metadata  map[string]string `json:"metadata"`
 }
 
 var tasksShape = runtime.Shape{Name: "Tasks", Fields: []runtime.Field{
-	{Name: "requests", Required: true, Rule: &runtime.Rule{MinItems: runtime.Bound(1)}}, {Name: "contextId", Hidden: true}, {Name: "worktreeContext", Hidden: true},
-	{Name: "goal", Required: true}, {Name: "delegationRationale", Required: true}, {Name: "metadata"},
+	{Name: "requests", Required: true, Rule: &runtime.Rule{MinItems: runtime.Bound(1)}},
+	{Name: "contextId", Hidden: true}, {Name: "worktreeContext", Hidden: true},
+	{Name: "goal", Required: true}, {Name: "delegationRationale", Required: true},
+	{Name: "metadata"},
 }}
 
 func (*tasks) Shape() *runtime.Shape { return &tasksShape }
 
-func (v *tasks) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "requests":
-		runtime.DecodeList(d, &v.Requests, runtime.DecodeRecord[task])
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "delegationRationale":
-		runtime.DecodeString(d, &v.Rationale)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
+type fourteen struct {
+	OrchestratorRequest          *tasks `json:"orchestratorRequest"`
+	DiscoveryOrchestratorRequest *tasks `json:"discoveryOrchestratorRequest"`
+	PlanningOrchestratorRequest  *tasks `json:"planningOrchestratorRequest"`
+	TicketOrchestratorRequest    *tasks `json:"ticketOrchestratorRequest"`
+	ReviewRequest                *tasks `json:"reviewRequest"`
+	MergerRequest                *tasks `json:"mergerRequest"`
+	ContextManagerRequest        *tasks `json:"contextManagerRequest"`
+	OrchestratorCollectorRequest *tasks `json:"orchestratorCollectorRequest"`
+	DiscoveryCollectorRequest    *tasks `json:"discoveryCollectorRequest"`
+	PlanningCollectorRequest     *tasks `json:"planningCollectorRequest"`
+	TicketCollectorRequest       *tasks `json:"ticketCollectorRequest"`
+	DiscoveryAgentRequests       *tasks `json:"discoveryAgentRequests"`
+	PlanningAgentRequests        *tasks `json:"planningAgentRequests"`
+	TicketAgentRequests          *tasks `json:"ticketAgentRequests"`
 }
 
-type fourteen struct{ branches [14]*tasks }
-
-var fourteenShape = runtime.Shape{Name: "InterruptRouting", Union: true, Fields: []runtime.Field{
-	{Name: "orchestratorRequest"}, {Name: "discoveryOrchestratorRequest"}, {Name: "planningOrchestratorRequest"}, {Name: "ticketOrchestratorRequest"},
-	{Name: "reviewRequest"}, {Name: "mergerRequest"}, {Name: "contextManagerRequest"}, {Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryCollectorRequest"}, {Name: "planningCollectorRequest"}, {Name: "ticketCollectorRequest"}, {Name: "discoveryAgentRequests"},
+var fourteenShape = runtime.Shape{Name: "InterruptRouting", Kind: runtime.ShapeUnion, Fields: []runtime.Field{
+	{Name: "orchestratorRequest"}, {Name: "discoveryOrchestratorRequest"},
+	{Name: "planningOrchestratorRequest"}, {Name: "ticketOrchestratorRequest"},
+	{Name: "reviewRequest"}, {Name: "mergerRequest"}, {Name: "contextManagerRequest"},
+	{Name: "orchestratorCollectorRequest"},
+	{Name: "discoveryCollectorRequest"}, {Name: "planningCollectorRequest"},
+	{Name: "ticketCollectorRequest"}, {Name: "discoveryAgentRequests"},
 	{Name: "planningAgentRequests"}, {Name: "ticketAgentRequests"},
 }}
 
 func (*fourteen) Shape() *runtime.Shape { return &fourteenShape }
-
-func (v *fourteen) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "orchestratorRequest":
-		runtime.DecodePointer(d, &v.branches[0], runtime.DecodeRecord[tasks])
-	case "discoveryAgentRequests":
-		runtime.DecodePointer(d, &v.branches[11], runtime.DecodeRecord[tasks])
-	}
-}
 
 func BenchmarkDecodeReply(b *testing.B) {
 	data := []byte(reply)
@@ -99,23 +93,26 @@ func BenchmarkDecodeReply(b *testing.B) {
 // fourteenRoutes has definitions of the size of the real ones: 36 of 600 bytes.
 func fourteenRoutes(b *testing.B) *runtime.Schemas {
 	b.Helper()
-	var defs []runtime.Definition
+	name := func(i int) string { return fmt.Sprintf("Record%02dRequest", i) }
+	var defs []definition
 	var branches []runtime.BranchRow
 	for i := range 36 {
-		text := object(fmt.Sprintf("Record%02d, which has a description of its own that is as long as they mostly are, so that copying it costs something", i))
-		for len(text) < 600 {
-			text = text[:len(text)-1] + `,"description":"What this field carries and why somebody needs it."}`
-		}
-		def := runtime.Definition{Name: fmt.Sprintf("Record%02dRequest", i), Plain: text}
+		var refs []string
 		if i < 14 {
-			def.Refs = []int{15 + i, 16 + i, 17 + i}
-			branches = append(branches, runtime.BranchRow{Name: fmt.Sprintf("record%02dRequest", i), Def: i + 1})
+			refs = []string{name(14 + i), name(15 + i), name(16 + i)}
+			branches = append(branches, runtime.BranchRow{Name: fmt.Sprintf("record%02dRequest", i),
+				Type: name(i)})
 		} else if i < 35 {
-			def.Refs = []int{i + 2}
+			refs = []string{name(i + 1)}
 		}
-		defs = append(defs, def)
+		text := object(fmt.Sprintf("Record%02d, which has a description of its own that is as "+
+			"long as they mostly are, so that copying it costs something", i), refs...)
+		if short := 600 - len(text); short > 0 {
+			text = strings.Replace(text, "Record", strings.Repeat("x", short)+"Record", 1)
+		}
+		defs = append(defs, definition{name: name(i), plain: text})
 	}
-	s := runtime.NewSchemas(defs, branches)
+	s := runtime.NewSchemas(filesOf(defs), branches)
 	require.NotEmpty(b, s.Set([]uint64{1<<14 - 1}, runtime.Plain))
 	return s
 }
@@ -141,7 +138,8 @@ func BenchmarkSchemaOfARouteSet(b *testing.B) {
 	}
 }
 
-// BenchmarkSchemaOfANewSet asks for set after set, so that none is remembered: seven routes of fourteen on the average.
+// BenchmarkSchemaOfANewSet asks for set after set, so that none is remembered: seven routes of
+// fourteen on the average.
 func BenchmarkSchemaOfANewSet(b *testing.B) {
 	s, words := fourteenRoutes(b), [1]uint64{}
 	b.ReportAllocs()

@@ -1,276 +1,289 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
 
-// DecodeRecord reads an object into the fields of v. A union inside another record must have exactly one branch set.
-func DecodeRecord[T any, P interface {
-	*T
-	Record
-}](d *Decoder, v *T) {
-	d.record(P(v))
+	"github.com/routegen/routegen/runtime/internal/brief"
+	"github.com/routegen/routegen/runtime/internal/jsonscan"
+)
+
+// readPointer reads a value into a new one. Null never reaches it for an optional field, which then
+// stays nil; for a required one elem refuses it.
+func readPointer(t reflect.Type, elem reader) reader {
+	return func(d *Decoder, v reflect.Value) {
+		p := reflect.New(t)
+		elem(d, p.Elem())
+		v.Set(p)
+	}
 }
 
-// DecodeNew reads an object into a new T. Null never reaches it for an optional field, which then stays nil; for a required one it is
-// refused. It is DecodePointer for records, in one instance a type instead of two: generated code holds one for every record.
-func DecodeNew[T any, P interface {
-	*T
-	Record
-}](d *Decoder, v *P) {
-	p := P(new(T))
-	d.record(p)
-	*v = p
+// readStruct reads an object into a record. A union inside another record must have exactly one
+// branch set.
+func readStruct(d *Decoder, v reflect.Value) {
+	record, _ := reflect.TypeAssert[Record](v.Addr()) // newReader has seen that it is one
+	d.readRecord(record, v)
 }
 
-// DecodePointer reads a value with elem into a new T. Null never reaches it for an optional field, which then stays nil; for a required one
-// elem refuses it.
-func DecodePointer[T any](d *Decoder, v **T, elem func(*Decoder, *T)) {
-	p := new(T)
-	elem(d, p)
-	*v = p
-}
-
-// DecodeList reads an array, each element with elem. The list is never nil, but for null on the wire.
-func DecodeList[T any](d *Decoder, v *[]T, elem func(*Decoder, *T)) {
-	field, named := d.rules()
-	if d.null() || !d.enter('[', "an array") {
-		return
-	}
-	list := []T{}
-	for d.more(']', len(list) == 0) {
-		if len(list) == cap(list) {
-			list = append(make([]T, 0, max(4, 2*len(list))), list...)
-		}
-		n := len(list)
-		list = list[:n+1]
-		d.path = append(d.path, step{index: n})
-		elem(d, &list[n])
-		d.path = d.path[:len(d.path)-1]
-	}
-	d.depth--
-	*v = list
-	d.checkItems(field, named, len(list))
-}
-
-// DecodeMap reads an object, each value with elem; from a model also an array of {"key": ..., "value": ...} objects, which is how a map is
-// written for providers that accept no free keys. A key that is there twice is refused. The map is never nil, but for null on the wire.
-func DecodeMap[T any](d *Decoder, v *map[string]T, elem func(*Decoder, *T)) {
-	field, named := d.rules()
-	if d.null() {
-		return
-	}
-	m := map[string]T{}
-	put := func(key string, value T) {
-		if _, twice := m[key]; twice {
-			d.badKey(key, twiceReason)
-		}
-		m[key] = value
-	}
-	if d.reply && d.peek() == '[' {
-		d.enter('[', "an array")
-		for n := 0; d.more(']', n == 0); n++ {
-			var value T
-			d.path = append(d.path, step{index: n})
-			key, ok := d.entry(func() { elem(d, &value) })
-			d.path = d.path[:len(d.path)-1]
-			if ok {
-				put(key, value)
-			}
-		}
-	} else {
-		if !d.enter('{', "an object") {
+// readList reads an array. The list is never nil, but for null on the wire.
+func readList(t reflect.Type, elem reader) reader {
+	empty := reflect.MakeSlice(t, 0, 0)
+	return func(d *Decoder, v reflect.Value) {
+		field := d.takeRule()
+		if d.readNull() || !d.scan.EnterBracket('[', "an array") {
 			return
 		}
-		for first := true; d.more('}', first); first = false {
-			key, ok := d.key()
-			if !ok {
-				break
+		v.Set(empty)
+		n := 0
+		for ; d.scan.NextElement(']', n == 0); n++ {
+			if n == v.Cap() {
+				v.Grow(max(4, n))
 			}
-			name := string(key)
-			var value T
-			d.path = append(d.path, step{name: name, index: -1})
-			elem(d, &value)
-			d.path = d.path[:len(d.path)-1]
-			put(name, value)
+			v.SetLen(n + 1)
+			d.scan.PushIndex(n)
+			elem(d, v.Index(n))
+			d.scan.Pop()
 		}
+		d.scan.Depth--
+		d.checkItems(field, n)
 	}
-	d.depth--
-	*v = m
-	d.checkItems(field, named, len(m))
 }
 
-var entryShape = Shape{Name: "entry", Fields: []Field{{Name: "key", Required: true}, {Name: "value", Required: true}}}
+// readMap reads an object; from a model also an array of {"key": ..., "value": ...} objects, which
+// is how a map is written for providers that accept no free keys. A key that is there twice is
+// refused. The map is never nil, but for null on the wire.
+func readMap(t reflect.Type, elem reader) reader {
+	return func(d *Decoder, v reflect.Value) {
+		field := d.takeRule()
+		if d.readNull() {
+			return
+		}
+		m := reflect.MakeMap(t)
+		put := func(key string, value reflect.Value) {
+			k := reflect.ValueOf(key)
+			if m.MapIndex(k).IsValid() {
+				d.scan.AddKeyProblem(key, jsonscan.TwiceReason)
+			}
+			m.SetMapIndex(k, value)
+		}
+		if d.reply && d.scan.Peek() == '[' {
+			d.readEntries(t.Elem(), elem, put)
+		} else if !d.readMembers(t.Elem(), elem, put) {
+			return
+		}
+		d.scan.Depth--
+		v.Set(m)
+		d.checkItems(field, m.Len())
+	}
+}
 
-// entry is one {"key": ..., "value": ...} object of a map.
-type entry struct {
+// readMembers reads the members of an object. It reports whether there was one.
+func (d *Decoder) readMembers(t reflect.Type, elem reader,
+	put func(key string, value reflect.Value)) bool {
+	if !d.scan.EnterBracket('{', "an object") {
+		return false
+	}
+	for first := true; d.scan.NextElement('}', first); first = false {
+		key, ok := d.scan.ReadKey()
+		if !ok {
+			break
+		}
+		name, value := string(key), reflect.New(t).Elem()
+		d.scan.PushName(name)
+		elem(d, value)
+		d.scan.Pop()
+		put(name, value)
+	}
+	return true
+}
+
+var entryShape = Shape{Name: "entry",
+	Fields: []Field{{Name: "key", Required: true}, {Name: "value", Required: true}}}
+
+// mapEntry is one {"key": ..., "value": ...} object of a map.
+type mapEntry struct {
 	key   string
 	value func()
 }
 
 // Shape implements Record.
-func (*entry) Shape() *Shape { return &entryShape }
+func (*mapEntry) Shape() *Shape { return &entryShape }
 
-// DecodeField implements Record.
-func (e *entry) DecodeField(d *Decoder, name string) {
+// DecodeField implements FieldDecoder.
+func (e *mapEntry) DecodeField(d *Decoder, name string) {
 	if name == "key" {
-		DecodeString(d, &e.key)
+		d.Decode(&e.key, nil)
 		return
 	}
 	e.value()
 }
 
-// entry reads one entry of a map. It reports whether the entry can be used.
-func (d *Decoder) entry(value func()) (key string, ok bool) {
-	e, before := entry{value: value}, len(d.problems)
-	d.object(&e)
-	return e.key, len(d.problems) == before
+// readEntries reads the elements of an array as members of a map. An entry with a problem is left
+// out.
+func (d *Decoder) readEntries(t reflect.Type, elem reader,
+	put func(key string, value reflect.Value)) {
+	d.scan.EnterBracket('[', "an array")
+	for n := 0; d.scan.NextElement(']', n == 0); n++ {
+		value, before := reflect.New(t).Elem(), len(d.scan.Problems)
+		e := mapEntry{value: func() { elem(d, value) }}
+		d.scan.PushIndex(n)
+		d.readObject(&e, reflect.ValueOf(&e).Elem())
+		d.scan.Pop()
+		if len(d.scan.Problems) == before {
+			put(e.key, value)
+		}
+	}
 }
 
-// null consumes a null that stands for an empty list or map, which only the wire may have.
-func (d *Decoder) null() bool {
-	return !d.reply && d.peek() == 'n' && d.literal("null")
+// readNull consumes a null that stands for an empty list or map, which only the wire may have.
+func (d *Decoder) readNull() bool {
+	return !d.reply && d.scan.Peek() == 'n' && d.scan.ReadLiteral("null")
 }
 
-// record reads an object that is no whole document: the verdict on a union is a problem like any other.
-func (d *Decoder) record(v Record) {
+// readRecord reads an object inside a document. A union without exactly one branch is a problem
+// like any other.
+func (d *Decoder) readRecord(v Record, value reflect.Value) {
 	base := len(d.picked)
-	if d.object(v) && !d.broken {
-		if s := v.Shape(); s.Union && len(d.picked) != base+1 {
-			e := SelectionError{Routing: s.Name, Set: s.picked(d.picked[base:]), Allowed: s.names()}
-			d.problem(e.Error())
+	if d.readObject(v, value) && !d.scan.Broken {
+		if s := v.Shape(); s.isUnion() && len(d.picked) != base+1 {
+			e := SelectionError{Routing: s.Name, Set: s.branchNames(d.picked[base:]),
+				Allowed: s.fieldNames()}
+			d.scan.AddProblem(e.Error())
 		}
 	}
 	d.picked = d.picked[:base]
 }
 
-// object reads an object into v. It reports whether there was one.
-func (d *Decoder) object(v Record) bool {
-	d.rules()
-	if !d.enter('{', "an object") {
+// readObject reads an object into v, whose struct is value. It reports whether there was one.
+func (d *Decoder) readObject(v Record, value reflect.Value) bool {
+	d.takeRule()
+	if !d.scan.EnterBracket('{', "an object") {
 		return false
 	}
-	s, base, next := v.Shape(), len(d.seen), 0
+	o, base, next := newObject(v, value), len(d.seen), 0
+	s := o.shape
 	for range (len(s.Fields) + 63) / 64 {
 		d.seen = append(d.seen, 0)
 	}
-	for first := true; d.more('}', first); first = false {
-		key, ok := d.key()
+	for first := true; d.scan.NextElement('}', first); first = false {
+		key, ok := d.scan.ReadKey()
 		if !ok {
 			break
 		}
-		i := s.find(key, next)
+		i := s.indexOf(key, next)
 		if i < 0 {
-			d.unknown(v, string(key))
+			d.reportUnknownKey(v, string(key))
 			continue
 		}
 		next = i + 1
-		d.path = append(d.path, step{name: s.Fields[i].Name, index: -1})
-		d.field(v, s, i, &d.seen[base+i/64])
-		d.path = d.path[:len(d.path)-1]
+		d.scan.PushName(s.Fields[i].Name)
+		d.readField(&o, i, &d.seen[base+i/64])
+		d.scan.Pop()
 	}
-	if !s.Union && !d.broken {
-		d.missing(v, s, base)
+	if !s.isUnion() && !d.scan.Broken {
+		d.fillMissing(&o, base)
 	}
 	d.seen = d.seen[:base]
-	d.depth--
+	d.scan.Depth--
 	return true
 }
 
-// field reads the value of field i. seen is the word that holds its bit; it may move once the value is read.
-func (d *Decoder) field(v Record, s *Shape, i int, seen *uint64) {
-	f, bit := &s.Fields[i], uint64(1)<<(i%64)
+// readField reads the value of field i. seen is the word that holds its bit; it may move once the
+// value is read.
+func (d *Decoder) readField(o *object, i int, seen *uint64) {
+	f, bit := &o.shape.Fields[i], uint64(1)<<(i%64)
 	if *seen&bit != 0 {
-		d.malformed = true
-		d.problem(twiceReason)
-		d.skip()
+		d.scan.Malformed = true
+		d.scan.AddProblem(jsonscan.TwiceReason)
+		d.scan.SkipValue()
 		return
 	}
 	*seen |= bit
 	if f.Hidden && d.reply {
-		d.problem("must not be given here: leave it out")
-		d.skip()
+		d.scan.AddProblem("must not be given here: leave it out")
+		d.scan.SkipValue()
 		return
 	}
-	if !f.Required && d.peek() == 'n' {
-		if d.literal("null") && f.Default != "" {
-			d.absent(v, f)
+	if !f.Required && d.scan.Peek() == 'n' {
+		if d.scan.ReadLiteral("null") && f.Default != "" {
+			d.readDefault(o, i)
 		}
 		return
 	}
-	if s.Union {
+	if o.shape.isUnion() {
 		d.picked = append(d.picked, i)
 	}
-	d.rule = f.Rule
-	v.DecodeField(d, f.Name)
-	d.rule, d.inner = nil, nil
+	o.readField(d, i)
 }
 
-// unknown notes a key that the shape has not, with the key that was probably meant, and skips its value.
-func (d *Decoder) unknown(v Record, key string) {
-	if len(d.problems) == maxProblems { // a hint costs time, and nobody would read it
-		d.malformed = true
-		d.skip()
+// reportUnknownKey reports a key that the shape lacks, with the key that was probably meant, and
+// skips its value.
+func (d *Decoder) reportUnknownKey(v Record, key string) {
+	if len(d.scan.Problems) == jsonscan.MaxProblems { // no further problem is reported
+		d.scan.Malformed = true
+		d.scan.SkipValue()
 		return
 	}
-	s, names := v.Shape(), d.offered(v)
-	near := nearest(key, names)
-	reason := "unknown key of " + s.Name + didYouMean(near)
+	s, names := v.Shape(), d.namesOffered(v)
+	near := brief.Nearest(key, names)
+	reason := "unknown key of " + s.Name
 	switch {
-	case near == "" && s.Union && key == wrapper && d.reply && len(d.path) == 0:
+	case near == "" && s.isUnion() && key == wrapper && d.reply && len(d.scan.Path) == 0:
 		reason = `"` + wrapper + `" wraps a whole reply and must be its only key`
-	case near == "" && s.Union && key == wrapper: // on the wire, or wrapped already
+	case near == "" && s.isUnion() && key == wrapper: // on the wire, or wrapped already
 		reason = `"` + wrapper + `" is the wrapper of models' replies: write the branch without it`
 	case near == "":
-		reason += ": use " + listed(names)
+		reason += ": use " + brief.JoinNames(names)
+	default:
+		reason += brief.Suggest(key, names)
 	}
-	d.badKey(key, reason)
-	d.skip()
+	d.scan.AddKeyProblem(key, reason)
+	d.scan.SkipValue()
 }
 
-// missing notes the required fields that were not found, and gives the optional ones their defaults. A model is never asked for a
-// hidden one.
-func (d *Decoder) missing(v Record, s *Shape, base int) {
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		if !f.Required && f.Default == "" || d.seen[base+i/64]&(1<<(i%64)) != 0 || f.Required && f.Hidden && d.reply {
+// fillMissing reports the required fields that were not found, and sets the optional ones to their
+// defaults. Hidden fields are not required from a model.
+func (d *Decoder) fillMissing(o *object, base int) {
+	for i := range o.shape.Fields {
+		f := &o.shape.Fields[i]
+		if !f.Required && f.Default == "" || d.seen[base+i/64]&(1<<(i%64)) != 0 || f.Required &&
+			f.Hidden && d.reply {
 			continue
 		}
-		d.path = append(d.path, step{name: f.Name, index: -1})
+		d.scan.PushName(f.Name)
 		if f.Required {
-			d.problem("is required and missing")
+			d.scan.AddProblem("is required and missing")
 		} else {
-			d.absent(v, f)
+			d.readDefault(o, i)
 		}
-		d.path = d.path[:len(d.path)-1]
+		d.scan.Pop()
 	}
 }
 
-// absent reads the default of the field at the path in place of a value. It is the spec's word and no model's, so it is read as on the
-// wire. A default that the field refuses is a problem like a wrong value; one that is no JSON breaks the document, so that it is seen.
-func (d *Decoder) absent(v Record, f *Field) {
-	if d.broken {
+// readDefault reads the default of the field at the path in place of a value. It comes from the
+// spec, so it is read as on the wire. A default that the field refuses is a problem like a wrong
+// value; one that is not JSON ends the pass.
+func (d *Decoder) readDefault(o *object, i int) {
+	if d.scan.Broken {
 		return
 	}
-	data, pos, reply := d.data, d.pos, d.reply
-	d.data, d.pos, d.reply = []byte(f.Default), 0, false
-	d.rule = f.Rule
-	v.DecodeField(d, f.Name)
-	d.rule, d.inner = nil, nil
-	d.end()
-	d.data, d.pos, d.reply = data, pos, reply
-	if d.broken {
-		d.pos = len(d.data)
+	data, pos, reply := d.scan.Data, d.scan.Pos, d.reply
+	d.scan.Data, d.scan.Pos, d.reply = []byte(o.shape.Fields[i].Default), 0, false
+	o.readField(d, i)
+	d.scan.CheckEnd()
+	d.scan.Data, d.scan.Pos, d.reply = data, pos, reply
+	if d.scan.Broken {
+		d.scan.Pos = len(d.scan.Data)
 	}
 }
 
-// checkItems holds the number of elements to the rules.
-func (d *Decoder) checkItems(field, named *Rule, n int) {
-	for _, r := range [...]*Rule{field, named} {
-		switch {
-		case r == nil:
-		case r.MinItems != nil && n < *r.MinItems:
-			d.problem(fmt.Sprintf("has %d elements: at least %d are needed", n, *r.MinItems))
-		case r.MaxItems != nil && n > *r.MaxItems:
-			d.problem(fmt.Sprintf("has %d elements: at most %d are allowed", n, *r.MaxItems))
-		}
+// checkItems checks the number of elements.
+func (d *Decoder) checkItems(r *Rule, n int) {
+	switch {
+	case r == nil:
+	case r.MinItems != nil && n < *r.MinItems:
+		d.scan.AddProblem(fmt.Sprintf("has %d elements: at least %d are needed", n, *r.MinItems))
+	case r.MaxItems != nil && n > *r.MaxItems:
+		d.scan.AddProblem(fmt.Sprintf("has %d elements: at most %d are allowed", n, *r.MaxItems))
 	}
 }

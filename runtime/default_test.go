@@ -29,44 +29,17 @@ type absent struct {
 }
 
 var absentShape = runtime.Shape{Name: "Absent", Fields: []runtime.Field{
-	{Name: "text", Default: `"a \"b\"\n"`}, {Name: "count", Rule: &runtime.Rule{Max: runtime.Bound(9.0)}, Default: "3"}, {Name: "share", Default: "0.5"},
-	{Name: "on", Default: "true"}, {Name: "level", Default: `"PRUNE"`}, {Name: "slug", Default: `"ab"`}, {Name: "for", Default: `"1h30m"`},
-	{Name: "at", Default: `"2026-01-02T03:04:05Z"`}, {Name: "raw", Default: "1.50"}, {Name: "explicit", Default: "7"},
+	{Name: "text", Default: `"a \"b\"\n"`},
+	{Name: "count", Rule: &runtime.Rule{Max: runtime.Bound(9.0)}, Default: "3"},
+	{Name: "share", Default: "0.5"},
+	{Name: "on", Default: "true"}, {Name: "level", Default: `"PRUNE"`},
+	{Name: "slug", Default: `"ab"`}, {Name: "for", Default: `"1h30m"`},
+	{Name: "at", Default: `"2026-01-02T03:04:05Z"`}, {Name: "raw", Default: "1.50"},
+	{Name: "explicit", Default: "7"},
 	{Name: "secret", Hidden: true, Default: `"s"`}, {Name: "plain"}, {Name: "next"},
 }}
 
 func (*absent) Shape() *runtime.Shape { return &absentShape }
-
-func (v *absent) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "count":
-		runtime.DecodeInt(d, &v.Count)
-	case "share":
-		runtime.DecodeFloat(d, &v.Share)
-	case "on":
-		runtime.DecodeBool(d, &v.On)
-	case "level":
-		decodeLevel(d, &v.Level)
-	case "slug":
-		decodeSlug(d, &v.Slug)
-	case "for":
-		runtime.DecodeDuration(d, &v.For)
-	case "at":
-		runtime.DecodeTime(d, &v.At)
-	case "raw":
-		runtime.DecodeJSON(d, &v.Raw)
-	case "explicit":
-		runtime.DecodePointer(d, &v.Explicit, runtime.DecodeInt[int64])
-	case "secret":
-		runtime.DecodeString(d, &v.Secret)
-	case "plain":
-		runtime.DecodeString(d, &v.Plain)
-	case "next":
-		runtime.DecodeNew(d, &v.Next)
-	}
-}
 
 // readers are the two ways to read a document.
 func readers() map[string]func([]byte, runtime.Record) error {
@@ -79,8 +52,10 @@ func readers() map[string]func([]byte, runtime.Record) error {
 func TestAbsentFieldsHaveTheirDefaults(t *testing.T) {
 	t.Parallel()
 	whole := absent{
-		Text: "a \"b\"\n", Count: 3, Share: 0.5, On: true, Level: "PRUNE", Slug: "ab", For: runtime.Duration(90 * time.Minute),
-		At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Raw: json.RawMessage("1.50"), Explicit: runtime.Bound(int64(7)), Secret: "s",
+		Text: "a \"b\"\n", Count: 3, Share: 0.5, On: true, Level: "PRUNE", Slug: "ab",
+		For: runtime.Duration(90 * time.Minute),
+		At:  time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Raw: json.RawMessage("1.50"),
+		Explicit: runtime.Bound(int64(7)), Secret: "s",
 	}
 	nested := whole
 	nested.Next = &whole
@@ -105,7 +80,8 @@ func TestAbsentFieldsHaveTheirDefaults(t *testing.T) {
 	}
 }
 
-// A default is the spec's own word. One that its field refuses is named where the field would stand, and nothing after it is misread.
+// A default is the spec's own word. One that its field refuses is named where the field would
+// stand, and nothing after it is misread.
 func TestDefaultsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -120,8 +96,10 @@ func TestDefaultsThatAreWrong(t *testing.T) {
 	} {
 		for name, read := range readers() {
 			v := &wrongDefault{text: text}
-			assert.Equal(t, []string{"/plain | expected a string, found a number", want}, problems(t, read([]byte(`{"plain":5}`), v)), "%s %s", name, text)
-			assert.NoError(t, read([]byte(`{"plain":"","count":1}`), v), "what is given needs no default")
+			assert.Equal(t, []string{"/plain | expected a string, found a number", want},
+				problems(t, read([]byte(`{"plain":5}`), v)), "%s %s", name, text)
+			assert.NoError(t, read([]byte(`{"plain":"","count":1}`), v),
+				"what is given needs no default")
 		}
 	}
 }
@@ -129,22 +107,14 @@ func TestDefaultsThatAreWrong(t *testing.T) {
 // wrongDefault has one field with the default of the test.
 type wrongDefault struct {
 	text  string
-	count int64
-	plain string
+	Count int64  `json:"count"`
+	Plain string `json:"plain"`
 }
 
 // Shape implements runtime.Record.
 func (v *wrongDefault) Shape() *runtime.Shape {
 	return &runtime.Shape{Name: "Wrong", Fields: []runtime.Field{
-		{Name: "plain"}, {Name: "count", Rule: &runtime.Rule{Max: runtime.Bound(9.0)}, Default: v.text},
+		{Name: "plain"}, {Name: "count", Rule: &runtime.Rule{Max: runtime.Bound(9.0)},
+			Default: v.text},
 	}}
-}
-
-// DecodeField implements runtime.Record.
-func (v *wrongDefault) DecodeField(d *runtime.Decoder, name string) {
-	if name == "plain" {
-		runtime.DecodeString(d, &v.plain)
-		return
-	}
-	runtime.DecodeInt(d, &v.count)
 }

@@ -27,7 +27,8 @@ func (v Duration) MarshalText() ([]byte, error) { return []byte(v.String()), nil
 func (v *Duration) UnmarshalText(text []byte) error {
 	d, err := time.ParseDuration(string(text))
 	if err != nil {
-		return invalid("parse duration", "%q is not a duration: write it like 1h30m", text)
+		return Errorf(CodeInvalid, "parse duration", "%q is not a duration: write it like 1h30m",
+			text)
 	}
 	*v = Duration(d)
 	return nil

@@ -8,17 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Encode returns v as compact JSON without HTML escaping and without a newline at the end. A value that JSON cannot hold, NaN for one, is
-// refused with [CodeInvalid]. Map keys come out sorted, so equal values give equal bytes. A MarshalJSON of a pointer is called for a value
-// too, but not in a map or an interface that holds the value itself: keep pointers there.
+// Encode returns v as compact JSON without HTML escaping and without a newline at the end. A value
+// that JSON cannot hold, NaN for one, is refused with [CodeInvalid]. Map keys come out sorted, so
+// equal values give equal bytes. A MarshalJSON of a pointer is called for a value too, but not in a
+// map or an interface that holds the value itself: keep pointers there.
 func Encode(v any) ([]byte, error) {
 	if text, ok := v.(string); ok && plainText(text) {
 		return append(append(append(make([]byte, 0, len(text)+2), '"'), text...), '"'), nil
 	}
+	if a, ok := v.(jsonAppender); ok {
+		return a.AppendJSON(nil), nil
+	}
 	e := encoders.Get().(*encoder) //nolint:forcetypeassert // the pool holds nothing else
 	e.buffer.Reset()
-	if err := e.json.Encode(addressed(v)); err != nil {
-		return nil, refuse(CodeInvalid, "encode", err)
+	if err := e.json.Encode(addressable(v)); err != nil {
+		return nil, Errorf(CodeInvalid, "encode", "%w", err)
 	}
 	out := bytes.Clone(bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
 	if e.buffer.Cap() <= encoderKept {
@@ -27,11 +31,17 @@ func Encode(v any) ([]byte, error) {
 	return out, nil
 }
 
-// addressed returns v as a pointer to a copy where it is a struct, an array or a type with methods: only so does encoding/json call a MarshalJSON
-// that the pointer has, and does not write the fields it sees instead, which may be none.
-func addressed(v any) any {
+// jsonAppender is a value that appends its own compact JSON, which is not checked.
+type jsonAppender interface {
+	AppendJSON(b []byte) []byte
+}
+
+// addressable returns a pointer to a copy of v if v is a struct, an array or a type with methods,
+// because encoding/json calls a MarshalJSON of the pointer only then.
+func addressable(v any) any {
 	t := reflect.TypeOf(v)
-	if t == nil || t.Kind() == reflect.Pointer || t.Kind() != reflect.Struct && t.Kind() != reflect.Array && t.PkgPath() == "" {
+	if t == nil || t.Kind() == reflect.Pointer || t.Kind() != reflect.Struct &&
+		t.Kind() != reflect.Array && t.PkgPath() == "" {
 		return v
 	}
 	p := reflect.New(t)
@@ -39,7 +49,7 @@ func addressed(v any) any {
 	return p.Interface()
 }
 
-// encoder is used again: most values are small, and making one costs as much as encoding them.
+// encoder is pooled: making one costs as much as encoding a small value.
 type encoder struct {
 	buffer bytes.Buffer
 	json   *json.Encoder
@@ -64,10 +74,12 @@ func plainText(text string) bool {
 	return true
 }
 
-// EncodeTagged returns v as a member of a sealed set: {"TypeName": v}. It refuses what [Encode] refuses, and a nil v with [CodeInvalid].
+// EncodeTagged returns v as a member of a sealed set: {"TypeName": v}. It refuses what [Encode]
+// refuses, and a nil v with [CodeInvalid].
 func EncodeTagged(v Record) ([]byte, error) {
 	if v == nil {
-		return nil, invalid("encode tagged value", "there is no value: give one of the set")
+		return nil, Errorf(CodeInvalid, "encode tagged value",
+			"there is no value: give one of the set")
 	}
 	value, err := Encode(v)
 	if err != nil {

@@ -16,14 +16,21 @@ import (
 // sum hides what it holds, and only its pointer can say it.
 type sum struct{ cents int }
 
-func (s *sum) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `{"cents":%d}`, s.cents), nil }
+func (s *sum) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"cents":%d}`, s.cents),
+		nil
+}
 
 // sums is a list whose pointer writes it in a way of its own.
 type sums []int
 
-func (s *sums) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `"%d of them"`, len(*s)), nil }
+func (s *sums) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `"%d of them"`, len(*s)),
+		nil
+}
 
-// What a pointer can say of a value is said of the value too: else a result would be stored as the fields that JSON sees of it, which are none.
+// What a pointer can say of a value is said of the value too: else a result would be stored as the
+// fields that JSON sees of it, which are none.
 func TestAValueIsEncodedAsItsPointerIs(t *testing.T) {
 	t.Parallel()
 	for want, v := range map[string]any{
@@ -35,11 +42,12 @@ func TestAValueIsEncodedAsItsPointerIs(t *testing.T) {
 		`{"a":{"cents":7},"b":null}`:          map[string]*sum{"a": {7}, "b": nil},
 		`"2 of them"`:                         sums{1, 1},
 		`null`:                                (*sum)(nil),
-		`"2026-03-01T12:00:00Z"`:              noon,
+		`"2026-03-01T12:00:00Z"`:              time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		`60000000000`:                         time.Minute,
 		`{"b":1,"a":2}`:                       json.RawMessage(`{"b":1,"a":2}`),
-		`["<a>",null,true,1.5,{"x":[]}]`:      []any{"<a>", nil, true, 1.5, map[string]any{"x": []any{}}},
-		`{"path":"p","line":0}`:               &leaf{Path: "p"},
+		`["<a>",null,true,1.5,{"x":[]}]`: []any{"<a>", nil, true, 1.5,
+			map[string]any{"x": []any{}}},
+		`{"path":"p","line":0}`: &leaf{Path: "p"},
 		`{"A":{"B":{"cents":8}},"C":[[{"cents":9}]]}`: struct {
 			A struct{ B sum }
 			C [1][1]sum
@@ -60,4 +68,17 @@ func TestAValueIsEncodedAsItsPointerIs(t *testing.T) {
 	_, err = runtime.Encode(given)
 	require.NoError(t, err)
 	assert.Equal(t, sum{1}, given)
+}
+
+// appended writes its own JSON.
+type appended struct{}
+
+// AppendJSON appends its JSON.
+func (*appended) AppendJSON(b []byte) []byte { return append(b, `{"own":1}`...) }
+
+func TestAValueThatAppendsItsJSONIsEncodedByIt(t *testing.T) {
+	t.Parallel()
+	text, err := runtime.Encode(&appended{})
+	require.NoError(t, err)
+	assert.Equal(t, `{"own":1}`, string(text))
 }

@@ -8,19 +8,22 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// program handles one node; the embedded value refuses the rest. A real program writes every method, so that a new node
-// stops it from compiling.
+// program handles one node; the embedded value refuses the rest. A real program writes every
+// method, so that a new node stops it from compiling.
 type program struct{ routes.UnimplementedHandlers }
 
-func (program) Orchestrator(_ context.Context, call runtime.Call, request *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
+func (program) Orchestrator(_ context.Context, call runtime.Call,
+	request *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
 	fmt.Println("visit", call.Visit, "of", call.Node, "with goal", request.Goal)
 	return &routes.OrchestratorRouting{DiscoveryOrchestratorRequest: &routes.DiscoveryOrchestratorRequest{Goal: request.Goal}}, nil
 }
 
-// New makes one value of a generated package and its handlers: an engine knows the package by nothing else.
+// New makes one value of a generated package and its handlers: an engine knows the package by
+// nothing else.
 func Example_program() {
 	p := routes.New(program{})
-	request, err := p.DecodeRequest("OrchestratorRequest", []byte(`{"goal": "ship", "phase": "DISCOVERY"}`))
+	request, err := p.DecodeRequest("OrchestratorRequest",
+		[]byte(`{"goal": "ship", "phase": "DISCOVERY"}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,8 +45,8 @@ func Example_program() {
 	// unavailable
 }
 
-// labels names every interrupt request. A node added to the spec adds a method to the interface, and labels does not
-// compile without it.
+// labels names every interrupt request. A node added to the spec adds a method to the interface,
+// and labels does not compile without it.
 type labels struct{ routes.InterruptVisitor }
 
 // VisitMergerInterruptRequest reads what only a merger asks.
@@ -55,9 +58,10 @@ func (labels) VisitMergerInterruptRequest(r *routes.MergerInterruptRequest) erro
 // Every interrupt request carries the common fields; a visitor reaches the node's own.
 func Example_visitInterrupt() {
 	var request routes.InterruptRequest = &routes.MergerInterruptRequest{
-		Type: routes.InterruptTypeHumanReview, Reason: "two sides changed one line", ConflictFiles: []string{"go.mod"},
+		Type: routes.InterruptTypeHumanReview, Reason: "two sides changed one line",
+		ConflictFiles: []string{"go.mod"},
 	}
-	fmt.Println(request.InterruptName().DisplayName(), "-", request.Common().Reason)
+	fmt.Println(routes.DisplayName(request.Shape().Name), "-", request.Common().Reason)
 	fmt.Println(routes.VisitInterrupt(request, labels{}))
 	// Output:
 	// Merger Interrupt - two sides changed one line

@@ -8,12 +8,13 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// What a model answers is decoded strictly, and held against the routes it was allowed. The selected branch is a typed
-// request.
+// What a model answers is decoded strictly, and held against the routes it was allowed. The
+// selected branch is a typed request.
 func Example_decodeReply() {
 	reply := []byte(`{"route": {"orchestratorRequest": {"goal": "ship", "phase": "PLANNING"}}}`)
 	var routing routes.InterruptRouting
-	if err := routing.DecodeReply(reply, routes.NameOrchestratorInterruptRequest.Routes()); err != nil {
+	if err := routing.DecodeReply(reply,
+		routes.AgentTypeOrchestrator.Routes()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -31,10 +32,10 @@ func Example_decodeReply() {
 	// Output: orchestratorRequest goes on with phase PLANNING
 }
 
-// A refusal has a code, and its data in fields: the allowed routes, or every problem with a pointer to it. Both go back to
-// the model as they are.
+// A refusal has a code, and its data in fields: the allowed routes, or every problem with a pointer
+// to it. Both go back to the model as they are.
 func Example_refusedReply() {
-	allowed := routes.NameReviewInterruptRequest.Routes()
+	allowed := routes.AgentTypeReview.Routes()
 	for _, reply := range []string{
 		`{"orchestratorRequest": {"goal": "ship", "phase": "PLANNING"}}`,
 		`{"reviewRequest": {"content": 7, "contextId": "ak:1"}}`,
@@ -61,9 +62,12 @@ func Example_refusedReply() {
 	// invalid /reviewRequest/extra
 }
 
-// The wire form keeps what models never see. Decoding it is strict too: an unknown member is an error, not a loss.
+// The wire form keeps what models never see. Decoding it is strict too: an unknown member is an
+// error, not a loss.
 func Example_unmarshal() {
-	sent, err := runtime.Encode(&routes.DiscoveryOrchestratorRequest{ContextID: "ak:01ARZ3NDEKTSV4RRFFQ69G5FAV", Goal: "a < b"})
+	sent, err := runtime.Encode(
+		&routes.DiscoveryOrchestratorRequest{ContextID: "ak:01ARZ3NDEKTSV4RRFFQ69G5FAV",
+			Goal: "a < b"})
 	fmt.Println(string(sent), err)
 	var received routes.DiscoveryOrchestratorRequest
 	fmt.Println(runtime.Unmarshal(sent, &received), received.ContextID)

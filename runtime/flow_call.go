@@ -3,21 +3,20 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 )
 
-// RunAction is what [Dialogue.Act] does for one action: it reads the input strictly, as [Unmarshal] does, hands it to the method, and writes
-// its output as [Encode] does. Refusals: an input that does not fit with [CodeInvalid], a method that returns neither an output nor an
-// error with [CodeInternal], unless the output has no fields. An error of the method goes through as it is, and the output beside it is
-// dropped. It is safe for concurrent use when the method is.
+// RunAction is what [Dialogue.Act] does for one action: it decodes the input as [Unmarshal] does,
+// calls the method and encodes its output. It returns [CodeInvalid] for an input that does not fit,
+// [CodeInternal] for a method that returns neither an output with fields nor an error, and an error
+// of the method as it is. It is safe for concurrent use when the method is.
 func RunAction[I, O any, PI interface {
 	*I
 	Record
 }, PO interface {
 	*O
 	Record
-}](ctx context.Context, key string, input json.RawMessage, method func(context.Context, string, PI) (PO, error)) (json.RawMessage, error) {
+}](ctx context.Context, key string, input json.RawMessage,
+	method func(context.Context, string, PI) (PO, error)) (json.RawMessage, error) {
 	in := PI(new(I))
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
@@ -32,51 +31,47 @@ func RunAction[I, O any, PI interface {
 	if out == nil {
 		out = PO(new(O))
 		if s := out.Shape(); len(s.Fields) > 0 {
-			return nil, refuse(CodeInternal, "act", errors.New("the action returned neither a "+s.Name+" nor an error"))
+			return nil, Errorf(CodeInternal, "act",
+				"%s", "the action returned neither a "+s.Name+" nor an error")
 		}
 	}
 	return Encode(out)
 }
 
-// RunValidator is what [Dialogue.Validate] does for one validator: it reads the value strictly with decode, hands it to the method, and
-// writes what comes back. A value that decode refuses is refused with [CodeInvalid]; an error of the method goes through as it is. It is
-// safe for concurrent use when the method is.
-func RunValidator[T any](ctx context.Context, value json.RawMessage, decode func(*Decoder, *T), method func(context.Context, T) (T, error)) (json.RawMessage, error) {
+// RunValidator is what [Dialogue.Validate] does for one validator: it decodes the value, calls the
+// method and encodes what it returns. It returns [CodeInvalid] for a value that does not fit, and
+// an error of the method as it is. It is safe for concurrent use when the method is.
+func RunValidator[T any](ctx context.Context, value json.RawMessage,
+	method func(context.Context, T) (T, error)) (json.RawMessage, error) {
 	var v T
-	if err := decodeValue(value, func(d *Decoder) { decode(d, &v) }); err != nil {
+	d := newDecoder(value)
+	if d.scan.CheckStart() {
+		d.Decode(&v, nil)
+		d.scan.CheckEnd()
+	}
+	err := d.problemsError("decode value")
+	d.release()
+	if err != nil {
 		return nil, err
 	}
-	v, err := method(ctx, v)
+	v, err = method(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	return Encode(v)
 }
 
-// decodeValue reads a document that is one bare value.
-func decodeValue(data []byte, read func(*Decoder)) error {
-	d := borrow(data)
-	if d.start() {
-		read(d)
-		d.end()
-	}
-	err := d.verdict("decode value")
-	d.giveBack()
-	return err
-}
-
-// NoAction returns the refusal for an action that no case of a generated switch runs, with [CodeNotFound].
+// NoAction returns [CodeNotFound] for an action that no case of a generated switch runs.
 func NoAction(action int) error {
-	return refuse(CodeNotFound, "act", fmt.Errorf("there is no action %d", action))
+	return Errorf(CodeNotFound, "act", "there is no action %d", action)
 }
 
-// NoValidator returns the refusal for a validator that no case of a generated switch runs, with [CodeNotFound].
+// NoValidator returns [CodeNotFound] for a validator that no case of a generated switch runs.
 func NoValidator(validator int) error {
-	return refuse(CodeNotFound, "validate", fmt.Errorf("there is no validator %d", validator))
+	return Errorf(CodeNotFound, "validate", "there is no validator %d", validator)
 }
 
-// EncodeSlot writes the value of a slot for a [Command]. A value that JSON cannot hold becomes null: no slot takes it, so whoever made the
-// command sees it refused.
+// EncodeSlot encodes the value of a slot; one that JSON cannot hold is null, which no slot takes.
 func EncodeSlot(value any) json.RawMessage {
 	text, err := Encode(value)
 	if err != nil {
@@ -97,7 +92,7 @@ func EncodeSlots[N ~string](values map[N]any) map[string]json.RawMessage {
 	return out
 }
 
-// ListCommands returns the commands that the members of a generated sealed set stand for, in order. None of them may be nil.
+// ListCommands returns the commands of the members of a generated sealed set. None may be nil.
 func ListCommands[C interface{ Command() Command }](list []C) []Command {
 	out := make([]Command, 0, len(list))
 	for _, c := range list {

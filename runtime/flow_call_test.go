@@ -15,7 +15,9 @@ import (
 
 // orderInput and emptyOutput are what generated code makes of an action.
 type (
-	orderInput  struct{ Amount int64 }
+	orderInput struct {
+		Amount int64 `json:"amount"`
+	}
 	orderOutput struct {
 		Number float64 `json:"number"`
 	}
@@ -23,17 +25,17 @@ type (
 )
 
 var (
-	orderInputShape  = runtime.Shape{Name: "OrderInput", Fields: []runtime.Field{{Name: "amount", Required: true, Rule: &runtime.Rule{Min: runtime.Bound(1.0)}}}}
-	orderOutputShape = runtime.Shape{Name: "OrderOutput", Fields: []runtime.Field{{Name: "number", Required: true}}}
+	orderInputShape = runtime.Shape{Name: "OrderInput",
+		Fields: []runtime.Field{{Name: "amount", Required: true,
+			Rule: &runtime.Rule{Min: runtime.Bound(1.0)}}}}
+	orderOutputShape = runtime.Shape{Name: "OrderOutput",
+		Fields: []runtime.Field{{Name: "number", Required: true}}}
 	emptyOutputShape = runtime.Shape{Name: "EmptyOutput"}
 )
 
-func (*orderInput) Shape() *runtime.Shape                        { return &orderInputShape }
-func (v *orderInput) DecodeField(d *runtime.Decoder, _ string)   { runtime.DecodeInt(d, &v.Amount) }
-func (*orderOutput) Shape() *runtime.Shape                       { return &orderOutputShape }
-func (v *orderOutput) DecodeField(d *runtime.Decoder, _ string)  { runtime.DecodeFloat(d, &v.Number) }
-func (*emptyOutput) Shape() *runtime.Shape                       { return &emptyOutputShape }
-func (*emptyOutput) DecodeField(_ *runtime.Decoder, name string) { panic(name) }
+func (*orderInput) Shape() *runtime.Shape  { return &orderInputShape }
+func (*orderOutput) Shape() *runtime.Shape { return &orderOutputShape }
+func (*emptyOutput) Shape() *runtime.Shape { return &emptyOutputShape }
 
 func TestRunAction(t *testing.T) {
 	t.Parallel()
@@ -69,7 +71,9 @@ func TestRunAction(t *testing.T) {
 			assert.ErrorContains(t, err, c.says, "%s", c.input)
 		}
 	}
-	out, err := runtime.RunAction(t.Context(), "key", nil, func(context.Context, string, *emptyOutput) (*emptyOutput, error) { return nil, nil }) //nolint:nilnil // it has nothing to say
+	//nolint:nilnil // it has nothing to say
+	out, err := runtime.RunAction(t.Context(), "key", nil,
+		func(context.Context, string, *emptyOutput) (*emptyOutput, error) { return nil, nil })
 	require.NoError(t, err)
 	assert.Equal(t, "{}", string(out), "what gives nothing may return nothing")
 }
@@ -95,7 +99,7 @@ func TestRunValidator(t *testing.T) {
 		{`null`, "", runtime.CodeInvalid, ""},
 		{"\"\xff\"", "", runtime.CodeInvalid, "UTF-8"},
 	} {
-		out, err := runtime.RunValidator(t.Context(), json.RawMessage(c.value), runtime.DecodeString[string], lower)
+		out, err := runtime.RunValidator(t.Context(), json.RawMessage(c.value), lower)
 		assert.Equal(t, c.want, string(out), "%s", c.value)
 		assert.Equal(t, c.code, runtime.CodeOf(err), "%s: %v", c.value, err)
 		if c.says != "" {
@@ -122,8 +126,10 @@ func TestCommandsOfProgram(t *testing.T) {
 	t.Parallel()
 	type name string
 	assert.Nil(t, runtime.EncodeSlots[name](nil))
-	assert.Equal(t, map[string]json.RawMessage{"a": json.RawMessage(`"<x>"`), "b": json.RawMessage("null")},
-		runtime.EncodeSlots(map[name]any{"a": "<x>", "b": math.Inf(1)}), "what JSON cannot hold is no value")
+	assert.Equal(t, map[string]json.RawMessage{"a": json.RawMessage(`"<x>"`),
+		"b": json.RawMessage("null")},
+		runtime.EncodeSlots(map[name]any{"a": "<x>", "b": math.Inf(1)}),
+		"what JSON cannot hold is no value")
 	list := runtime.ListCommands([]affirm{{1}, {nil}, {func() {}}})
 	require.Len(t, list, 3)
 	assert.Equal(t, "1", string(list[0].Value))

@@ -11,35 +11,28 @@ import (
 
 type level string
 
-var levels = []runtime.EnumValue{{Value: "LOW"}, {Value: "HIGH"}, {Value: "PRUNE", Hidden: true}}
+var levelShape = runtime.Shape{Kind: runtime.ShapeEnum, Name: "Level",
+	Fields: []runtime.Field{{Name: "LOW"}, {Name: "HIGH"}, {Name: "PRUNE", Hidden: true}}}
+
+func (level) Shape() *runtime.Shape { return &levelShape }
 
 type slug string
 
-var slugRule = runtime.Rule{MinLength: runtime.Bound(2), Pattern: runtime.MustPattern("^[a-z]+$")}
+var slugShape = runtime.Shape{Kind: runtime.ShapeScalar, Name: "Slug",
+	Fields: []runtime.Field{{Type: "string", Required: true,
+		Rule: &runtime.Rule{MinLength: runtime.Bound(2), Pattern: "^[a-z]+$"}}}}
 
-func decodeSlug(d *runtime.Decoder, v *slug) {
-	runtime.DecodeRuled(d, v, &slugRule, runtime.DecodeString[slug])
-}
-
-func decodeLevel(d *runtime.Decoder, v *level) { runtime.DecodeEnum(d, v, levels) }
+func (slug) Shape() *runtime.Shape { return &slugShape }
 
 type leaf struct {
 	Path string `json:"path"`
 	Line int64  `json:"line"`
 }
 
-var leafShape = runtime.Shape{Name: "Leaf", Fields: []runtime.Field{{Name: "path", Required: true}, {Name: "line"}}}
+var leafShape = runtime.Shape{Name: "Leaf", Fields: []runtime.Field{{Name: "path", Required: true},
+	{Name: "line"}}}
 
 func (*leaf) Shape() *runtime.Shape { return &leafShape }
-
-func (v *leaf) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "path":
-		runtime.DecodeString(d, &v.Path)
-	case "line":
-		runtime.DecodeInt(d, &v.Line)
-	}
-}
 
 type work struct {
 	Goal     string            `json:"goal"`
@@ -65,7 +58,8 @@ type work struct {
 }
 
 var workShape = runtime.Shape{Name: "Work", Fields: []runtime.Field{
-	{Name: "goal", Required: true, Rule: &runtime.Rule{MinLength: runtime.Bound(2), MaxLength: runtime.Bound(60)}},
+	{Name: "goal", Required: true, Rule: &runtime.Rule{MinLength: runtime.Bound(2),
+		MaxLength: runtime.Bound(60)}},
 	{Name: "secret", Required: true, Hidden: true},
 	{Name: "level", Required: true},
 	{Name: "slug", Rule: &runtime.Rule{MaxLength: runtime.Bound(4)}},
@@ -77,7 +71,8 @@ var workShape = runtime.Shape{Name: "Work", Fields: []runtime.Field{
 	{Name: "raw"},
 	{Name: "tags", Required: true, Rule: &runtime.Rule{MaxItems: runtime.Bound(3)}},
 	{Name: "slugs"},
-	{Name: "meta", Required: true, Rule: &runtime.Rule{MinItems: runtime.Bound(0), MaxItems: runtime.Bound(2)}},
+	{Name: "meta", Required: true,
+		Rule: &runtime.Rule{MinItems: runtime.Bound(0), MaxItems: runtime.Bound(2)}},
 	{Name: "leaf"},
 	{Name: "maybe"},
 	{Name: "leaves"},
@@ -89,51 +84,6 @@ var workShape = runtime.Shape{Name: "Work", Fields: []runtime.Field{
 
 func (*work) Shape() *runtime.Shape { return &workShape }
 
-func (v *work) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "secret":
-		runtime.DecodeString(d, &v.Secret)
-	case "level":
-		decodeLevel(d, &v.Level)
-	case "slug":
-		decodeSlug(d, &v.Slug)
-	case "count":
-		runtime.DecodeInt(d, &v.Count)
-	case "share":
-		runtime.DecodeFloat(d, &v.Share)
-	case "on":
-		runtime.DecodeBool(d, &v.On)
-	case "at":
-		runtime.DecodeTime(d, &v.At)
-	case "for":
-		runtime.DecodeDuration(d, &v.For)
-	case "raw":
-		runtime.DecodeJSON(d, &v.Raw)
-	case "tags":
-		runtime.DecodeList(d, &v.Tags, runtime.DecodeString[string])
-	case "slugs":
-		runtime.DecodeList(d, &v.Slugs, decodeSlug)
-	case "meta":
-		runtime.DecodeMap(d, &v.Meta, runtime.DecodeString[string])
-	case "leaf":
-		runtime.DecodeRecord(d, &v.Leaf)
-	case "maybe":
-		runtime.DecodePointer(d, &v.Maybe, runtime.DecodeRecord[leaf])
-	case "leaves":
-		runtime.DecodeList(d, &v.Leaves, runtime.DecodeRecord[leaf])
-	case "byName":
-		runtime.DecodeMap(d, &v.ByName, runtime.DecodeRecord[leaf])
-	case "explicit":
-		runtime.DecodePointer(d, &v.Explicit, runtime.DecodeInt[int64])
-	case "link":
-		runtime.DecodeString(d, &v.Link)
-	case "inner":
-		runtime.DecodePointer(d, &v.Inner, runtime.DecodeRecord[choice])
-	}
-}
-
 // UnmarshalJSON is how generated records take part in encoding/json.
 func (v *work) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
@@ -144,55 +94,18 @@ type choice struct {
 	Other *leaf `json:"other,omitempty"`
 }
 
-var choiceShape = runtime.Shape{Name: "Choice", Union: true, Fields: []runtime.Field{{Name: "work"}, {Name: "leaf"}, {Name: "other"}}}
+var choiceShape = runtime.Shape{Kind: runtime.ShapeUnion, Name: "Choice",
+	Fields: []runtime.Field{{Name: "work"}, {Name: "leaf"}, {Name: "other"}}}
+
+var choiceRows = []runtime.BranchRow{{Name: "work"}, {Name: "leaf"}, {Name: "other"}}
 
 func (*choice) Shape() *runtime.Shape { return &choiceShape }
 
-func (v *choice) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "work":
-		runtime.DecodePointer(d, &v.Work, runtime.DecodeRecord[work])
-	case "leaf":
-		runtime.DecodePointer(d, &v.Leaf, runtime.DecodeRecord[leaf])
-	case "other":
-		runtime.DecodePointer(d, &v.Other, runtime.DecodeRecord[leaf])
-	}
-}
-
 // Selected implements runtime.Routing.
 func (v *choice) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "work":
-		return runtime.Branch{Name: name, Value: v.Work}, nil
-	case "leaf":
-		return runtime.Branch{Name: name, Value: v.Leaf}, nil
-	case "other":
-		return runtime.Branch{Name: name, Value: v.Other}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&choiceShape, []bool{v.Work != nil, v.Leaf != nil, v.Other != nil})
-}
-
-func (v *choice) first() string {
-	switch {
-	case v.Work != nil:
-		return "work"
-	case v.Leaf != nil:
-		return "leaf"
-	case v.Other != nil:
-		return "other"
-	}
-	return ""
-}
-
-func (v *choice) last() string {
-	switch {
-	case v.Other != nil:
-		return "other"
-	case v.Leaf != nil:
-		return "leaf"
-	case v.Work != nil:
-		return "work"
-	}
-	return ""
+	var s runtime.Selection
+	s = s.Or(v.Work != nil, v.Work)
+	s = s.Or(v.Leaf != nil, v.Leaf)
+	s = s.Or(v.Other != nil, v.Other)
+	return s.Branch(choiceRows, v)
 }

@@ -1,72 +1,46 @@
 package runtime
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
 	"sync/atomic"
 )
 
-// Definition is one record as a JSON Schema object, once per dialect. References between definitions have the form
-// {"$ref":"#/$defs/Name"} and are listed in Refs.
-type Definition struct {
-	Name      string
-	Refs      []int  // what it refers to directly, row numbers counted from 1; cycles are legal
-	Plain     string // the object, compact
-	OpenAI    string // "" is the same as Plain, "-" means that the record has no form in the dialect; so too below
-	Anthropic string
-	Gemini    string
-}
-
-// in returns the object in a dialect, "-" when there is none.
-func (def *Definition) in(d Dialect) string {
-	text := ""
-	switch d {
-	case Plain:
-	case OpenAI:
-		text = def.OpenAI
-	case Anthropic:
-		text = def.Anthropic
-	case Gemini:
-		text = def.Gemini
-	default:
-		return noForm
-	}
-	if text == "" {
-		return def.Plain
-	}
-	return text
-}
-
-const noForm = "-"
-
-// Schemas composes the schemas of unions and records from prepared definitions, each with exactly the definitions it reaches, sorted as
-// they were given. Equal questions get equal bytes. Safe for concurrent use.
+// Schemas composes the schemas of unions and records from the definitions of a generated package,
+// each with exactly the definitions it reaches, sorted by name. The same call returns the same
+// bytes. Safe for concurrent use.
+//
+// The definitions stand in one file for each dialect, "schemas/plain.json" and so on: a JSON object
+// with every record under "$defs". A record without a form in the dialect is missing there. A file
+// is read when its dialect is first asked for; one that is not JSON has no definitions.
 //
 // A union is compact JSON with its keys in this order. In the plain dialect:
 //
 //	type, properties, required (only for one branch), additionalProperties, minProperties, maxProperties, $defs
 //
-// In the other dialects, which accept no union at the root, one branch is a closed object with one property:
+// In the other dialects, which accept no union at the root, one branch is a closed object with one
+// property:
 //
 //	type, properties, required, additionalProperties, propertyOrdering (only Gemini), $defs
 //
-// and several are the same object around the one property "route", an anyOf of closed objects with one property each.
+// Schemas several are the same object around the one property "route", an anyOf of closed objects
+// with one property each.
 type Schemas struct {
-	defs     []Definition
+	read     func(file string) ([]byte, error)
 	branches []BranchRow
-	closed   []closedBranch           // of the routes, by definition
-	single   []atomic.Pointer[string] // one branch narrowed to: branch by branch, dialect by dialect
-	whole    []atomic.Pointer[string] // all branches, by dialect
-	sheets   []atomic.Pointer[sheet]  // by dialect
-	recent   [recentSets]atomic.Pointer[recentSet]
+	// one branch narrowed to: branch by branch, dialect by dialect
+	single []atomic.Pointer[string]
+	whole  []atomic.Pointer[string] // all branches, by dialect
+	sheets []atomic.Pointer[sheet]  // by dialect
+	recent [recentSets]atomic.Pointer[recentSet]
 }
 
-// closedBranch is a branch's name and its closed object, without the last brace. Other branches may carry the record under another name.
-type closedBranch struct{ name, text string }
-
-// recentSets is how many other sets are remembered, the newest in each place; recentSize how long a text may be for that. A program asks
-// for few sets again and again, and most of the cost of a text is the memory for it.
+// recentSets is the number of slots for other sets; recentSize is the largest text kept. A program
+// asks for few sets repeatedly, and most of the cost of a text is its memory.
 const (
 	recentSets = 32
 	recentSize = 64 << 10
@@ -79,8 +53,8 @@ type recentSet struct {
 	text    string
 }
 
-// place returns where a set is remembered.
-func (s *Schemas) place(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
+// recentSlot returns the slot of a set.
+func (s *Schemas) recentSlot(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
 	const odd = 0x9E3779B97F4A7C15 // spreads neighbouring words over the high bits
 	hash := uint64(d) + 1
 	for _, w := range words {
@@ -89,35 +63,31 @@ func (s *Schemas) place(words []uint64, d Dialect) *atomic.Pointer[recentSet] {
 	return &s.recent[hash>>32%recentSets]
 }
 
-// NewSchemas returns the schemas over these definitions. branches are those of the interrupt routing, so that row r-1 is route r. Both
-// slices are kept and must not change.
-func NewSchemas(defs []Definition, branches []BranchRow) *Schemas {
-	s := &Schemas{defs: defs, branches: branches, closed: make([]closedBranch, len(defs)),
-		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)), whole: make([]atomic.Pointer[string], len(dialectNames)),
+// NewSchemas returns the schemas over the files that read returns. branches are those of the
+// interrupt routing, so that row r-1 is route r. The slice is kept and must not change.
+func NewSchemas(read func(file string) ([]byte, error), branches []BranchRow) *Schemas {
+	return &Schemas{read: read, branches: branches,
+		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)),
+		whole:  make([]atomic.Pointer[string], len(dialectNames)),
 		sheets: make([]atomic.Pointer[sheet], len(dialectNames))}
-	var room [512]byte
-	for i := range branches { // made once: sets are composed of them
-		if branch := &branches[i]; branch.Def > 0 && branch.Def <= len(defs) {
-			s.closed[branch.Def-1] = closedBranch{branch.Name, string(s.appendClosed(room[:0], branch))}
-		}
-	}
-	return s
 }
 
-// Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has its own form, see [Schemas]. It
-// returns "" for a set without a known route, for an unknown dialect, and when a record it needs has no form in the dialect. The schema
-// of one route, and that of all, is kept after its first use, and so are those of the sets asked for last: asking again allocates nothing.
+// Set returns the schema of the interrupt routing narrowed to the routes of a set: a set of one has
+// its own form, see [Schemas]. It returns "" for a set without a known route, for an unknown
+// dialect, and when a record it needs has no form in the dialect. The schema of one route, and that
+// of all, is kept after its first use, and so are those of the sets asked for last: asking again
+// allocates nothing.
 func (s *Schemas) Set(words []uint64, d Dialect) string {
 	if int(d) >= len(dialectNames) {
 		return ""
 	}
-	if r := only(words); r != 0 && r <= len(s.branches) {
-		return s.kept(&s.single[(r-1)*len(dialectNames)+int(d)], s.branches[r-1:r], d)
+	if r := singleValue(words); r != 0 && r <= len(s.branches) {
+		return s.composeOnce(&s.single[(r-1)*len(dialectNames)+int(d)], s.branches[r-1:r], d)
 	}
 	if SetLen(words) == len(s.branches) {
-		return s.kept(&s.whole[d], s.branches, d)
+		return s.composeOnce(&s.whole[d], s.branches, d)
 	}
-	place := s.place(words, d)
+	place := s.recentSlot(words, d)
 	if c := place.Load(); c != nil && c.dialect == d && slices.Equal(c.words, words) {
 		return c.text
 	}
@@ -135,8 +105,10 @@ func (s *Schemas) Set(words []uint64, d Dialect) string {
 	return text
 }
 
-// kept returns a text that is composed once. Two first callers may both compose it: they get equal texts.
-func (s *Schemas) kept(memo *atomic.Pointer[string], branches []BranchRow, d Dialect) string {
+// composeOnce returns the text of a memo, which it fills at the first call. Concurrent first
+// callers may each compose an equal text.
+func (s *Schemas) composeOnce(memo *atomic.Pointer[string], branches []BranchRow,
+	d Dialect) string {
 	if text := memo.Load(); text != nil {
 		return *text
 	}
@@ -145,28 +117,34 @@ func (s *Schemas) kept(memo *atomic.Pointer[string], branches []BranchRow, d Dia
 	return text
 }
 
-// Union returns the schema of a routing of which exactly one of these branches may be set. It returns "" where [Schemas.Set] does.
+// Union returns the schema of a routing of which exactly one of these branches may be set. It
+// returns "" where [Schemas.Set] does.
 func (s *Schemas) Union(branches []BranchRow, d Dialect) string {
 	if len(branches) == 0 {
 		return ""
 	}
 	var few fewDefinitions
-	found := s.mark(&few, d)
+	found := s.newReached(&few, d)
 	for i := range branches {
-		found.add(branches[i].Def)
+		def, ok := found.index[branches[i].Type]
+		if !ok {
+			return ""
+		}
+		found.addDefinition(def)
 	}
-	if !found.close() {
+	if !found.addReferenced() {
 		return ""
 	}
-	var room [4096]byte
-	head := room[:0]
+	var buf [4096]byte
+	head := buf[:0]
 	switch {
 	case d == Plain:
-		head = s.appendPlain(head, branches)
+		head = appendPlain(head, branches)
 	case len(branches) == 1:
-		head = s.appendClosed(head, &branches[0])
+		head = appendClosed(head, &branches[0])
 		if d == Gemini {
-			head = append(appendName(append(head, `,"propertyOrdering":[`...), branches[0].Name), ']')
+			head = append(appendName(append(head, `,"propertyOrdering":[`...), branches[0].Name),
+				']')
 		}
 	default:
 		head = append(head, `{"type":"object","properties":{"`+wrapper+`":{"anyOf":[`...)
@@ -174,45 +152,60 @@ func (s *Schemas) Union(branches []BranchRow, d Dialect) string {
 			if i > 0 {
 				head = append(head, ',')
 			}
-			head = append(s.appendClosed(head, &branches[i]), '}')
+			head = append(appendClosed(head, &branches[i]), '}')
 		}
 		head = append(head, `]}},"required":["`+wrapper+`"],"additionalProperties":false`...)
 		if d == Gemini {
 			head = append(head, `,"propertyOrdering":["`+wrapper+`"]`...)
 		}
 	}
-	return found.join(head)
+	return found.writeDefinitions(head)
 }
 
-// Def returns one definition, counted from 1, as a schema of its own: its object with "$defs" added at the end for what it reaches, which
-// is the definition itself when it is recursive. It returns "" for a number without a row, and where [Schemas.Set] does.
-func (s *Schemas) Def(i int, d Dialect) string {
-	if i < 1 || i > len(s.defs) {
-		return ""
-	}
-	object := s.defs[i-1].in(d)
+// Def returns the definition of a record as a schema of its own: its object with "$defs" added at
+// the end for what it reaches, which is the record itself when it is recursive. It returns "" for
+// an unknown name, and where [Schemas.Set] does.
+func (s *Schemas) Def(name string, d Dialect) string {
 	var few fewDefinitions
-	found := s.mark(&few, d)
-	for _, ref := range s.defs[i-1].Refs {
-		found.add(ref)
-	}
-	if !found.close() || object == noForm {
+	found := s.newReached(&few, d)
+	i, ok := found.index[name]
+	if !ok || !found.has(i) {
 		return ""
 	}
+	for _, ref := range found.refs[i] {
+		found.addDefinition(ref)
+	}
+	if !found.addReferenced() {
+		return ""
+	}
+	// the sheet has a comma, the name in quotes and a colon before the object
+	object := found.text[found.at[i]+len(name)+len(`,"":`) : found.at[i+1]]
 	if found.size == 0 {
 		return object
 	}
-	return found.join([]byte(strings.TrimSuffix(object, "}")))
+	return found.writeDefinitions([]byte(strings.TrimSuffix(object, "}")))
+}
+
+// Definitions returns the file of a dialect, nil for an unknown one.
+func (s *Schemas) Definitions(d Dialect) []byte {
+	if int(d) >= len(dialectNames) {
+		return nil
+	}
+	text, err := s.read("schemas/" + d.String() + ".json")
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // appendPlain appends a union as JSON Schema has it, without $defs and the last brace.
-func (s *Schemas) appendPlain(b []byte, branches []BranchRow) []byte {
+func appendPlain(b []byte, branches []BranchRow) []byte {
 	b = append(b, `{"type":"object","properties":{`...)
 	for i := range branches {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = s.appendProperty(b, &branches[i])
+		b = appendProperty(b, &branches[i])
 	}
 	b = append(b, '}')
 	if len(branches) == 1 {
@@ -222,93 +215,133 @@ func (s *Schemas) appendPlain(b []byte, branches []BranchRow) []byte {
 }
 
 // appendClosed appends the object that has this branch and nothing else, without the last brace.
-func (s *Schemas) appendClosed(b []byte, branch *BranchRow) []byte {
-	if made := &s.closed[branch.Def-1]; made.text != "" && made.name == branch.Name {
-		return append(b, made.text...)
-	}
-	b = s.appendProperty(append(b, `{"type":"object","properties":{`...), branch)
+func appendClosed(b []byte, branch *BranchRow) []byte {
+	b = appendProperty(append(b, `{"type":"object","properties":{`...), branch)
 	b = appendName(append(b, `},"required":[`...), branch.Name)
 	return append(b, `],"additionalProperties":false`...)
 }
 
-func (s *Schemas) appendProperty(b []byte, branch *BranchRow) []byte {
+func appendProperty(b []byte, branch *BranchRow) []byte {
 	b = append(appendName(b, branch.Name), `:{"$ref":"#/$defs/`...)
-	return append(append(b, s.defs[branch.Def-1].Name...), `"}`...)
+	return append(append(b, branch.Type...), `"}`...)
 }
 
-// sheet is all definitions of a dialect as members of $defs, in the order of the table, each with a comma before it. What stands together there is
-// copied at once: most sets reach most definitions.
+// sheet has all definitions of a dialect as members of $defs, in the order of their names, each
+// compact and with a comma before it. Adjacent ones are copied at once: most sets reach most
+// definitions.
 type sheet struct {
-	text string
-	at   []int // where each begins, and where the last ends; nothing stands where there is no form
+	text  string
+	at    []int          // where each begins, and where the last ends; without a form it is empty
+	names []string       // of the definitions, the same in all dialects
+	index map[string]int // of names
+	refs  [][]int        // what each refers to directly; cycles are legal
 }
+
+func (s *sheet) has(i int) bool { return s.at[i] < s.at[i+1] }
 
 // sheet returns that of a dialect. It is written when it is first asked for.
 func (s *Schemas) sheet(d Dialect) *sheet {
 	if int(d) >= len(s.sheets) {
-		return &sheet{at: make([]int, len(s.defs)+1)}
+		return &sheet{}
 	}
-	if made := s.sheets[d].Load(); made != nil {
-		return made
+	made := s.sheets[d].Load()
+	if made == nil {
+		made = s.newSheet(d)
+		s.sheets[d].Store(made)
 	}
-	out := &sheet{at: make([]int, 1, len(s.defs)+1)}
-	var b strings.Builder
-	for i := range s.defs {
-		if text := s.defs[i].in(d); text != noForm {
-			b.WriteString(`,"` + s.defs[i].Name + `":` + text)
+	return made
+}
+
+// newSheet reads the file of a dialect. The plain file has every record and gives the numbers.
+func (s *Schemas) newSheet(d Dialect) *sheet {
+	var file struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if json.Unmarshal(s.Definitions(d), &file) != nil {
+		return &sheet{}
+	}
+	out := &sheet{}
+	if d == Plain {
+		out.names = slices.Sorted(maps.Keys(file.Defs))
+		out.index = make(map[string]int, len(out.names))
+		for i, name := range out.names {
+			out.index[name] = i
 		}
-		out.at = append(out.at, b.Len())
+	} else {
+		plain := s.sheet(Plain)
+		out.names, out.index = plain.names, plain.index
 	}
-	out.text = b.String()
-	s.sheets[d].Store(out)
+	out.at, out.refs = make([]int, len(out.names)+1), make([][]int, len(out.names))
+	var text bytes.Buffer
+	for i, name := range out.names {
+		if object := file.Defs[name]; object != nil {
+			text.WriteString(`,"` + name + `":`)
+			_ = json.Compact(&text, object) // it has been read
+			out.refs[i] = out.refsIn(text.Bytes()[out.at[i]:])
+		}
+		out.at[i+1] = text.Len()
+	}
+	out.text = text.String()
 	return out
 }
 
-// reached is a set of definitions.
+// refsIn returns what a compact object refers to. The bytes of a reference stand nowhere else: in a
+// string its quotes are escaped.
+func (s *sheet) refsIn(object []byte) []int {
+	var out []int
+	for {
+		_, rest, found := bytes.Cut(object, []byte(`"$ref":"#/$defs/`))
+		if !found {
+			return out
+		}
+		name, _, _ := bytes.Cut(rest, []byte{'"'})
+		if i, ok := s.index[string(name)]; ok && !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+		object = rest
+	}
+}
+
+// reached is the set of definitions that a schema needs.
 type reached struct {
 	*sheet
 
-	defs []Definition
 	seen []uint64 // bit by bit, as a route set
 	todo []uint64 // found, and their references not yet followed
 	size int      // of the definitions on their sheet
-	bad  bool     // a reference to no definition, or to one without a form
+	bad  bool     // one has no form
 }
 
-// fewDefinitions is memory on the caller's stack that is enough for most specs.
+// fewDefinitions is memory on the stack of the caller, enough for most specs.
 type fewDefinitions struct{ seen, todo [8]uint64 }
 
-func (s *Schemas) mark(few *fewDefinitions, d Dialect) reached {
-	r := reached{sheet: s.sheet(d), defs: s.defs, seen: few.seen[:], todo: few.todo[:]}
-	if words := (len(s.defs) + 63) / 64; words > len(r.seen) {
+func (s *Schemas) newReached(few *fewDefinitions, d Dialect) reached {
+	r := reached{sheet: s.sheet(d), seen: few.seen[:], todo: few.todo[:]}
+	if words := (len(r.index) + 63) / 64; words > len(r.seen) {
 		r.seen, r.todo = make([]uint64, words), make([]uint64, words)
 	}
 	return r
 }
 
-func (r *reached) add(def int) {
-	if def < 1 || def > len(r.defs) {
-		r.bad = true
-		return
-	}
-	w, bit := place(uint32(def))
-	r.todo[w] |= bit &^ r.seen[w]
-	r.seen[w] |= bit
+func (r *reached) addDefinition(i int) {
+	bit := uint64(1) << (i % 64)
+	r.todo[i/64] |= bit &^ r.seen[i/64]
+	r.seen[i/64] |= bit
 }
 
-// close adds everything that is referred to. False means that a definition is missing or has no form in the dialect.
-func (r *reached) close() bool {
+// addReferenced adds everything that is referred to. False means that a definition is missing or
+// has no form in the dialect.
+func (r *reached) addReferenced() bool {
 	for again := true; again; {
 		again = false
 		for w := range r.todo {
 			for r.todo[w] != 0 {
 				i := w*64 + bits.TrailingZeros64(r.todo[w])
 				r.todo[w] &= r.todo[w] - 1
-				size := r.at[i+1] - r.at[i]
-				r.size += size
-				r.bad = r.bad || size == 0
-				for _, ref := range r.defs[i].Refs {
-					r.add(ref)
+				r.size += r.at[i+1] - r.at[i]
+				r.bad = r.bad || !r.has(i)
+				for _, ref := range r.refs[i] {
+					r.addDefinition(ref)
 				}
 				again = true
 			}
@@ -317,8 +350,9 @@ func (r *reached) close() bool {
 	return !r.bad
 }
 
-// join returns the open object head with the definitions in the order of the table as its last key. The text is allocated once.
-func (r *reached) join(head []byte) string {
+// writeDefinitions returns the open object head with the definitions in the order of the table as
+// its last key. The text is allocated once.
+func (r *reached) writeDefinitions(head []byte) string {
 	const before = `,"$defs":{`
 	var b strings.Builder
 	b.Grow(len(head) + len(before) + r.size + len("}}"))

@@ -2,38 +2,39 @@ package runtime
 
 import "time"
 
-// Tables is everything the engine knows of a generated package: plain rows, in the order of the spec. Indexes are row numbers counted from
-// 1 and 0 means none, so that generated code can fill them with its constants. Read-only after start.
+// Tables describes a generated package to the engine: plain rows, in the order of the spec. Indexes
+// are row numbers counted from 1 and 0 means none, so that generated code can fill them with its
+// constants. Read-only after start.
 type Tables struct {
-	Nodes       []Node
-	Routes      []Route
-	Requests    []RequestRow
-	Interrupts  []InterruptRow
-	Routings    []RoutingRow // the interrupt routing first
-	Kinds       []Kind       // order is priority: the first wins a clash
-	Definitions []Definition // sorted by name
-	Handler     Handler
-	Answer      string // the type that people answer interrupts with; "" means anything
-	TurnStart   string // where a new turn starts: "entry" or "last"
-	PlainText   string // what plain text does on a waiting thread: "answer" or "strict"
+	Nodes      []Node
+	Routes     []Route
+	Requests   []RequestRow
+	Interrupts []InterruptRow
+	Routings   []RoutingRow // the interrupt routing first
+	Kinds      []Kind       // order is priority: the first wins a clash
+	Handler    Handler
+	Answer     string // the type that people answer interrupts with; "" means anything
+	TurnStart  string // where a new turn starts: "entry" or "last"
+	PlainText  string // what plain text does on a waiting thread: "answer" or "strict"
 }
 
 // Node is one place of work.
 type Node struct {
 	Key         string
 	AgentType   string
-	Aliases     []string // of the agent type, accepted on input
 	DisplayName string
 	Group       string
-	Action      string // its name in histories and prompts
+	Action      string   // its name in histories and prompts
+	Aliases     []string // of the agent type, accepted on input
 
 	Entry     bool
-	Request   int // what activates it; 0: reached by nobody
+	Request   int // what activates it; 0: unreachable
 	Adapt     int // a second request it takes, turned into the first by Program.Adapt
 	Routing   int
 	Interrupt int
-	Route     int    // its own route
-	Origin    int    // the route its interrupts go back to: its own, or that of the node it escalates to
+	Route     int // its own route
+	// the route its interrupts go back to: its own, or that of the node it escalates to
+	Origin    int
 	Escalates int    // the node that raises its interrupts
 	Result    string // type name of what ends its frame
 
@@ -41,17 +42,18 @@ type Node struct {
 	Collect  *Collect
 
 	Template   string // of its prompt; "" means none
-	Vars       []string
 	Guidance   string
-	Unstick    []string // branches to set instead of interrupting again
-	Feedback   string   // request field a person's notes travel in
-	Reuse      bool     // after an interrupt the stored request goes on, no model is asked
-	LoopWarn   int      // repeats from which the loop breaker is shown
-	LoopLimit  int      // repeats that are refused; 0 means no limit
-	LoopExempt []string // nodes that do not count
-	Tools      []Tool
+	Vars       []string
+	Unstick    []string      // branches to set instead of interrupting again
+	Feedback   string        // request field a person's notes travel in
+	Reuse      bool          // after an interrupt the stored request goes on, no model is asked
+	LoopWarn   int           // repeats from which the loop breaker is shown
+	LoopLimit  int           // repeats that are refused; 0 means no limit
+	LoopExempt []string      // nodes that do not count
 	Approval   []string      // tools that wait for an approval
 	Timeout    time.Duration // of one visit; 0 means none
+	Tools      []Tool
+	Was        []string // earlier keys
 }
 
 // Route is one legal place to continue after an interrupt.
@@ -61,7 +63,8 @@ type Route struct {
 	AgentType   string
 	DisplayName string
 	Node        int
-	Request     int // what the branch carries
+	Request     int      // what the branch carries
+	Was         []string // earlier names of its branch
 }
 
 // RequestRow is one member of the sealed set of requests.
@@ -69,9 +72,9 @@ type RequestRow struct {
 	Name        string // type name
 	DisplayName string
 	Node        int // who takes it
-	Def         int
 	Interrupt   int
 	Routing     int
+	Shape       *Shape
 }
 
 // InterruptRow is one interrupt request type.
@@ -81,13 +84,15 @@ type InterruptRow struct {
 	AgentType   string
 	Node        int
 	Origin      int // the route it goes back to; 0 when the history decides
-	Def         int
+	Shape       *Shape
 }
 
 // RoutingRow is one routing and its branches, in the order of its shape.
 type RoutingRow struct {
-	Name     string // type name
-	Node     int    // who answers with it; 0 for the interrupt routing
+	Name     string   // type name
+	Node     int      // who answers with it; 0 for the interrupt routing
+	Of       any      // a nil pointer of its Go type
+	Was      []string // earlier names
 	Branches []BranchRow
 }
 
@@ -97,7 +102,7 @@ type BranchRow struct {
 	Type string // name of the record it carries
 	Kind BranchKind
 	Node int // where it goes; 0 for interrupts and results
-	Def  int // the definition of Type
+	Was  []string
 }
 
 // BranchKind says what taking a branch does.
@@ -116,15 +121,16 @@ const (
 type Kind struct {
 	Name       string
 	Clash      string // "supersede" or "queue"
+	Choices    []string
+	RouteTo    bool // an answer may pick a legal target
 	Deadline   *Deadline
 	Retry      *Retry
-	Choices    []string
-	RouteTo    bool     // an answer may pick a legal target
 	AutoAnswer string   // JSON text; "" means no answer by policy
 	AutoWhen   []string // interrupt types the policy answers
+	Was        []string // earlier names
 }
 
-// Deadline says what happens to an interrupt that nobody answers.
+// Deadline says what happens to an interrupt that is not answered in time.
 type Deadline struct {
 	After    time.Duration
 	Then     string        // "expire", "default", "escalate", "reroute" or "cancel"
@@ -152,17 +158,17 @@ type Handler struct {
 // Dispatch fans a request out to children and collects what they return, in the order of the list.
 type Dispatch struct {
 	Each    string // list field of the request, JSON name
-	To      int    // the node each element goes to
 	Results string // type name of what a branch carries to resume this node
+	To      int    // the node each element goes to
 }
 
 // Collect is the decision table of a collector, total over the enum of the decision.
 type Collect struct {
 	Result  string // type name of the result that carries the decision
 	Field   string // path of the decision in the result: JSON names joined by "."
+	Default string // the decision to take where none was made; "" means none
 	Arms    []Arm
 	Carry   []Carry
-	Default string // the decision to take where none was made; "" means none
 }
 
 // Arm sends one decision to a branch.
@@ -183,4 +189,18 @@ type Tool struct {
 	TransferTo []string // nodes the model may hand over to
 	MCP        string   // an MCP server, all its tools
 	Once       bool     // of a name or a server: what is called must never happen twice
+}
+
+// Wait returns the pause after the n-th failed try, counted from 1.
+func (r *Retry) Wait(n int) time.Duration {
+	wait := r.First
+	if r.Backoff == "exponential" {
+		for ; n > 1 && wait < time.Hour<<10; n-- {
+			wait *= 2
+		}
+	}
+	if r.Max > 0 {
+		wait = min(wait, r.Max)
+	}
+	return wait
 }

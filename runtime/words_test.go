@@ -15,18 +15,24 @@ import (
 )
 
 func TestErrors(t *testing.T) {
-	err := fmt.Errorf("around: %w", &runtime.Error{Code: runtime.CodeLoop, Op: "step", Err: errors.New("why")})
+	err := fmt.Errorf("around: %w", &runtime.Error{Code: runtime.CodeLoop, Op: "step",
+		Err: errors.New("why")})
 	assert.Equal(t, runtime.CodeLoop, runtime.CodeOf(err))
 	assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(errors.New("foreign")))
 	assert.Equal(t, runtime.Code(""), runtime.CodeOf(nil))
 	assert.Equal(t, "around: step: loop: why", err.Error())
 	assert.Equal(t, "conflict", (&runtime.Error{Code: runtime.CodeConflict}).Error())
-	assert.Equal(t, "/a: x; y", (&runtime.InvalidError{Problems: []runtime.Problem{{Pointer: "/a", Reason: "x"}, {Reason: "y"}}}).Error())
+	assert.Equal(t, "/a: x; y",
+		(&runtime.InvalidError{Problems: []runtime.Problem{{Pointer: "/a", Reason: "x"},
+			{Reason: "y"}}}).Error())
 	for want, e := range map[string]runtime.SelectionError{
-		"R has no branch set: set exactly one of a, b":        {Routing: "R", Allowed: []string{"a", "b"}},
-		"R must not set c here: set exactly one of a":         {Routing: "R", Set: []string{"c"}, Allowed: []string{"a"}},
-		"R has 2 branches set, a, b: set exactly one of a, b": {Routing: "R", Set: []string{"a", "b"}, Allowed: []string{"a", "b"}},
-		"R must not set c here: no branch is allowed":         {Routing: "R", Set: []string{"c"}},
+		"R has no branch set: set exactly one of a, b": {Routing: "R",
+			Allowed: []string{"a", "b"}},
+		"R must not set c here: set exactly one of a": {Routing: "R", Set: []string{"c"},
+			Allowed: []string{"a"}},
+		"R has 2 branches set, a, b: set exactly one of a, b": {Routing: "R",
+			Set: []string{"a", "b"}, Allowed: []string{"a", "b"}},
+		"R must not set c here: no branch is allowed": {Routing: "R", Set: []string{"c"}},
 	} {
 		assert.Equal(t, want, e.Error())
 	}
@@ -39,15 +45,19 @@ func TestDialects(t *testing.T) {
 		assert.Equal(t, d, got)
 	}
 	_, err := runtime.ParseDialect("openapi")
-	assert.EqualError(t, err, `parse dialect: invalid: unknown dialect "openapi": did you mean "openai"?`)
+	assert.EqualError(t, err,
+		`parse dialect: invalid: unknown dialect "openapi": did you mean "openai"?`)
 	_, err = runtime.ParseDialect("x")
-	assert.EqualError(t, err, `parse dialect: invalid: unknown dialect "x": use one of plain, openai, anthropic, gemini`)
+	assert.EqualError(t, err,
+		`parse dialect: invalid: unknown dialect "x": use one of plain, openai, anthropic, gemini`)
 	assert.Empty(t, runtime.Dialect(9).String())
 }
 
 func TestDurations(t *testing.T) {
-	for text, want := range map[string]time.Duration{"1h30m": 90 * time.Minute, "1h": time.Hour, "0s": 0, "1m": time.Minute, "10m": 10 * time.Minute,
-		"90ms": 90 * time.Millisecond, "1h0m1s": time.Hour + time.Second, "-20m": -20 * time.Minute, "10s": 10 * time.Second} {
+	for text, want := range map[string]time.Duration{"1h30m": 90 * time.Minute, "1h": time.Hour,
+		"0s": 0, "1m": time.Minute, "10m": 10 * time.Minute,
+		"90ms": 90 * time.Millisecond, "1h0m1s": time.Hour + time.Second, "-20m": -20 * time.Minute,
+		"10s": 10 * time.Second} {
 		b, err := runtime.Duration(want).MarshalText()
 		require.NoError(t, err)
 		assert.Equal(t, text, string(b))
@@ -69,7 +79,8 @@ func TestSets(t *testing.T) {
 	for range runtime.SetAll[route](s[:]) {
 		break
 	}
-	for r, want := range map[route]bool{0: false, 1: true, 2: false, 64: true, 65: true, 128: true, 129: false, 65535: false} {
+	for r, want := range map[route]bool{0: false, 1: true, 2: false, 64: true, 65: true, 128: true,
+		129: false, 65535: false} {
 		assert.Equal(t, want, runtime.SetHas(s[:], r), r)
 	}
 	_, one := runtime.SetOnly[route](s[:])
@@ -99,11 +110,14 @@ func TestSets(t *testing.T) {
 	}))
 }
 
-func TestEnums(t *testing.T) {
-	names := []runtime.Name{{Text: "ORCHESTRATOR"}, {Text: "DISCOVERY_DISPATCH", Aliases: []string{"DISCOVERY_AGENT_DISPATCH"}}}
-	for text, want := range map[string]route{"ORCHESTRATOR": 1, "DISCOVERY_DISPATCH": 2, "DISCOVERY_AGENT_DISPATCH": 2} {
-		got, err := runtime.ParseEnum[route](names, "agent type", []byte(text))
-		require.NoError(t, err)
+func TestNames(t *testing.T) {
+	tables := &runtime.Tables{Nodes: []runtime.Node{{AgentType: "ORCHESTRATOR", Key: "lead"},
+		{AgentType: "DISCOVERY_DISPATCH", Aliases: []string{"DISCOVERY_AGENT_DISPATCH"}}},
+		Routes: []runtime.Route{{Field: "leadRequest"}}, Kinds: []runtime.Kind{{Name: "stop"}}}
+	for text, want := range map[string]named{"ORCHESTRATOR": 1, "DISCOVERY_DISPATCH": 2,
+		"DISCOVERY_AGENT_DISPATCH": 2} {
+		var got named
+		require.NoError(t, runtime.SetName(&got, []byte(text), tables.ParseAgentType))
 		assert.Equal(t, want, got)
 	}
 	for text, want := range map[string]string{
@@ -111,25 +125,38 @@ func TestEnums(t *testing.T) {
 		"orchestrator": `parse agent type: invalid: unknown agent type "orchestrator": did you mean "ORCHESTRATOR"?`,
 		"X":            `parse agent type: invalid: unknown agent type "X": use one of ORCHESTRATOR, DISCOVERY_DISPATCH`,
 	} {
-		_, err := runtime.ParseEnum[route](names, "agent type", []byte(text))
+		_, err := tables.ParseAgentType(text)
 		assert.EqualError(t, err, want)
 	}
-	b, err := runtime.EnumText(names, "agent type", route(2))
-	require.NoError(t, err)
-	assert.Equal(t, "DISCOVERY_DISPATCH", string(b))
-	for _, v := range []route{0, 3} {
-		_, err = runtime.EnumText(names, "agent type", v)
+	for text, parse := range map[string]func(string) (int, error){"lead": tables.ParseNode,
+		"leadRequest": tables.ParseRoute, "stop": tables.ParseKind} {
+		n, err := parse(text)
+		require.NoError(t, err)
+		assert.Equal(t, 1, n)
+		_, err = parse("x")
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-		assert.Zero(t, runtime.At(names, v))
 	}
-	assert.Equal(t, names[1], runtime.At(names, route(2)))
+	b, err := runtime.NameText("agent type", named(2))
+	require.NoError(t, err)
+	assert.Equal(t, "two", string(b))
+	for _, v := range []named{0, 3} {
+		_, err = runtime.NameText("agent type", v)
+		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+		assert.Zero(t, *runtime.Row(tables.Nodes, v))
+	}
+	assert.Same(t, &tables.Nodes[1], runtime.Row(tables.Nodes, named(2)))
 }
 
+// named is the number of a row with a text.
+type named uint32
+
+func (n named) String() string { return map[named]string{1: "one", 2: "two"}[n] }
+
 func TestSelected(t *testing.T) {
-	assert.Equal(t, "a", runtime.Same("a", "a"))
-	assert.Zero(t, runtime.Same(route(1), route(2)))
 	_, err := (&choice{}).Selected()
-	assert.EqualError(t, err, "select branch of Choice: no_route: Choice has no branch set: set exactly one of work, leaf, other")
+	assert.EqualError(t, err,
+		"select branch of Choice: no_route: Choice has no branch set: set exactly one of work, "+
+			"leaf, other")
 	_, err = (&choice{Work: &work{}, Other: &leaf{}}).Selected()
 	assert.Equal(t, runtime.CodeManyRoutes, runtime.CodeOf(err))
 	var e *runtime.SelectionError
@@ -143,10 +170,11 @@ func TestProgram(t *testing.T) {
 	handler := func(r *choice, err error) (*choice, error) { return r, err }
 	p := runtime.Program{
 		Tables: &runtime.Tables{
-			Nodes:    []runtime.Node{{Key: "first", Routing: 2}, {Key: "second"}},
-			Routings: []runtime.RoutingRow{{Name: "InterruptRouting", Branches: branches}, {Name: "Choice", Node: 1, Branches: branches[:2]}},
+			Nodes: []runtime.Node{{Key: "first", Routing: 2}, {Key: "second"}},
+			Routings: []runtime.RoutingRow{{Name: "InterruptRouting", Branches: branches},
+				{Name: "Choice", Node: 1, Branches: branches[:2]}},
 		},
-		Schemas: runtime.NewSchemas(definitions, branches),
+		Schemas: runtime.NewSchemas(filesOf(definitions), branches),
 		Request: func(name string) runtime.Record {
 			if name == "Leaf" {
 				return new(leaf)
@@ -159,7 +187,8 @@ func TestProgram(t *testing.T) {
 			}
 			return nil
 		},
-		Invoke: func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
+		Invoke: func(ctx context.Context, call runtime.Call, request runtime.Record) (
+			runtime.Routing, error) {
 			if r, ok := request.(*leaf); ok {
 				return runtime.Handled(handler(&choice{Leaf: r}, nil))
 			}
@@ -167,7 +196,8 @@ func TestProgram(t *testing.T) {
 		},
 	}
 	p.Interrupt, p.Result = p.Request, p.Request
-	for _, decode := range []func(string, []byte) (runtime.Record, error){p.DecodeRequest, p.DecodeInterrupt, p.DecodeResult} {
+	for _, decode := range []func(string, []byte) (runtime.Record, error){p.DecodeRequest,
+		p.DecodeInterrupt} {
 		v, err := decode("Leaf", []byte(`{"path":"p"}`))
 		require.NoError(t, err)
 		assert.Equal(t, &leaf{Path: "p"}, v)
@@ -193,9 +223,11 @@ func TestProgram(t *testing.T) {
 		assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err), node)
 	}
 	assert.Equal(t, p.Schemas.Union(branches, runtime.Plain), p.RoutingSchema(0, runtime.Plain))
-	assert.Equal(t, p.Schemas.Union(branches[:2], runtime.Gemini), p.RoutingSchema(1, runtime.Gemini))
+	assert.Equal(t, p.Schemas.Union(branches[:2], runtime.Gemini),
+		p.RoutingSchema(1, runtime.Gemini))
 	assert.Empty(t, p.RoutingSchema(2, runtime.Plain))
-	assert.Equal(t, p.Schemas.Union(branches[:1], runtime.Plain), p.RouteSchema([]uint64{1}, runtime.Plain))
+	assert.Equal(t, p.Schemas.Union(branches[:1], runtime.Plain),
+		p.RouteSchema([]uint64{1}, runtime.Plain))
 
 	routing, err := p.Invoke(t.Context(), runtime.Call{}, &leaf{Path: "p"})
 	require.NoError(t, err)
@@ -207,7 +239,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestHandlerReturnsNothing(t *testing.T) {
-	routing, err := runtime.Handled[choice](nil, nil)
+	routing, err := runtime.Handled((*choice)(nil), nil)
 	assert.Nil(t, routing)
 	assert.Equal(t, runtime.CodeNoRoute, runtime.CodeOf(err))
 	assert.ErrorContains(t, err, "neither a routing nor an error")
@@ -215,7 +247,7 @@ func TestHandlerReturnsNothing(t *testing.T) {
 	routing, err = runtime.Handled(&choice{}, failed)
 	assert.Nil(t, routing)
 	assert.Equal(t, failed, err)
-	record, err := runtime.Adapted[leaf](nil, nil)
+	record, err := runtime.Adapted((*leaf)(nil), nil)
 	assert.Nil(t, record)
 	assert.EqualError(t, err, "adapt: internal: the handler returned neither a Leaf nor an error")
 	record, err = runtime.Adapted(&leaf{}, failed)
@@ -226,13 +258,18 @@ func TestHandlerReturnsNothing(t *testing.T) {
 	assert.Equal(t, &leaf{Path: "p"}, record)
 }
 
-// A refusal goes back to the model: it must not tell of routes that are closed to it, nor of hidden fields.
+// A refusal goes back to the model: it must not tell of routes that are closed to it, nor of hidden
+// fields.
 func TestRefusalNamesOnlyWhatIsOffered(t *testing.T) {
 	var v choice
-	err := runtime.DecodeReply([]byte(`{"nothing": {}}`), &v, func(name string) bool { return name == "leaf" })
+	err := runtime.DecodeReply([]byte(`{"nothing": {}}`), &v, func(name string) bool {
+		return name == "leaf"
+	})
 	assert.ErrorContains(t, err, "use leaf")
 	assert.NotContains(t, err.Error(), "work")
-	err = runtime.DecodeReply([]byte(`{"worc": {}}`), &v, func(name string) bool { return name == "leaf" })
+	err = runtime.DecodeReply([]byte(`{"worc": {}}`), &v, func(name string) bool {
+		return name == "leaf"
+	})
 	assert.NotContains(t, err.Error(), `"work"`)
 	err = runtime.Unmarshal([]byte(`{"nothing": {}}`), &v)
 	assert.ErrorContains(t, err, "use work, leaf, other")

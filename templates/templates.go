@@ -1,5 +1,6 @@
-// Package templates holds the text of everything that is written as prose: what the generator writes, and what models are told. A template
-// only prints: what to print is decided in Go, and every value arrives escaped.
+// Package templates holds the text of everything that is written as prose: what the generator
+// writes, and what models are told. A template only prints: what to print is decided in Go, and
+// every value arrives escaped.
 package templates
 
 import (
@@ -10,24 +11,28 @@ import (
 	"text/template"
 )
 
-// FS holds docs/*.tmpl and prompts/*/*.tmpl, by their path below this folder. It never changes, and any number of goroutines may read it.
+// FS holds docs/*.tmpl and prompts/*/*.tmpl, by their path below this folder. It never changes, and
+// any number of goroutines may read it.
 //
 //go:embed docs/*.tmpl prompts/section/*.tmpl prompts/workflow/*.tmpl
 var FS embed.FS
 
-// Doc returns the parsed template docs/NAME.tmpl. A value it asks for and does not get is an error when it is executed.
-// It refuses a name that does not exist and a template that does not parse, with the name in the error.
+// Doc returns the parsed template docs/NAME.tmpl. A value it asks for and does not get is an error
+// when it is executed. It refuses a name that does not exist and a template that does not parse,
+// with the name in the error.
 func Doc(name string) (*template.Template, error) {
-	t, err := template.New(name+".tmpl").Option("missingkey=error").ParseFS(FS, "docs/"+name+".tmpl")
+	t, err := template.New(name+".tmpl").Option("missingkey=error").
+		ParseFS(FS, "docs/"+name+".tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("template of %s: %w", name, err)
 	}
 	return t, nil
 }
 
-// Prompts returns the prompt templates of a program: section/*.tmpl, which every prompt is made of, and workflow/*.tmpl, one for each node of
-// the system that ships. A file of own takes the place of the shipped one of the same name, and adds to them where there is none; own may
-// be nil. Safe for concurrent use when own is.
+// Prompts returns the prompt templates of a program: section/*.tmpl, which every prompt is made of,
+// and workflow/*.tmpl, one for each node of the system that ships. A file of own takes the place of
+// the shipped one of the same name, and adds to them where there is none; own may be nil. Safe for
+// concurrent use when own is.
 func Prompts(own fs.FS) fs.FS { return layers{own} }
 
 type layers struct{ own fs.FS }

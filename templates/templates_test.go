@@ -33,10 +33,12 @@ func TestDocThatDoesNotExistIsNamed(t *testing.T) {
 func TestPromptsAreShippedUnlessAProgramHasItsOwn(t *testing.T) {
 	t.Parallel()
 	own := fstest.MapFS{
-		"workflow/review.tmpl": {Data: []byte("mine")}, "workflow/extra.tmpl": {Data: []byte("more")},
-		"section": {Data: []byte("a file where the shipped folder is")},
+		"workflow/review.tmpl": {Data: []byte("mine")},
+		"workflow/extra.tmpl":  {Data: []byte("more")},
+		"section":              {Data: []byte("a file where the shipped folder is")},
 	}
-	for name, want := range map[string]string{"workflow/review.tmpl": "mine", "workflow/extra.tmpl": "more"} {
+	for name, want := range map[string]string{"workflow/review.tmpl": "mine",
+		"workflow/extra.tmpl": "more"} {
 		text, err := fs.ReadFile(templates.Prompts(own), name)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))

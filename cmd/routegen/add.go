@@ -6,33 +6,35 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/edit"
+	"github.com/routegen/routegen/generator/report"
 )
 
 func (p *program) addCommand() *cobra.Command {
 	var flags editFlags
-	var what spec.AddWhat
-	var from string
+	var what edit.Addition
 	cmd := &cobra.Command{
 		Use:   "add KIND NAME [KEY=VALUE...]",
 		Short: "Add something to the spec, then generate",
-		Long: "add writes a new entry into the spec, in the manner of its neighbours, and leaves every other byte as it is. Then it\n" +
+		Long: "add writes a new entry into the spec, in the manner of its neighbours, and leaves " +
+			"every other byte as it is. Then it\n" +
 			"checks and generates. Kinds: " + strings.Join(kindsOfParts(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
 			"A step is added by hand: where it stands among the others is what it means.\n\n" +
-			"A key may be a path: request.fields.goal=string. What is added stands last, unless --after or --before name a neighbour.\n" +
-			"`add type NAME --from module/pkg.Type` writes the fields of an existing Go type and binds the new type to it.",
-		Example: "  routegen add node reporter doc=\"Writes the report.\" request.fields.goal=string branches.report=Report\n" +
+			"A key may be a path: request.fields.goal=string. What is added stands last, unless " +
+			"--after or --before name a neighbour.",
+		Example: "  routegen add node reporter doc=\"Writes the report.\" " +
+			"request.fields.goal=string branches.report=Report\n" +
 			"  routegen add field reporter.pages type=int optional=true --after goal\n" +
 			"  routegen add branch coordinator.reporterRequest type=ReporterRequest\n" +
 			"  routegen add value InterruptType.PAUSE doc=\"Hold where it is.\" --dry-run\n" +
-			"  routegen add flow greet doc=\"Greets.\" steps=\"[{step: hello, type: say, message: Hello.}]\"\n" +
-			"  routegen add slot greet.name type=string doc=\"Who is greeted.\"\n" +
-			"  routegen add type Ticket --from example.com/app/tickets.Ticket",
+			"  routegen add flow greet doc=\"Greets.\" steps=\"[{step: hello, type: say, " +
+			"message: Hello.}]\"\n" +
+			"  routegen add slot greet.name type=string doc=\"Who is greeted.\"",
 		Args:              wants(false, "KIND", "NAME"),
-		ValidArgsFunction: p.completeNew,
+		ValidArgsFunction: completeKinds(kindsOfParts()),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
+			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
 				return err
 			}
 			what.Kind, what.Name = args[0], args[1]
@@ -40,31 +42,28 @@ func (p *program) addCommand() *cobra.Command {
 			if what.Set, err = keyValues(args[2:]); err != nil {
 				return err
 			}
-			if from != "" {
-				return p.addFrom(cmd.Context(), flags, what, from)
-			}
-			return p.edit(cmd.Context(), flags, func(name string, src []byte) (*spec.EditResult, []spec.Finding) {
-				return spec.Add(name, src, what)
+			return p.edit(cmd.Context(), flags, func(name string, src []byte) ([]byte,
+				[]report.Finding) {
+				return edit.Add(name, src, what)
 			})
 		},
 	}
-	flags.add(cmd)
+	flags.addTo(cmd)
 	cmd.Flags().StringVar(&what.After, "after", "", "put it behind this `neighbour`")
 	cmd.Flags().StringVar(&what.Before, "before", "", "put it before this `neighbour`")
-	cmd.Flags().StringVar(&from, "from", "", "with add type: take the fields of this Go `type`, module/pkg.Type")
 	cmd.MarkFlagsMutuallyExclusive("after", "before")
 	return cmd
 }
 
 // keyValues reads KEY=VALUE arguments.
-func keyValues(args []string) ([]spec.KeyValue, error) {
-	var out []spec.KeyValue
+func keyValues(args []string) ([]edit.KeyValue, error) {
+	var out []edit.KeyValue
 	for _, a := range args {
 		key, value, ok := strings.Cut(a, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%q is not KEY=VALUE, as in doc=\"Writes the report.\"", a)
 		}
-		out = append(out, spec.KeyValue{Key: key, Value: value})
+		out = append(out, edit.KeyValue{Key: key, Value: value})
 	}
 	return out, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestG10_BadInputs runs one case for each bad input. A case compares the whole answer, its exit code, and that nothing was
-// written.
+// TestG10_BadInputs runs one case for each bad input. A case compares the whole answer, its exit
+// code, and that nothing was written.
 func TestG10_BadInputs(t *testing.T) {
 	t.Parallel()
 	var want, got []string
@@ -60,19 +60,23 @@ func manyTargets(n int) []byte {
 	var nodes, branches bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&branches, "      n%dRequest: N%dRequest\n", i, i)
-		fmt.Fprintf(&nodes, "  n%d:\n    doc: Does part %d.\n    request: {doc: Asks for part %d., fields: {hint: {type: string, optional: true, doc: Where to look first.}}}\n"+
+		fmt.Fprintf(&nodes, "  n%d:\n    doc: Does part %d.\n    request: {doc: Asks for part "+
+			"%d., fields: {hint: {type: string, optional: true, doc: Where to look first.}}}\n"+
 			"    branches: {leadRequest: LeadRequest}\n", i, i, i)
 	}
 	return fmt.Appendf(nil, "version: 1\ngo: {package: routes, out: generated/routes}\nresults:\n"+
-		"  Report: {doc: What comes back., fields: {text: {type: string, doc: The answer.}}}\nnodes:\n  lead:\n    doc: Leads.\n"+
-		"    entry: true\n    result: Report\n    request: {doc: Starts the work., fields: {goal: {type: string, doc: What to reach.}}}\n"+
+		"  Report: {doc: What comes back., fields: {text: {type: string, doc: The "+
+		"answer.}}}\nnodes:\n  lead:\n    doc: Leads.\n"+
+		"    entry: true\n    result: Report\n    request: {doc: Starts the work., fields: "+
+		"{goal: {type: string, doc: What to reach.}}}\n"+
 		"    branches:\n      report: Report\n%s%s", branches.Bytes(), nodes.Bytes())
 }
 
 // escaped is a byte or a character as scripts write it, because nobody could see the thing itself.
 var escaped = regexp.MustCompile(`\\x[0-9A-F]{2}|\\u[0-9A-F]{4}`)
 
-// unescape replaces \x00 and \u202E in files of a script by the byte and the character: unescape FILE...
+// unescape replaces \x00 and \u202E in files of a script by the byte and the character: unescape
+// FILE...
 func unescape(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: unescape FILE...")
@@ -91,8 +95,8 @@ func unescape(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answerWithin ends the process when it has worked for a time that is far more than it needs. What it waits for a busy machine does not count,
-// up to many times as much.
+// answerWithin ends the process when it has worked for a time that is far more than it needs. What
+// it waits for a busy machine does not count, up to many times as much.
 func answerWithin(limit string) {
 	after, err := time.ParseDuration(limit) // of a limit that is none, 0
 	worked := func() time.Duration {
@@ -111,8 +115,8 @@ func answerWithin(limit string) {
 	}()
 }
 
-// failingDisk wraps a disk in the fault that a script asks for: "readonly", "full N" for one that takes N files, "dies N" for
-// a process that is killed when it has made N renames.
+// failingDisk wraps a disk in the fault that a script asks for: "readonly", "full N" for one that
+// takes N files, "dies N" for a process that is killed when it has made N renames.
 func failingDisk(d disk, fault string) disk {
 	kind, count, _ := strings.Cut(fault, " ")
 	left, _ := strconv.Atoi(count)
@@ -139,7 +143,8 @@ func (d *faultyDisk) WriteTemp(name string, text []byte) error {
 	case d.kind == "readonly":
 		return &os.PathError{Op: "openat", Path: "file", Err: syscall.EROFS}
 	case d.kind == "full" && d.left == 0:
-		return errors.Join(&os.PathError{Op: "write", Path: "file", Err: syscall.ENOSPC}, d.disk.WriteTemp(name, text[:len(text)/2]))
+		return errors.Join(&os.PathError{Op: "write", Path: "file", Err: syscall.ENOSPC},
+			d.disk.WriteTemp(name, text[:len(text)/2]))
 	case d.kind == "full":
 		d.left--
 	}

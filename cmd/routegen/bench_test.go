@@ -22,8 +22,9 @@ import (
 // sizes are the numbers of routes that generation is measured at.
 var sizes = []int{14, 140, 1400, 14000}
 
-// floorMain does the two things that no generator of this shape can leave out, on the same bytes: read the spec into YAML
-// nodes, and format the Go that comes out. The folder is that of a spec that was generated before.
+// floorMain does the two things that no generator of this shape can leave out, on the same bytes:
+// read the spec into YAML nodes, and format the Go that comes out. The folder is that of a spec
+// that was generated before.
 func floorMain(dir string) error {
 	src, err := os.ReadFile(filepath.Join(dir, "routes.yaml"))
 	if err != nil {
@@ -49,8 +50,8 @@ func floorMain(dir string) error {
 	return nil
 }
 
-// BenchmarkGenerate times the whole program, process start included, on specs of growing size, each beside its floor. The
-// ratio is what to compare over machines; ns/op is the program's own time.
+// BenchmarkGenerate times the whole program, process start included, on specs of growing size, each
+// beside its floor. The ratio is what to compare over machines; ns/op is the program's own time.
 func BenchmarkGenerate(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "routegen")
 	out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
@@ -73,14 +74,16 @@ func BenchmarkGenerate(b *testing.B) {
 func against(b *testing.B, bin, self string, spec []byte, things int, unit string) {
 	b.Helper()
 	dir := b.TempDir()
-	require.NoError(b, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/bench\n\ngo 1.26\n"), 0o600))
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "go.mod"),
+		[]byte("module example.com/bench\n\ngo 1.26\n"), 0o600))
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), spec, 0o600))
 	var own, floor, peak float64
 	for range b.N {
 		b.StopTimer()
 		require.NoError(b, os.RemoveAll(filepath.Join(dir, "generated")))
 		b.StartTimer()
-		took, memory := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate", "--no-verify", "-q"))
+		took, memory := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate",
+			"--no-verify", "-q"))
 		b.StopTimer()
 		base, _ := timed(b, floorCommand(b, self, dir))
 		b.StartTimer()
@@ -91,8 +94,8 @@ func against(b *testing.B, bin, self string, spec []byte, things int, unit strin
 	b.ReportMetric(own/float64(b.N)/float64(things)*1e6, unit)
 }
 
-// BenchmarkReview times what a pull request costs, process start included: diff and breaking against an earlier spec, each beside
-// check of the same one.
+// BenchmarkReview times what a pull request costs, process start included: diff and breaking
+// against an earlier spec, each beside check of the same one.
 func BenchmarkReview(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "routegen")
 	out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
@@ -103,14 +106,17 @@ func BenchmarkReview(b *testing.B) {
 		now := bytes.Replace(was, []byte("doc: "), []byte("doc: Now "), 1)
 		require.NoError(b, os.WriteFile(filepath.Join(dir, "was.yaml"), was, 0o600))
 		require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), now, 0o600))
-		require.NoError(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate", "--no-verify", "-q").Run())
+		require.NoError(b, exec.CommandContext(b.Context(), bin, "-C", dir, "generate",
+			"--no-verify", "-q").Run())
 		for _, verb := range []string{"diff", "breaking"} {
 			b.Run(fmt.Sprintf("%s/routes=%d", verb, routes), func(b *testing.B) {
 				var own, check float64
 				for range b.N {
-					took, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, verb, "--against", "was.yaml", "-q"))
+					took, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, verb,
+						"--against", "was.yaml", "-q"))
 					b.StopTimer()
-					base, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "check", "-q"))
+					base, _ := timed(b, exec.CommandContext(b.Context(), bin, "-C", dir, "check",
+						"-q"))
 					b.StartTimer()
 					own, check = own+took.Seconds(), check+base.Seconds()
 				}
@@ -140,8 +146,8 @@ func timed(b *testing.B, cmd *exec.Cmd) (time.Duration, float64) {
 	return took, float64(usage.Maxrss) / 1024
 }
 
-// BenchmarkBuild times what the output costs its users: one `go build` of the generated package alone, its imports built
-// before, and the size of the archive it makes.
+// BenchmarkBuild times what the output costs its users: one `go build` of the generated package
+// alone, its imports built before, and the size of the archive it makes.
 func BenchmarkBuild(b *testing.B) {
 	repo, err := filepath.Abs("../..")
 	require.NoError(b, err)
@@ -149,13 +155,16 @@ func BenchmarkBuild(b *testing.B) {
 		b.Run(fmt.Sprintf("routes=%d", routes), func(b *testing.B) {
 			dir := b.TempDir()
 			consumer(b, dir, repo)
-			require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"), generatortest.Synthetic(routes), 0o600))
-			p := &program{stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
-			require.Zero(b, p.run(b.Context(), []string{"-C", dir, "generate", "--no-verify"}))
+			require.NoError(b, os.WriteFile(filepath.Join(dir, "routes.yaml"),
+				generatortest.Synthetic(routes), 0o600))
+			p := &program{stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv,
+				generate: generator.Generate, disk: openDisk}
+			require.Zero(b, p.execute(b.Context(), []string{"-C", dir, "generate", "--no-verify"}))
 			archive := filepath.Join(dir, "routes.a")
 			changed := filepath.Join(dir, "generated/routes/prompts_gen.go")
 			build := func() {
-				cmd := exec.CommandContext(b.Context(), "go", "build", "-o", archive, "./generated/routes")
+				cmd := exec.CommandContext(b.Context(), "go", "build", "-o", archive,
+					"./generated/routes")
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod")
 				timed(b, cmd)
 			}
@@ -164,7 +173,8 @@ func BenchmarkBuild(b *testing.B) {
 				b.StopTimer() // another text, so that the build cache does not answer
 				text, err := os.ReadFile(changed)
 				require.NoError(b, err)
-				require.NoError(b, os.WriteFile(changed, fmt.Appendf(text, "\n// Build %d.\n", i), 0o600))
+				require.NoError(b, os.WriteFile(changed, fmt.Appendf(text, "\n// Build %d.\n", i),
+					0o600))
 				b.StartTimer()
 				build()
 			}

@@ -7,9 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/review"
-	"github.com/routegen/routegen/generator/spec"
 )
 
 // breakingFlags are the flags of breaking alone.
@@ -23,26 +22,35 @@ func (p *program) breakingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "breaking --against REV",
 		Short: "Say what a change of the spec breaks, and for whom",
-		Long: "breaking compares the spec with an earlier one and reports each cause once: what stops compiling (SOURCE), what stored and\n" +
-			"sent data no longer fits (WIRE_JSON), what schemas outside rely on (SCHEMA), who can no longer go where (TOPOLOGY), and\n" +
-			"what a model is told (PROMPT). A finding is an error, or expected, as every added node is, or a notice. Only errors\n" +
-			"change the exit code, to 1. A rename that the spec declares with `was:` is one finding.",
-		Example: "  routegen breaking --against origin/main\n  routegen breaking --against v1.2.0 --category WIRE_JSON,SCHEMA --format sarif",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.runBreaking(cmd.Context(), flags) },
+		Long: "breaking compares the spec with an earlier one and reports each cause once: what " +
+			"stops compiling (SOURCE), what stored and\n" +
+			"sent data no longer fits (WIRE_JSON), what schemas outside rely on (SCHEMA), who " +
+			"can no longer go where (TOPOLOGY), and\n" +
+			"what a model is told (PROMPT). A finding is an error, or expected, as every added " +
+			"node is, or a notice. Only errors\n" +
+			"change the exit code, to 1. A rename that the spec declares with `was:` is one " +
+			"finding.",
+		Example: "  routegen breaking --against origin/main\n  routegen breaking --against " +
+			"v1.2.0 --category WIRE_JSON,SCHEMA --format sarif",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.runBreaking(cmd.Context(), flags)
+		},
 	}
 	againstFlag(cmd, "against", &flags.against)
 	known := breakingCategories()
-	cmd.Flags().StringSliceVar(&flags.categories, "category", nil, "only rules of these `categories`: "+joined(known, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(words(known), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringSliceVar(&flags.categories, "category", nil,
+		"only rules of these `categories`: "+joined(known, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("category",
+		cobra.FixedCompletions(plainStrings(known), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // breakingCategories lists what rules of breaking protect, in the order of the rules.
-func breakingCategories() []spec.Category {
-	var out []spec.Category
-	seen := map[spec.Category]bool{}
-	for _, r := range review.Rules() {
+func breakingCategories() []report.Category {
+	var out []report.Category
+	seen := map[report.Category]bool{}
+	for _, r := range review.Catalogue() {
 		if !seen[r.Category] {
 			seen[r.Category] = true
 			out = append(out, r.Category)
@@ -59,7 +67,7 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 	if err != nil {
 		return err
 	}
-	src, now, old, err := p.both(ctx, flags.against, generator.Decide)
+	src, now, old, err := p.loadBoth(ctx, flags.against)
 	if err != nil {
 		return err
 	}
@@ -68,21 +76,23 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 		findings[i].File = src.shown
 	}
 	return p.conclude(src, findings, ending{
-		code: judge(findings, false), line: fmt.Sprintf("%s against %s", weighed(findings), flags.against),
+		code: judge(findings, false), line: fmt.Sprintf("%s against %s", weighed(findings),
+			flags.against),
 	})
 }
 
 // weighed counts findings by severity in half a sentence.
-func weighed(findings []spec.Finding) string {
-	count := map[spec.Severity]int{}
+func weighed(findings []report.Finding) string {
+	count := map[report.Severity]int{}
 	for _, f := range findings {
 		count[f.Severity]++
 	}
 	var parts []string
-	for _, s := range []spec.Severity{spec.Error, spec.Warning, spec.Expected, spec.Notice} {
+	for _, s := range []report.Severity{report.Error, report.Warning, report.Expected,
+		report.Notice} {
 		switch n := count[s]; {
 		case n == 0:
-		case s == spec.Expected: // no noun
+		case s == report.Expected: // no noun
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		default:
 			parts = append(parts, counted(n, string(s)))

@@ -8,46 +8,22 @@ import (
 	"github.com/routegen/routegen/generator/plan"
 )
 
-// completeFlags teaches the shell the values of the flags that every command takes. The completion command itself is
-// cobra's.
+// completeFlags teaches the shell the values of the flags that every command takes. The completion
+// command itself is cobra's.
 func (p *program) completeFlags(root *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"format": reportFormats,
 		"color":  {"auto", "always", "never"},
 	} {
-		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		_ = root.RegisterFlagCompletionFunc(flag,
+			cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
-// completeExplain offers the ids of the rules and the words route and origin; behind those, names of the spec.
-func (p *program) completeExplain(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	routes := p.complete(func(pl *plan.Plan) []string {
-		var out []string
-		for _, r := range pl.Routes {
-			out = append(out, r.Const)
-		}
-		return out
-	})
-	switch {
-	case len(args) == 0:
-		ids := []string{"route", "origin"}
-		for _, r := range allRules() {
-			ids = append(ids, r.ID)
-		}
-		if near := startingWith(typed, ids); len(near) > 0 {
-			return near, cobra.ShellCompDirectiveNoFileComp
-		}
-		return startingWith(strings.ToUpper(typed), ids), cobra.ShellCompDirectiveNoFileComp
-	case args[0] == "origin" && len(args) == 1:
-		return p.complete(agentTypes)(cmd, args, typed)
-	case args[0] == "route" && len(args) == 1, args[0] == "origin" && len(args) == 2:
-		return routes(cmd, args, typed)
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
-// complete returns a completion function over names of the plan. Without a spec that generates, there are none.
-func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// complete returns a completion function over names of the plan. Without a spec that generates,
+// there are none.
+func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command, []string, string) (
+	[]string, cobra.ShellCompDirective) {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		_, res, err := p.load()
 		if err != nil || res.Plan == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -24,11 +23,10 @@ const (
 	created status = "created" // planned, not there
 	changed status = "changed" // planned, there with another text
 	removed status = "removed" // ours, no longer planned, or a temporary file of a killed run
-	foreign status = "foreign" // somebody else's: left alone
 )
 
-// change is one file of the output folders that is not as generated.
-type change struct {
+// fileChange is one file of the output folders that is not as generated.
+type fileChange struct {
 	Path   string // relative to the root, slash-separated
 	Status status
 	Old    []byte // text on disk, with its own line ends
@@ -37,7 +35,7 @@ type change struct {
 }
 
 // lines returns how many lines the change adds and removes.
-func (c change) lines() (added, deleted int) {
+func (c fileChange) lines() (added, deleted int) {
 	before, after := string(foldLines(c.Old)), string(c.New)
 	for _, e := range udiff.Lines(before, after) {
 		deleted += countLines(before[e.Start:e.End])
@@ -55,9 +53,10 @@ func countLines(text string) int {
 	return n
 }
 
-// survey is the output folders as they are, beside what they should be. Nothing in it has happened yet.
+// survey is the output folders as they are, beside what they should be. Nothing in it has happened
+// yet.
 type survey struct {
-	Changes   []change // sorted by path
+	Changes   []fileChange // sorted by path
 	Unchanged int
 	missing   []string // folders to make, parents first
 	empty     []string // folders to remove once the changes are made
@@ -65,10 +64,11 @@ type survey struct {
 
 // pending reports whether generating would change anything on disk.
 func (s *survey) pending() bool {
-	return len(s.empty) > 0 || slices.ContainsFunc(s.Changes, func(c change) bool { return c.Status != foreign })
+	return len(s.empty) > 0 || len(s.Changes) > 0
 }
 
-// outError says that the place the spec names for the output cannot be used; the spec, or a person, has to give way.
+// outError says that the place the spec names for the output cannot be used; the spec, or a person,
+// has to give way.
 type outError struct {
 	rule   string // OUT_INVALID or OUT_FOREIGN
 	path   string
@@ -83,12 +83,13 @@ type surveyor struct {
 	root    *os.Root
 	owner   owner
 	planned map[string][]byte // by path relative to the root
-	folders []string          // output folders, relative to the root, inner ones first; nothing else is scanned
-	home    string            // the spec's folder: foreign files in it are not worth a word
+	// output folders, relative to the root, inner ones first; nothing else is scanned
+	folders []string
 }
 
-// survey reads the output folders. It refuses, with an outError in the joined error, a folder that leads outside or is
-// no folder, and each planned path that holds something this program did not generate from the same spec.
+// survey reads the output folders. It refuses, with an outError in the joined error, a folder that
+// leads outside or is no folder, and each planned path that holds something this program did not
+// generate from the same spec.
 func (s surveyor) survey() (*survey, error) {
 	out := &survey{}
 	for _, dir := range s.folders {
@@ -123,7 +124,9 @@ func (s surveyor) survey() (*survey, error) {
 			return nil, err
 		}
 	}
-	sort.Slice(out.Changes, func(i, j int) bool { return out.Changes[i].Path < out.Changes[j].Path })
+	sort.Slice(out.Changes, func(i, j int) bool {
+		return out.Changes[i].Path < out.Changes[j].Path
+	})
 	sort.Strings(out.missing)
 	return out, nil
 }
@@ -157,16 +160,19 @@ func (s surveyor) checkFolder(dir string) (missing []string, err error) {
 		case err != nil:
 			return nil, err
 		case info.Mode()&fs.ModeSymlink != 0:
-			// Root refuses to follow a link that leaves it; a link that dangles is of no use either.
+			// Root refuses to follow a link that leaves it; a link that dangles is of no use
+			// either.
 			info, err = s.root.Stat(prefix)
 			if err != nil && !errors.Is(err, fs.ErrPermission) {
-				return nil, &outError{spec.RuleOutInvalid, prefix, "is a symbolic link that does not lead to a folder of the module"}
+				return nil, &outError{spec.RuleOutInvalid, prefix,
+					"is a symbolic link that does not lead to a folder of the module"}
 			} else if err != nil {
 				return nil, err
 			}
 		}
 		if !info.IsDir() {
-			return nil, &outError{spec.RuleOutInvalid, prefix, "is a file, and a folder is needed there"}
+			return nil, &outError{spec.RuleOutInvalid, prefix,
+				"is a file, and a folder is needed there"}
 		}
 	}
 	return missing, nil
@@ -183,11 +189,11 @@ func prefixes(dir string) []string {
 }
 
 // compare looks at one planned file. Nil means: there, ours, and equal but for line ends.
-func (s surveyor) compare(name string, text []byte) (*change, error) {
+func (s surveyor) compare(name string, text []byte) (*fileChange, error) {
 	info, err := s.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &change{Path: name, Status: created, New: text, Why: "would be created"}, nil
+		return &fileChange{Path: name, Status: created, New: text, Why: "would be created"}, nil
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
@@ -197,12 +203,15 @@ func (s surveyor) compare(name string, text []byte) (*change, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(old) > 0 && !s.owner.owns(name, old): // what is empty, as a power cut leaves it, holds nothing to lose
-		return nil, &outError{spec.RuleOutForeign, name, "was not generated from " + s.owner.source + ", and is in the way"}
+	case len(old) > 0 && !s.owner.owns(name, old):
+		// what is empty, as a power cut leaves it, holds nothing to lose
+		return nil, &outError{spec.RuleOutForeign, name,
+			"was not generated from " + s.owner.source + ", and is in the way"}
 	case bytes.Equal(foldLines(old), text):
 		return nil, nil
 	}
-	return &change{Path: name, Status: changed, Old: old, New: text, Why: "edited by hand or spec changed"}, nil
+	return &fileChange{Path: name, Status: changed, Old: old, New: text,
+		Why: "edited by hand or spec changed"}, nil
 }
 
 // scan finds what is in a folder and not planned.
@@ -226,17 +235,15 @@ func (s surveyor) scan(dir string, out *survey) error {
 			kept++
 			continue
 		}
-		c, err := s.unplanned(name, e)
-		if err != nil {
+		c, err := s.leftOver(name, e)
+		switch {
+		case err != nil:
 			return err
-		}
-		if c.Status == foreign {
+		case c == nil:
 			kept++
-			if dir == s.home {
-				continue
-			}
+		default:
+			out.Changes = append(out.Changes, *c)
 		}
-		out.Changes = append(out.Changes, c)
 	}
 	if kept == 0 && !s.needed(dir) && dir != "." {
 		out.empty = append(out.empty, dir)
@@ -244,28 +251,26 @@ func (s surveyor) scan(dir string, out *survey) error {
 	return nil
 }
 
-// unplanned says whose file it is that nothing planned.
-func (s surveyor) unplanned(name string, e fs.DirEntry) (change, error) {
-	c := change{Path: name, Status: foreign, Why: "not generated by routegen: left alone"}
+// leftOver returns the removal of a file that nothing planned; nil where this program did not write
+// the file.
+func (s surveyor) leftOver(name string, e fs.DirEntry) (*fileChange, error) {
 	if !e.Type().IsRegular() {
-		return c, nil
+		return nil, nil
 	}
 	if isTemp(e.Name()) {
-		c.Status, c.Why = removed, "left behind by a run that was stopped"
-		return c, nil
+		return &fileChange{Path: name, Status: removed,
+				Why: "left behind by a run that was stopped"},
+			nil
 	}
 	if !slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name)) {
-		return c, nil
+		return nil, nil
 	}
 	old, err := s.root.ReadFile(name)
-	if err != nil {
-		return c, err
+	if err != nil || !s.owner.owns(name, old) {
+		return nil, err
 	}
-	if s.owner.owns(name, old) {
-		c.Status, c.Old = removed, old
-		c.Why = fmt.Sprintf("generated from %s, no longer produced", s.owner.source)
-	}
-	return c, nil
+	return &fileChange{Path: name, Status: removed, Old: old,
+		Why: "generated from " + s.owner.source + ", no longer produced"}, nil
 }
 
 // foldLines turns CRLF into LF: a checkout may have rewritten the line ends, and that is not drift.

@@ -22,21 +22,27 @@ var exitCodes = []struct {
 	code           exitCode
 	meaning, whose string
 }{
-	{exitFailed, "could not answer: wrong usage, unreadable file, failed write, output that does not compile", "the caller, the machine, or this program"},
-	{exitFindings, "the spec, or a handwritten file of the generated package, has errors; a change breaks something", "a person"},
-	{exitDrift, "the spec is fine, the generated files are not those it gives", "routegen generate"},
+	{exitFailed, "could not answer: wrong usage, unreadable file, failed write, output that does " +
+		"not compile", "the caller, the machine, or this program"},
+	{exitFindings, "the spec, or a handwritten file of the generated package, has errors; a " +
+		"change breaks something", "a person"},
+	{exitDrift, "the spec is fine, the generated files are not those it gives",
+		"routegen generate"},
 	{exitFine, "nothing to report, or everything is written", "nobody"},
 }
 
 // exitCodeHelp prints the table.
 func exitCodeHelp() string {
 	var b strings.Builder
-	b.WriteString("Exit codes, the worst first; when several apply, the first of them is returned:\n\n")
+	b.WriteString("Exit codes, the worst first; when several apply, the first of them is " +
+		"returned:\n\n")
 	for _, row := range exitCodes {
 		fmt.Fprintf(&b, "  %d  %s\n     repaired by: %s\n", row.code, row.meaning, row.whose)
 	}
-	b.WriteString("\nWarnings do not change the code unless --warnings-as-errors is given. Without a command, and with --help,\n" +
-		"the help is printed and the code is 0. `go generate` and `go run` turn every code but 0 into 1; `go tool` keeps it.\n" +
+	b.WriteString("\nWarnings do not change the code unless --warnings-as-errors is given. " +
+		"Without a command, and with --help,\n" +
+		"the help is printed and the code is 0. `go generate` and `go run` turn every code but 0 " +
+		"into 1; `go tool` keeps it.\n" +
 		"The last line on standard error always says what happened.\n")
 	return b.String()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,33 +9,31 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
 func (p *program) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [RULE | route NAME | origin NAME [ROUTE]]",
-		Short: "Say why a rule is there, or why a route is open or not; without RULE, list the rules",
-		Long: "explain RULE says why a rule is there, with a bad and a good example. explain route NAME says from which origins a route\n" +
-			"is open; explain origin NAME says where the interrupts of an agent type go back to, and why; with ROUTE, why that one is\n" +
-			"open or not. A route is named by its constant, field, tag or node, an origin by its agent type or node.",
-		Example:           "  routegen explain SELF_ROUTE\n  routegen explain route discoveryDispatch\n  routegen explain origin DISCOVERY_AGENT ORCHESTRATOR",
-		Args:              cobra.MaximumNArgs(3),
-		ValidArgsFunction: p.completeExplain,
-		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return p.listRules()
-			case args[0] == "route" && len(args) == 2:
-				return p.explainRoute(args[1])
-			case args[0] == "origin" && len(args) == 2:
-				return p.explainOrigin(args[1], "")
-			case args[0] == "origin" && len(args) == 3:
-				return p.explainOrigin(args[1], args[2])
-			case len(args) == 1 && args[0] != "route" && args[0] != "origin":
-				return p.explain(args[0])
+		Use:     "explain [RULE]",
+		Short:   "Say why a rule is there, with a bad and a good example; without RULE, list the rules",
+		Example: "  routegen explain SELF_ROUTE",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string,
+			cobra.ShellCompDirective) {
+			var ids []string
+			for _, r := range allRules() {
+				if len(args) == 0 {
+					ids = append(ids, r.ID)
+				}
 			}
-			return errors.New("say which: explain RULE, explain route NAME, or explain origin NAME [ROUTE]")
+			return startingWith(strings.ToUpper(typed), ids), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.listRules()
+			}
+			return p.explain(args[0])
 		},
 	}
 }
@@ -44,13 +41,14 @@ func (p *program) explainCommand() *cobra.Command {
 // explain prints one rule. The id may be written in any case.
 func (p *program) explain(id string) error {
 	rules := allRules()
-	i := slices.IndexFunc(rules, func(r spec.Rule) bool { return strings.EqualFold(r.ID, id) })
+	i := slices.IndexFunc(rules, func(r report.Rule) bool { return strings.EqualFold(r.ID, id) })
 	if i < 0 {
 		var ids []string
 		for _, r := range rules {
 			ids = append(ids, r.ID)
 		}
-		return failf("there is no rule %q%s; routegen rules lists them", id, didYouMean(strings.ToUpper(id), ids))
+		return failf("there is no rule %q%s; routegen explain lists them", id,
+			didYouMean(strings.ToUpper(id), ids))
 	}
 	if p.opts.format == "json" {
 		return p.printJSON(rules[i])
@@ -59,7 +57,7 @@ func (p *program) explain(id string) error {
 }
 
 // ruleText is the page of one rule.
-func ruleText(r spec.Rule) string {
+func ruleText(r report.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n\n%s\n\n%s\n", r.ID, r.Severity, r.Summary, r.Why)
 	for _, part := range []struct{ title, text string }{{"Bad", r.Bad}, {"Good", r.Good}} {
@@ -112,37 +110,11 @@ func (p *program) printText(text string) error {
 	return nil
 }
 
-// didYouMean returns a half sentence with the nearest of some names, or "" when none is near.
+// didYouMean returns a half sentence with the nearest of some names, or "" where none is near.
 func didYouMean(name string, names []string) string {
-	best, at := len(name)/2+1, ""
-	for _, n := range names {
-		if d := distance(name, n); d < best {
-			best, at = d, n
-		}
-	}
-	if at == "" {
+	near := spec.Nearest(name, names)
+	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", at)
-}
-
-// distance counts the edits that turn one word into another.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf(", did you mean %q?", near)
 }

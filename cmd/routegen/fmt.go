@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/edit"
 )
 
 func (p *program) fmtCommand() *cobra.Command {
@@ -16,12 +16,14 @@ func (p *program) fmtCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt",
 		Short: "Put the keys of the spec in their canonical order",
-		Long: "fmt orders keys as the language lists them and keeps comments with what they speak of. What has a meaning in its order,\n" +
+		Long: "fmt orders keys as the language lists them and keeps comments with what they " +
+			"speak of. What has a meaning in its order,\n" +
 			"as nodes, fields and branches have, stays. A second fmt changes nothing.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.runFmt(check, diff) },
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "return code 1 where the spec is not in order; write nothing")
+	cmd.Flags().BoolVar(&check, "check", false,
+		"return code 1 where the spec is not in order; write nothing")
 	cmd.Flags().BoolVar(&diff, "diff", false, "print the patch; write nothing")
 	cmd.MarkFlagsMutuallyExclusive("check", "diff")
 	return cmd
@@ -32,23 +34,28 @@ func (p *program) runFmt(check, diff bool) error {
 	if err != nil {
 		return failf("%w", err)
 	}
-	result, refused := spec.Format(src.shown, src.text)
+	result, refused := edit.Format(src.shown, src.text)
 	if result == nil {
-		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)), line: verdict(src.shown, refused) + "; nothing was written"})
+		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)),
+			line: verdict(src.shown, refused) + "; nothing was written"})
 	}
 	switch {
-	case bytes.Equal(result.Text, src.text):
+	case bytes.Equal(result, src.text):
 		p.notef("%s is in order", src.shown)
 		return nil
 	case diff:
-		return p.printText(patch(src, result.Text))
+		return p.printText(patch(src, result))
 	case check:
-		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt", src.shown)}
+		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt",
+			src.shown)}
 	}
-	if before, after := p.generate(src.shown, src.text), p.generate(src.shown, result.Text); !maps.EqualFunc(before.Files, after.Files, bytes.Equal) {
-		return failf("%w: please report this, with the spec: %s", errors.New("the formatted spec would generate something else; nothing was written"), reportTo)
+	if before, after := p.generate(src.shown, src.text), p.generate(src.shown,
+		result); !maps.EqualFunc(before.Files, after.Files, bytes.Equal) {
+		return failf("%w: please report this, with the spec: %s",
+			errors.New("the formatted spec would generate something else; nothing was written"),
+			reportTo)
 	}
-	if err := p.writeSpec(src, result.Text); err != nil {
+	if err := p.writeSpec(src, result); err != nil {
 		return err
 	}
 	p.notef("~ %s", src.shown)

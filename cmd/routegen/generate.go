@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
 // generateFlags are the flags of generate alone.
 type generateFlags struct {
 	dryRun, noVerify bool
-	stdout           string
 	edited           string // the spec, where an edit has written it a moment ago
 }
 
@@ -37,17 +35,21 @@ func (p *program) generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write the files of a spec",
-		Long: "generate makes every file in memory, proves that the package would compile, and only then writes: each file whole,\n" +
-			"by renaming, and left-over files of its own last. What is as it should be is not touched. A file in the way that\n" +
-			"routegen did not generate from the same spec is never replaced: move it, then generate again.",
-		Example: "  routegen generate\n  routegen generate --dry-run\n  routegen generate --stdout routes_gen.go",
+		Long: "generate makes every file in memory, proves that the package would compile, and " +
+			"only then writes: each file whole,\n" +
+			"by renaming, and left-over files of its own last. What is as it should be is not " +
+			"touched. A file in the way that\n" +
+			"routegen did not generate from the same spec is never replaced: move it, then " +
+			"generate again.",
+		Example: "  routegen generate\n  routegen generate --dry-run",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.runGenerate(cmd.Context(), flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.runGenerate(cmd.Context(), flags)
+		},
 	}
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "say what would change, and write nothing")
-	cmd.Flags().BoolVar(&flags.noVerify, "no-verify", false, "do not prove that the generated package compiles")
-	cmd.Flags().StringVar(&flags.stdout, "stdout", "", "print one file, named as in the output folder, and write nothing")
-	cmd.MarkFlagsMutuallyExclusive("dry-run", "stdout")
+	cmd.Flags().BoolVar(&flags.noVerify, "no-verify", false,
+		"do not prove that the generated package compiles")
 	return cmd
 }
 
@@ -56,13 +58,10 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 	if err != nil {
 		return err
 	}
-	if res.Files != nil && flags.stdout != "" {
-		return p.printFile(res, flags.stdout)
-	}
 	findings := res.Findings
 	var out *output
 	if res.Files != nil {
-		var refused []spec.Finding
+		var refused []report.Finding
 		if out, refused, err = openOutput(src, res); err != nil {
 			return failf("%w; %s", err, flags.nothing())
 		}
@@ -79,7 +78,8 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 	if code := judge(findings, false); code != exitFine {
 		line := verdict(src.shown, findings) + "; " + flags.nothing()
 		if broken(findings) {
-			line += ". This is a defect of routegen, not of the spec; please report it with the text above: " + reportTo
+			line += ". This is a defect of routegen, not of the spec; please report it with the " +
+				"text above: " + reportTo
 		}
 		return p.conclude(src, findings, ending{code: code, line: line})
 	}
@@ -87,7 +87,7 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 }
 
 // store writes what the survey found, says so line by line, and ends the command.
-func (p *program) store(out *output, findings []spec.Finding, flags generateFlags) error {
+func (p *program) store(out *output, findings []report.Finding, flags generateFlags) error {
 	if !flags.dryRun {
 		if err := write(p.disk(out.root), out.survey); err != nil {
 			if _, part := errors.AsType[*partError](err); !part {
@@ -96,13 +96,11 @@ func (p *program) store(out *output, findings []spec.Finding, flags generateFlag
 			return p.conclude(out.src, findings, ending{code: exitFailed, line: err.Error()})
 		}
 	}
-	wrote := 0
 	for _, c := range out.survey.Changes {
-		if c.Status != foreign {
-			p.notef("%s %s", map[status]string{created: "+", changed: "~", removed: "-"}[c.Status], out.src.display(c.Path))
-			wrote++
-		}
+		p.notef("%s %s", map[status]string{created: "+", changed: "~", removed: "-"}[c.Status],
+			out.src.display(c.Path))
 	}
+	wrote := len(out.survey.Changes)
 	line := counted(out.survey.Unchanged, "file") + " unchanged"
 	switch {
 	case flags.dryRun && wrote > 0:
@@ -114,12 +112,16 @@ func (p *program) store(out *output, findings []spec.Finding, flags generateFlag
 	return p.conclude(out.src, findings, ending{wrote: wrote, line: line})
 }
 
-// prove asks the compiler about the would-be package. Complaints about the spec's bindings, about handwritten files or
-// about our own output come back as findings; the error says that the compiler could not be asked.
-func (p *program) prove(ctx context.Context, src *source, res *generator.Result, out *output) ([]spec.Finding, error) {
+// prove asks the compiler about the would-be package. Complaints about the spec's bindings, about
+// handwritten files or about our own output come back as findings; the error says that the compiler
+// could not be asked.
+func (p *program) prove(ctx context.Context, src *source, res *generator.Result, out *output) (
+	[]report.Finding, error) {
 	start := time.Now()
-	err := proof{root: src.root, pkg: src.at(res.Plan.Out), planned: out.planned, changes: out.survey.Changes}.run(ctx)
-	p.detailf("compiled ./%s in memory in %s", src.at(res.Plan.Out), time.Since(start).Round(time.Millisecond))
+	err := proof{root: src.root, pkg: src.at(res.Plan.Out), planned: out.planned,
+		changes: out.survey.Changes}.compile(ctx)
+	p.detailf("compiled ./%s in memory in %s", src.at(res.Plan.Out), time.Since(start).
+		Round(time.Millisecond))
 	var (
 		hand *handwrittenError
 		ours *brokenError
@@ -131,8 +133,11 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 	case errors.As(err, &hand):
 		return handwrittenFindings(src, out.planned, hand.diagnostics), nil
 	case errors.As(err, &miss):
-		if at, ok := binding(res.Spec(), func(goType string) bool { return strings.HasPrefix(goType, miss.pkg+".") }); ok {
-			return []spec.Finding{{Rule: spec.RuleImportInvalid, Severity: spec.Error, File: src.shown, At: at, Message: miss.Error()}}, nil
+		if at, ok := binding(res.Spec(), func(goType string) bool {
+			return strings.HasPrefix(goType, miss.pkg+".")
+		}); ok {
+			return []report.Finding{{Rule: spec.RuleImportInvalid, Severity: report.Error,
+				File: src.shown, At: at, Message: miss.Error()}}, nil
 		}
 		return nil, err
 	case errors.As(err, &ours):
@@ -141,58 +146,39 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 			return found, nil
 		}
 		found := compilerFindings(src, spec.RuleOutputBroken, ours.diagnostics)
-		return append(found, spec.Finding{
-			Rule: spec.RuleOutputBroken, Severity: spec.Error, File: src.shown, Message: ours.Error(),
+		return append(found, report.Finding{
+			Rule: spec.RuleOutputBroken, Severity: report.Error, File: src.shown,
+			Message: ours.Error(),
 		}), nil
 	default:
 		return nil, err
 	}
 }
 
-// handwrittenFindings shows what a compiler complained of because of handwritten files, with what to do next.
-func handwrittenFindings(src *source, planned map[string][]byte, diagnostics []diagnostic) []spec.Finding {
+// handwrittenFindings shows what a compiler complained of because of handwritten files, with what
+// to do next.
+func handwrittenFindings(src *source, planned map[string][]byte,
+	diagnostics []diagnostic) []report.Finding {
 	out := compilerFindings(src, rulePackageBroken, diagnostics)
 	for i, d := range diagnostics {
 		out[i].Hint = "repair this file, or move it out of the package"
 		if _, ours := planned[d.file]; ours {
-			out[i].Hint = "a handwritten file of this package is the cause: repair it, or move it out of the package"
+			out[i].Hint = "a handwritten file of this package is the cause: repair it, or move " +
+				"it out of the package"
 		}
 	}
 	return out
 }
 
 // compilerFindings shows what a compiler complained of, in the files it spoke of.
-func compilerFindings(src *source, rule string, diagnostics []diagnostic) []spec.Finding {
-	var out []spec.Finding
+func compilerFindings(src *source, rule string, diagnostics []diagnostic) []report.Finding {
+	var out []report.Finding
 	for _, d := range diagnostics {
-		at := spec.Pos{Line: d.line, Column: d.column}
-		out = append(out, spec.Finding{
-			Rule: rule, Severity: spec.Error, File: src.display(d.file), At: spec.Span{Start: at, End: at}, Message: d.message,
+		at := report.Pos{Line: d.line, Column: d.column}
+		out = append(out, report.Finding{
+			Rule: rule, Severity: report.Error, File: src.display(d.file),
+			At: report.Span{Start: at, End: at}, Message: d.message,
 		})
 	}
 	return out
-}
-
-// printFile prints one planned file. A name may leave out leading folders.
-func (p *program) printFile(res *generator.Result, name string) error {
-	names := slices.Sorted(maps.Keys(res.Files))
-	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	var match []string
-	for _, n := range names {
-		if n == name || strings.HasSuffix(n, "/"+name) {
-			match = append(match, n)
-		}
-	}
-	switch len(match) {
-	case 1:
-		_, err := p.stdout.Write(res.Files[match[0]])
-		if err != nil {
-			return failf("%w", err)
-		}
-		return nil
-	case 0:
-		return failf("--stdout %s: no such file among those generated: %s", name, strings.Join(names, ", "))
-	default:
-		return failf("--stdout %s is ambiguous: %s", name, strings.Join(match, ", "))
-	}
 }

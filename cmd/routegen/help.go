@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// strictHelp makes two commands of cobra's refuse a word that they do not know. Cobra's own print help for it and return 0, which a
-// script takes for an answer.
+// strictHelp makes two commands of cobra's refuse a word that they do not know. Cobra's own print
+// help for it and return 0, which a script takes for an answer.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -37,13 +37,15 @@ func runHelp(help *cobra.Command, words []string) error {
 	case len(rest) > 0 && cmd.HasSubCommands():
 		return noTopic("command", cmd, rest[0])
 	case len(rest) > 0:
-		return failf("%s has no command %q: run %s --help", cmd.CommandPath(), rest[0], cmd.CommandPath())
+		return failf("%s has no command %q: run %s --help", cmd.CommandPath(), rest[0],
+			cmd.CommandPath())
 	}
 	cmd.InitDefaultHelpFlag()
 	return cmd.Help()
 }
 
-// noTopic refuses a word that is none of a command's own, with the nearest of them and all there are.
+// noTopic refuses a word that is none of a command's own, with the nearest of them and all there
+// are.
 func noTopic(what string, cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range cmd.Commands() {

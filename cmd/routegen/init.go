@@ -42,12 +42,17 @@ func (p *program) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write a first routes.yaml, the generate line and .gitattributes; never overwrite",
-		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate runs, and a .gitattributes for the\n" +
-			"generated files. The spec has two nodes; with --flow it has one flow of a conversation and one action in their place. With\n" +
-			"--ci github init also writes .github/workflows/routegen.yml at the top of the repository, which checks each pull request\n" +
-			"and posts what it changes. What is there already stays as it is, so a second init changes nothing.",
-		Example: "  routegen init\n  routegen init support --flow --package support\n  routegen init --ci github",
-		Args:    cobra.MaximumNArgs(1),
+		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate " +
+			"runs, and a .gitattributes for the\n" +
+			"generated files. The spec has two nodes; with --flow it has one flow of a " +
+			"conversation and one action in their place. With\n" +
+			"--ci github init also writes .github/workflows/routegen.yml at the top of the " +
+			"repository, which checks each pull request\n" +
+			"and posts what it changes. What is there already stays as it is, so a second init " +
+			"changes nothing.",
+		Example: "  routegen init\n  routegen init support --flow --package support\n  routegen " +
+			"init --ci github",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := p.opts.dir
 			if len(args) == 1 {
@@ -62,10 +67,13 @@ func (p *program) initCommand() *cobra.Command {
 			return p.runInit(dir, with, ci == "github")
 		},
 	}
-	cmd.Flags().StringVar(&with.Package, "package", with.Package, "package `name` of the generated code")
-	cmd.Flags().BoolVar(&with.Flow, "flow", false, "begin with a flow of a conversation, not with nodes")
+	cmd.Flags().StringVar(&with.Package, "package", with.Package,
+		"package `name` of the generated code")
+	cmd.Flags().BoolVar(&with.Flow, "flow", false,
+		"begin with a flow of a conversation, not with nodes")
 	cmd.Flags().StringVar(&ci, "ci", ci, "also write a workflow for this service: github or none")
-	_ = cmd.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "none"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "none"},
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -73,38 +81,20 @@ func (p *program) initCommand() *cobra.Command {
 var packageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,63}$`)
 
 func (p *program) runInit(dir string, with skeleton, ci bool) error {
-	if name := with.Package; !packageName.MatchString(name) || token.IsKeyword(name) || name == "main" {
-		return failf("--package is %q: use a Go package name of lower case letters and digits, not main", name)
+	if name := with.Package; !packageName.MatchString(name) || token.IsKeyword(name) ||
+		name == "main" {
+		return failf("--package is %q: use a Go package name of lower case letters and digits, "+
+			"not main", name)
 	}
 	with.Folder = folderPackage(dir)
-	root, missing, err := openFolder(dir)
+	wrote, err := p.initFolder(dir, with)
 	if err != nil {
 		return failf("%w", err)
 	}
-	defer root.Close() //nolint:errcheck // only a handle
-	changes, err := stageInit(root, missing, with)
-	if err != nil {
-		return failf("%w", err)
-	}
-	s := &survey{Changes: changes}
-	if missing != "." {
-		s.missing = prefixes(missing)
-	}
-	if err := write(p.disk(root), s); err != nil {
-		return failf("%w", err)
-	}
-	for _, c := range changes {
-		sign := "+"
-		if c.Status == changed {
-			sign = "~"
-		}
-		p.notef("%s %s", sign, c.Path)
-	}
-	wrote := len(changes) > 0
 	if ci {
 		more, err := p.initCI(dir)
 		if err != nil {
-			return err
+			return failf("%w", err)
 		}
 		wrote = wrote || more
 	}
@@ -113,92 +103,97 @@ func (p *program) runInit(dir string, with skeleton, ci bool) error {
 		if with.Flow {
 			hint = "; a flow goes into that routes.yaml: routegen add flow --help"
 		}
-		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there already%s", hint)
+		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there "+
+			"already%s", hint)
 		return nil
 	}
 	p.notef("next: %s", nextStep(dir))
 	return nil
 }
 
-// nextStep says what is left to do after init: go generate finds the program only where go.mod names it.
+// nextStep says what is left to do after init: go generate finds the program only where go.mod
+// names it.
 func nextStep(dir string) string {
 	step := "go generate ./..."
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return step
 	}
-	tool := runtimeModule + "/cmd/routegen"
-	root, module := moduleRoot(abs)
-	if text, err := os.ReadFile(filepath.Join(root, "go.mod")); module && err == nil && bytes.Contains(text, []byte(tool)) {
+	if invocation(dir) != "routegen" {
 		return step
 	}
-	step = "go get -tool " + tool + "@latest, then " + step
-	if !module {
+	step = "go get -tool " + runtimeModule + "/cmd/routegen@latest, then " + step
+	if _, module := moduleRoot(abs); !module {
 		step = "go mod init, then " + step
 	}
 	return step
 }
 
-// openFolder opens the nearest folder that exists, and returns what is missing below it, slash-separated; "." is nothing.
-func openFolder(dir string) (*os.Root, string, error) {
-	dir, err := filepath.Abs(dir)
+// initFolder writes what is not there yet, and reports whether it wrote anything. An existing
+// .gitattributes keeps its lines and gains the missing ones.
+func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false, err
+	}
+	if wrote, err = p.writeNew(dir, defaultSpec, with.spec(), with); err != nil {
+		return false, err
+	}
+	has, pkg, err := generateLine(dir)
 	if err != nil {
-		return nil, "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		root, err := os.OpenRoot(at)
-		if err == nil {
-			rel, err := filepath.Rel(at, dir)
-			return root, filepath.ToSlash(rel), err
-		}
-		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
-			return nil, "", err
-		}
-	}
-}
-
-// stageInit renders what is not there yet. An existing .gitattributes keeps its lines and gains the missing ones.
-func stageInit(root *os.Root, folder string, with skeleton) ([]change, error) {
-	var out []change
-	add := func(name, template string) error {
-		file := filepath.ToSlash(filepath.Join(folder, name))
-		old, err := root.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		text, failed := render(template, with)
-		switch {
-		case failed != nil:
-			return failed
-		case err != nil:
-			out = append(out, change{Path: file, Status: created, New: text})
-		case name == ".gitattributes":
-			if merged := mergeLines(old, text); !bytes.Equal(merged, old) {
-				out = append(out, change{Path: file, Status: changed, Old: old, New: merged})
-			}
-		}
-		return nil
-	}
-	if err := add(defaultSpec, with.spec()); err != nil {
-		return nil, err
-	}
-	has, pkg, err := generateLine(root, folder)
-	if err != nil {
-		return nil, err
-	}
-	if pkg != "" {
-		with.Folder = pkg
+		return false, err
 	}
 	if !has {
 		name := "doc.go"
-		if _, err := root.Stat(filepath.ToSlash(filepath.Join(folder, name))); err == nil {
+		if pkg != "" {
+			with.Folder = pkg
+		}
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			name = "routegen.go" // a doc.go of the user's own stays as it is
 		}
-		if err := add(name, "doc.go.tmpl"); err != nil {
-			return nil, err
+		more, err := p.writeNew(dir, name, "doc.go.tmpl", with)
+		if err != nil {
+			return false, err
 		}
+		wrote = wrote || more
 	}
-	return out, add(".gitattributes", "gitattributes.tmpl")
+	lines, err := render("gitattributes.tmpl", with)
+	if err != nil {
+		return false, err
+	}
+	file := filepath.Join(dir, ".gitattributes")
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	merged := mergeLines(old, lines)
+	if bytes.Equal(merged, old) {
+		return wrote, nil
+	}
+	p.notef("+ %s", shown(dir, file))
+	return true, os.WriteFile(file, merged, 0o644)
+}
+
+// writeNew writes a file from a template unless it is there, and reports whether it did.
+func (p *program) writeNew(dir, name, template string, with any) (bool, error) {
+	text, err := render(template, with)
+	if err != nil {
+		return false, err
+	}
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return false, err
+	}
+	//nolint:gosec // a file of the repository
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	if _, err = f.Write(text); err == nil {
+		p.notef("+ %s", name)
+	}
+	return err == nil, errors.Join(err, f.Close())
 }
 
 // render fills one template.
@@ -231,29 +226,28 @@ func mergeLines(old, more []byte) []byte {
 	return []byte(out)
 }
 
-// generateLine reports whether some Go file of a folder already runs routegen, and the name of the folder's package;
-// "" where it holds no Go file.
-func generateLine(root *os.Root, folder string) (has bool, pkg string, err error) {
-	entries, err := fs.ReadDir(root.FS(), folder)
+// generateLine reports whether some Go file of a folder already runs routegen, and the name of the
+// folder's package; "" where it holds no Go file.
+func generateLine(dir string) (has bool, pkg string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
 		return false, "", err
 	}
 	for _, e := range entries {
 		if e.IsDir() || filepath.Ext(e.Name()) != ".go" || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		text, err := root.ReadFile(folder + "/" + e.Name())
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return false, "", err
 		}
-		if file, err := parser.ParseFile(token.NewFileSet(), e.Name(), text, parser.PackageClauseOnly); err == nil {
+		if file, err := parser.ParseFile(token.NewFileSet(), e.Name(), text,
+			parser.PackageClauseOnly); err == nil {
 			pkg = file.Name.Name
 		}
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "//go:generate ") && strings.Contains(line, "routegen") && strings.Contains(line, " generate") {
+			if strings.HasPrefix(line, "//go:generate ") && strings.Contains(line, "routegen") &&
+				strings.Contains(line, " generate") {
 				has = true
 			}
 		}

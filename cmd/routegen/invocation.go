@@ -3,36 +3,37 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
-
-	"golang.org/x/mod/modfile"
+	"regexp"
 )
 
-// invocation is how this program is called by somebody who stands in the folder: go tool routegen where the module there lists it as a
-// tool, by go run in a checkout of its own, and else by its name. Only go.mod decides, so everybody who has the same files is told the
-// same.
+// toolLine finds the program among the tools of a go.mod, on a line of its own or in a list.
+var toolLine = regexp.MustCompile(`(?m)^\s*(?:tool\s+)?` + runtimeModule +
+	`/cmd/routegen\s*(?://.*)?$`)
+
+// moduleLine finds the line of this module in a go.mod.
+var moduleLine = regexp.MustCompile(`(?m)^module\s+"?` + runtimeModule + `"?\s*(?://.*)?$`)
+
+// invocation returns how this program is called in a folder: as a tool of the module there, by go
+// run in a checkout of its own, and else by its name. Only go.mod decides, so the same files give
+// the same answer on every machine.
 func invocation(dir string) string {
-	const plain = "routegen"
+	const name = "routegen"
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return plain
+		return name
 	}
 	root, ok := moduleRoot(dir)
 	if !ok {
-		return plain
+		return name
 	}
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		return plain
-	}
-	mod, err := modfile.Parse("go.mod", text, nil)
 	switch {
 	case err != nil:
-		return plain
-	case slices.ContainsFunc(mod.Tool, func(t *modfile.Tool) bool { return t.Path == runtimeModule+"/cmd/routegen" }):
+		return name
+	case toolLine.Match(text):
 		return "go tool routegen"
-	case mod.Module == nil || mod.Module.Mod.Path != runtimeModule:
-		return plain
+	case !moduleLine.Match(text):
+		return name
 	case root == dir:
 		return "go run ./cmd/routegen"
 	default:

@@ -12,10 +12,15 @@ func TestInvocation(t *testing.T) {
 	const tool = "github.com/routegen/routegen/cmd/routegen"
 	for _, c := range []struct{ name, mod, folder, want string }{
 		{"tool", "module example.com/m\n\ngo 1.26\n\ntool " + tool + "\n", ".", "go tool routegen"},
-		{"tool, from below", "module example.com/m\n\ngo 1.26\n\ntool " + tool + "\n", "sub", "go tool routegen"},
-		{"one of some tools", "module example.com/m\n\ngo 1.26\n\ntool (\n\texample.com/other\n\t" + tool + " // ours\n)\n", ".", "go tool routegen"},
-		{"tools of others", "module example.com/m\n\ngo 1.26\n\ntool example.com/cmd/routegen\n", ".", "routegen"},
-		{"required, and no tool", "module example.com/m\n\nrequire github.com/routegen/routegen v0.1.0\n", ".", "routegen"},
+		{"tool, from below", "module example.com/m\n\ngo 1.26\n\ntool " + tool + "\n", "sub",
+			"go tool routegen"},
+		{"one of some tools", "module example.com/m\n\ngo 1.26\n\ntool (\n\texample.com/other\n\t" +
+			tool + " // ours\n)\n", ".", "go tool routegen"},
+		{"tools of others", "module example.com/m\n\ngo 1.26\n\ntool example.com/cmd/routegen\n",
+			".", "routegen"},
+		{"required, and no tool",
+			"module example.com/m\n\nrequire github.com/routegen/routegen v0.1.0\n", ".",
+			"routegen"},
 		{"a comment is no tool", "module example.com/m\n\n// tool " + tool + "\n", ".", "routegen"},
 		{"checkout", "module github.com/routegen/routegen\n", ".", "go run ./cmd/routegen"},
 		{"checkout, from below", "module github.com/routegen/routegen\n", "sub", "go run " + tool},

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/routegen/routegen/generator"
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/edit"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // lintFlags are the flags of lint alone.
@@ -19,8 +20,9 @@ type lintFlags struct {
 }
 
 // lintCategories are the groups of warnings. Each of the first three holds the one before it.
-var lintCategories = []spec.Category{
-	spec.CategoryMinimal, spec.CategoryBasic, spec.CategoryStandard, spec.CategoryDocs, spec.CategoryLLM,
+var lintCategories = []report.Category{
+	report.CategoryMinimal, report.CategoryBasic, report.CategoryStandard, report.CategoryDocs,
+	report.CategoryLLM,
 }
 
 func (p *program) lintCommand() *cobra.Command {
@@ -28,18 +30,27 @@ func (p *program) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Say what in the spec is legal and yet likely to hurt",
-		Long: "lint reports the warnings of the spec, and its errors where it has some. MINIMAL is part of BASIC, BASIC of STANDARD; DOCS\n" +
-			"and LLM stand beside them. A comment `# routegen:allow RULE reason` at the line or above it keeps a warning silent; one\n" +
-			"that is not needed is a warning itself. --fix repairs what can be repaired by rule and leaves every other byte alone.",
-		Example: "  routegen lint\n  routegen lint --category DOCS,LLM\n  routegen lint --fix --dry-run",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return p.runLint(flags) },
+		Long: "lint reports the warnings of the spec, and its errors where it has some. MINIMAL " +
+			"is part of BASIC, BASIC of STANDARD; DOCS\n" +
+			"and LLM stand beside them. A comment `# routegen:allow RULE reason` at the line or " +
+			"above it keeps a warning silent; one\n" +
+			"that is not needed is a warning itself. --fix repairs what can be repaired by rule " +
+			"and leaves every other byte alone.",
+		Example: "  routegen lint\n  routegen lint --category DOCS,LLM\n  routegen lint --fix " +
+			"--dry-run",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.runLint(flags) },
 	}
-	cmd.Flags().BoolVar(&flags.fix, "fix", false, "repair in the spec what has one mechanical repair")
-	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "with --fix: print the patch, and write nothing")
-	cmd.Flags().BoolVar(&flags.strict, "warnings-as-errors", false, "return code 1 for warnings too")
-	cmd.Flags().StringSliceVar(&flags.categories, "category", nil, "only warnings of these `categories`: "+joined(lintCategories, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(words(lintCategories), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&flags.fix, "fix", false,
+		"repair in the spec what has one mechanical repair")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false,
+		"with --fix: print the patch, and write nothing")
+	cmd.Flags().BoolVar(&flags.strict, "warnings-as-errors", false,
+		"return code 1 for warnings too")
+	cmd.Flags().StringSliceVar(&flags.categories, "category", nil,
+		"only warnings of these `categories`: "+joined(lintCategories, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("category",
+		cobra.FixedCompletions(plainStrings(lintCategories), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -58,16 +69,16 @@ func (p *program) runLint(flags lintFlags) error {
 	findings := ofCategories(res.Findings, wanted)
 	fixed := 0
 	if flags.fix {
-		edit := spec.ApplyFixes(src.shown, src.text, findings)
-		if fixed = len(edit.Edits); flags.dryRun {
-			return p.printText(patch(src, edit.Text))
+		var text []byte
+		if text, fixed = edit.Fix(src.shown, src.text, findings); flags.dryRun {
+			return p.printText(patch(src, text))
 		}
 		if fixed > 0 {
-			if err := p.writeSpec(src, edit.Text); err != nil {
+			if err := p.writeSpec(src, text); err != nil {
 				return err
 			}
 			p.notef("~ %s", src.shown)
-			src.text = edit.Text
+			src.text = text
 			findings = ofCategories(generator.Check(src.shown, src.text).Findings, wanted)
 		}
 	}
@@ -75,36 +86,38 @@ func (p *program) runLint(flags lintFlags) error {
 	if flags.fix {
 		line = fmt.Sprintf("%s made; %s", counted(fixed, "edit"), line)
 	}
-	return p.conclude(src, findings, ending{code: judge(findings, flags.strict), wrote: min(fixed, 1), line: line})
+	return p.conclude(src, findings,
+		ending{code: judge(findings, flags.strict), wrote: min(fixed, 1), line: line})
 }
 
 // ofCategories keeps the errors, and the warnings of some categories.
-func ofCategories(findings []spec.Finding, wanted []spec.Category) []spec.Finding {
-	rules := map[string]spec.Category{}
+func ofCategories(findings []report.Finding, wanted []report.Category) []report.Finding {
+	rules := map[string]report.Category{}
 	for _, r := range allRules() {
 		rules[r.ID] = r.Category
 	}
-	return slices.DeleteFunc(slices.Clone(findings), func(f spec.Finding) bool {
-		return f.Severity != spec.Error && !slices.Contains(wanted, rules[f.Rule])
+	return slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
+		return f.Severity != report.Error && !slices.Contains(wanted, rules[f.Rule])
 	})
 }
 
-// chosen reads the value of --category: each of the known, in any case; none means all. MINIMAL comes with BASIC, and BASIC with
-// STANDARD.
-func chosen(names []string, known []spec.Category) ([]spec.Category, error) {
+// chosen reads the value of --category: each of the known, in any case; none means all. MINIMAL
+// comes with BASIC, and BASIC with STANDARD.
+func chosen(names []string, known []report.Category) ([]report.Category, error) {
 	if len(names) == 0 {
 		return known, nil
 	}
-	var out []spec.Category
+	var out []report.Category
 	for _, name := range names {
-		c := spec.Category(strings.ToUpper(strings.TrimSpace(name)))
+		c := report.Category(strings.ToUpper(strings.TrimSpace(name)))
 		switch {
 		case !slices.Contains(known, c):
-			return nil, fmt.Errorf("--category is %q%s: use %s", name, didYouMean(string(c), words(known)), joined(known, ", "))
-		case c == spec.CategoryStandard:
-			out = append(out, spec.CategoryMinimal, spec.CategoryBasic, c)
-		case c == spec.CategoryBasic:
-			out = append(out, spec.CategoryMinimal, c)
+			return nil, fmt.Errorf("--category is %q%s: use %s", name,
+				didYouMean(string(c), plainStrings(known)), joined(known, ", "))
+		case c == report.CategoryStandard:
+			out = append(out, report.CategoryMinimal, report.CategoryBasic, c)
+		case c == report.CategoryBasic:
+			out = append(out, report.CategoryMinimal, c)
 		default:
 			out = append(out, c)
 		}
@@ -112,8 +125,8 @@ func chosen(names []string, known []spec.Category) ([]spec.Category, error) {
 	return out, nil
 }
 
-// words returns names of a kind as plain strings.
-func words[T ~string](list []T) []string {
+// plainStrings returns names of a kind as plain strings.
+func plainStrings[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i] = string(v)
@@ -122,4 +135,6 @@ func words[T ~string](list []T) []string {
 }
 
 // joined writes names of a kind in a row.
-func joined[T ~string](list []T, between string) string { return strings.Join(words(list), between) }
+func joined[T ~string](list []T, between string) string {
+	return strings.Join(plainStrings(list), between)
+}

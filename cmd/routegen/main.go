@@ -1,8 +1,9 @@
-// Command routegen turns one routes.yaml into a Go package, JSON Schemas and docs, and keeps them together.
+// Command routegen turns one routes.yaml into a Go package, JSON Schemas and docs, and keeps them
+// together.
 //
-// `routegen help` lists the commands, `routegen help exit-codes` what the program returns. Findings go to standard
-// output, progress to standard error. Nothing is read from the environment but NO_COLOR and GITHUB_ACTIONS, and by watch-thread
-// ROUTEGEN_TOKEN and what bubbletea reads to know the terminal.
+// `routegen help` lists the commands, `routegen help exit-codes` what the program returns. Findings
+// go to standard output, progress to standard error. The program reads NO_COLOR, TERM, GOMEMLIMIT,
+// GITHUB_ACTIONS and GITHUB_WORKSPACE from the environment, and nothing else.
 package main
 
 import (
@@ -14,8 +15,9 @@ import (
 	"github.com/routegen/routegen/generator"
 )
 
-// memoryLimit is where the collector starts to work harder. A spec of fourteen thousand nodes gives a third of a gigabyte of
-// text; with this limit the whole process stays below one, and a small spec never comes near it.
+// memoryLimit is where the collector starts to work harder. A spec of fourteen thousand nodes gives
+// a third of a gigabyte of text; with this limit the whole process stays below one, and a small
+// spec never comes near it.
 const memoryLimit = 900 << 20
 
 func main() {
@@ -23,8 +25,9 @@ func main() {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
-	code := p.run(ctx, os.Args[1:])
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
+		generate: generator.Generate, disk: openDisk}
+	code := p.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(int(code))
 }

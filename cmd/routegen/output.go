@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// rulePackageBroken is the rule of handwritten files that do not compile together with the generated ones.
+// rulePackageBroken is the rule of handwritten files that do not compile together with the
+// generated ones.
 const rulePackageBroken = "PACKAGE_BROKEN"
 
 // ruleBindingMismatch is the rule of a bound Go type that is not what the spec says of it.
@@ -25,9 +27,10 @@ type output struct {
 	survey  *survey
 }
 
-// openOutput opens the folder that nothing leaves and looks at the output in it. A place that cannot be used comes back
-// as findings about the spec, an unreadable one as an error. The caller closes the output unless there is an error.
-func openOutput(src *source, res *generator.Result) (*output, []spec.Finding, error) {
+// openOutput opens the folder that nothing leaves and looks at the output in it. A place that
+// cannot be used comes back as findings about the spec, an unreadable one as an error. The caller
+// closes the output unless there is an error.
+func openOutput(src *source, res *generator.Result) (*output, []report.Finding, error) {
 	root, err := os.OpenRoot(src.root)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +45,7 @@ func openOutput(src *source, res *generator.Result) (*output, []spec.Finding, er
 		folders = append(folders, docs)
 	}
 	out.survey, err = surveyor{
-		root: root, owner: owner{res.Plan.Source}, planned: out.planned, folders: folders, home: src.folder,
+		root: root, owner: owner{res.Plan.Source}, planned: out.planned, folders: folders,
 	}.survey()
 	if err == nil {
 		return out, nil, nil
@@ -58,13 +61,14 @@ func openOutput(src *source, res *generator.Result) (*output, []spec.Finding, er
 // close lets go of the folder.
 func (o *output) close() { _ = o.root.Close() }
 
-// refusals turns outErrors into findings at the key that names the folder. Nil means that the error is of another kind.
-func refusals(src *source, res *generator.Result, err error) []spec.Finding {
+// refusals turns outErrors into findings at the key that names the folder. Nil means that the error
+// is of another kind.
+func refusals(src *source, res *generator.Result, err error) []report.Finding {
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		list = joined.Unwrap()
 	}
-	var out []spec.Finding
+	var out []report.Finding
 	for _, e := range list {
 		var refused *outError
 		if !errors.As(e, &refused) {
@@ -72,15 +76,17 @@ func refusals(src *source, res *generator.Result, err error) []spec.Finding {
 		}
 		written := res.Spec().Go
 		key := written.Out
-		if docs := src.at(res.Plan.Docs); written.Docs.Set() && (refused.path == docs || within(docs, refused.path)) {
+		if docs := src.at(res.Plan.Docs); written.Docs.Set() &&
+			(refused.path == docs || within(docs, refused.path)) {
 			key = written.Docs
 		}
 		hint := "move it away, then generate again"
 		if refused.rule == spec.RuleOutInvalid {
 			hint = "name a folder of the module"
 		}
-		out = append(out, spec.Finding{
-			Rule: refused.rule, Severity: spec.Error, File: src.shown, At: key.At, Path: "/go/out",
+		out = append(out, report.Finding{
+			Rule: refused.rule, Severity: report.Error, File: src.shown, At: key.At,
+			Path:    "/go/out",
 			Message: src.display(refused.path) + " " + refused.reason, Hint: hint,
 		})
 	}
@@ -88,7 +94,7 @@ func refusals(src *source, res *generator.Result, err error) []spec.Finding {
 }
 
 // binding returns the place of the first go_type that satisfies a condition.
-func binding(sp *spec.Spec, is func(goType string) bool) (spec.Span, bool) {
+func binding(sp *spec.Spec, is func(goType string) bool) (report.Span, bool) {
 	var texts []spec.Text
 	for _, list := range [][]*spec.Type{sp.Types, sp.Results} {
 		for _, t := range list {
@@ -105,20 +111,23 @@ func binding(sp *spec.Spec, is func(goType string) bool) (spec.Span, bool) {
 			return t.At, true
 		}
 	}
-	return spec.Span{}, false
+	return report.Span{}, false
 }
 
-// bindingFindings explains complaints that all come from bound Go types: an assertion that no longer holds, or a cycle
-// of imports through a bound package. Nil means that at least one has another cause.
-func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []spec.Finding {
-	var out []spec.Finding
+// bindingFindings explains complaints that all come from bound Go types: an assertion that no
+// longer holds, or a cycle of imports through a bound package. Nil means that at least one has
+// another cause.
+func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []report.Finding {
+	var out []report.Finding
 	for _, d := range diagnostics {
-		rule, message := ruleBindingMismatch, "the bound Go type is not what the spec says: "+d.message
+		rule, message := ruleBindingMismatch, "the bound Go type is not what the spec says: "+
+			d.message
 		at, ok := binding(sp, func(goType string) bool {
 			return strings.Contains(d.message, path.Base(goType))
 		})
 		if strings.Contains(d.message, "import cycle not allowed") {
-			rule, message = spec.RuleBindingCycle, "the package of a bound Go type imports the generated package: "+d.message
+			rule, message = spec.RuleBindingCycle,
+				"the package of a bound Go type imports the generated package: "+d.message
 			at, ok = binding(sp, func(goType string) bool {
 				return strings.Contains(d.message, strings.TrimSuffix(goType, path.Ext(goType)))
 			})
@@ -126,7 +135,9 @@ func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []spe
 		if !ok {
 			return nil
 		}
-		out = append(out, spec.Finding{Rule: rule, Severity: spec.Error, File: src.shown, At: at, Message: message})
+		out = append(out, report.Finding{Rule: rule, Severity: report.Error, File: src.shown,
+			At:      at,
+			Message: message})
 	}
 	return out
 }

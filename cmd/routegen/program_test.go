@@ -20,9 +20,10 @@ import (
 	"github.com/routegen/routegen/generator"
 )
 
-// TestMain lets scripts run the program as a command, and benchmarks the least that any generator has to do. Three variables of a
-// script make it a program in trouble: ROUTEGEN_TEST_BREAK gives it a defect, ROUTEGEN_TEST_DISK a disk that fails, and
-// ROUTEGEN_TEST_LIMIT the time in which it has to answer.
+// TestMain lets scripts run the program as a command, and benchmarks the least that any generator
+// has to do. Three variables of a script make it a program in trouble: ROUTEGEN_TEST_BREAK gives it
+// a defect, ROUTEGEN_TEST_DISK a disk that fails, and ROUTEGEN_TEST_LIMIT the time in which it has
+// to answer.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("ROUTEGEN_BENCH_FLOOR"); dir != "" {
 		if err := floorMain(dir); err != nil {
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"routegen": func() {
-			p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, generate: generator.Generate, disk: openDisk}
+			p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
+				generate: generator.Generate, disk: openDisk}
 			switch os.Getenv("ROUTEGEN_TEST_BREAK") {
 			case "output":
 				p.generate = brokenGenerate
@@ -46,7 +48,7 @@ func TestMain(m *testing.M) {
 			if limit := os.Getenv("ROUTEGEN_TEST_LIMIT"); limit != "" {
 				answerWithin(limit)
 			}
-			os.Exit(int(p.run(context.Background(), os.Args[1:])))
+			os.Exit(int(p.execute(context.Background(), os.Args[1:])))
 		},
 	})
 }
@@ -62,20 +64,21 @@ func brokenGenerate(name string, src []byte) *generator.Result {
 	return r
 }
 
-// TestScripts runs the scripts in testdata/script. Under the race detector, which makes a program ten times as slow, it runs those in which several
-// goroutines work: generating, and following a thread.
+// TestScripts runs the scripts in testdata/script. Under the race detector, which makes a program
+// ten times as slow, it runs the one in which several goroutines work: generating.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	p := scripts(t, "testdata/script")
 	if raced {
-		p.Files = []string{filepath.Join(p.Dir, "generate.txtar"), filepath.Join(p.Dir, "watch_thread.txtar")}
+		p.Files = []string{filepath.Join(p.Dir, "generate.txtar")}
 		p.Dir = ""
 	}
 	testscript.Run(t, p)
 }
 
-// scripts says how the scripts of a folder run: each in a module of its own that requires this one by path. Where
-// ROUTEGEN_UPDATE is set, what a script compares with is replaced by what the program says now.
+// scripts says how the scripts of a folder run: each in a module of its own that requires this one
+// by path. Where ROUTEGEN_UPDATE is set, what a script compares with is replaced by what the
+// program says now.
 func scripts(t *testing.T, dir string) testscript.Params {
 	t.Helper()
 	repo, err := filepath.Abs("../..")
@@ -97,25 +100,30 @@ func scripts(t *testing.T, dir string) testscript.Params {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
 			e.Vars = append(e.Vars, "REPO="+repo, "GITHUB_ACTIONS=", "NO_COLOR=")
-			e.Vars = append(e.Vars, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(e.WorkDir)) // git knows nothing of this machine
+			// git knows nothing of this machine
+			e.Vars = append(e.Vars, "GIT_CONFIG_NOSYSTEM=1",
+				"GIT_CEILING_DIRECTORIES="+filepath.Dir(e.WorkDir))
 			return writeConsumer(e.WorkDir, repo)
 		},
 	}
 }
 
-// goEnv lets the go command in a script use the caches of the one that runs the test, and no network. Modules that no package of this platform
-// imports are fetched before: the go command looks into them for a package that it does not find.
+// goEnv lets the go command in a script use the caches of the one that runs the test, and no
+// network. Modules that no package of this platform imports are fetched before: the go command
+// looks into them for a package that it does not find.
 func goEnv(t *testing.T) []string {
 	t.Helper()
 	fetch := exec.CommandContext(t.Context(), "go", "mod", "download")
 	fetch.Dir = filepath.Join("..", "..")
 	said, err := fetch.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	out, err := exec.CommandContext(t.Context(), "go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "env", "-json", "GOCACHE", "GOMODCACHE",
+		"GOPATH").Output()
 	require.NoError(t, err)
 	values := map[string]string{}
 	require.NoError(t, json.Unmarshal(out, &values))
-	env := []string{"GOPROXY=off", "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0"}
+	env := []string{"GOPROXY=off", "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local",
+		"GOWORK=off", "CGO_ENABLED=0"}
 	for k, v := range values {
 		env = append(env, k+"="+v)
 	}
@@ -128,8 +136,8 @@ func consumer(tb testing.TB, dir, repo string) {
 	require.NoError(tb, writeConsumer(dir, repo))
 }
 
-// writeConsumer writes a go.mod and go.sum that require this module by path, with all it requires, unless the script has a
-// module of its own.
+// writeConsumer writes a go.mod and go.sum that require this module by path, with all it requires,
+// unless the script has a module of its own.
 func writeConsumer(dir, repo string) error {
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 		return nil
@@ -139,7 +147,8 @@ func writeConsumer(dir, repo string) error {
 		return err
 	}
 	_, requires, _ := strings.Cut(string(mod), "\nrequire")
-	text := "module example.com/app\n\ngo 1.26.0\n\nrequire github.com/routegen/routegen v0.0.0\n\nreplace github.com/routegen/routegen => " + repo +
+	text := "module example.com/app\n\ngo 1.26.0\n\nrequire github.com/routegen/routegen " +
+		"v0.0.0\n\nreplace github.com/routegen/routegen => " + repo +
 		"\n\ntool github.com/routegen/routegen/cmd/routegen\n\nrequire" + requires
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
 		return err
@@ -171,7 +180,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// tracked describes the work folder: every file with its size and when it was written, every folder by its name alone.
+// tracked describes the work folder: every file with its size and when it was written, every folder
+// by its name alone.
 func tracked(ts *testscript.TestScript) string {
 	var b strings.Builder
 	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(name string, e fs.DirEntry, err error) error {

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/edit"
+	"github.com/routegen/routegen/generator/report"
 )
 
 func (p *program) renameCommand() *cobra.Command {
@@ -13,25 +14,30 @@ func (p *program) renameCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rename KIND OLD NEW",
 		Short: "Rename something in the spec with all that refers to it, then generate",
-		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so that a review sees one change in place of\n" +
-			"two. What is stored keeps the old name: that of a flow, a slot or a step is read, and no other. Kinds:\n" +
-			strings.Join(spec.EditKinds(), ", ") + "\n" +
+		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so " +
+			"that a review sees one change in place of\n" +
+			"two. What is stored keeps the old name: that of a flow, a slot or a step is read, " +
+			"and no other. Kinds:\n" +
+			strings.Join(edit.Kinds(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
 			"A step is named FLOW.STEP. NEW is the new last part alone.\n\n" +
-			"Prompt templates and handwritten Go are files of their own, and prose is yours: they are not edited. A template that still\n" +
+			"Prompt templates and handwritten Go are files of their own, and prose is yours: " +
+			"they are not edited. A template that still\n" +
 			"says the old name is named at once, and the Go compiler finds the rest.",
-		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal topic --dry-run\n  routegen rename step greet.hello welcome",
-		Args:    wants(true, "KIND", "OLD", "NEW"),
+		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal " +
+			"topic --dry-run\n  routegen rename step greet.hello welcome",
+		Args: wants(true, "KIND", "OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("KIND", args[0], spec.EditKinds()...); err != nil {
+			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
 				return err
 			}
-			return p.edit(cmd.Context(), flags, func(name string, src []byte) (*spec.EditResult, []spec.Finding) {
-				return spec.Rename(name, src, args[0], args[1], args[2])
+			return p.edit(cmd.Context(), flags, func(name string, src []byte) ([]byte,
+				[]report.Finding) {
+				return edit.Rename(name, src, args[0], args[1], args[2])
 			})
 		},
-		ValidArgsFunction: p.completeNames(spec.EditKinds()),
+		ValidArgsFunction: completeKinds(edit.Kinds()),
 	}
-	flags.add(cmd)
+	flags.addTo(cmd)
 	return cmd
 }

@@ -11,13 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// conclude ends a command that reports findings: it prints them to standard output in the form that was asked for, and
-// returns an error with the line that says what happened where the code is not 0. Where GitHub runs the program,
-// annotations follow the text.
-func (p *program) conclude(src *source, findings []spec.Finding, end ending) error {
+// conclude ends a command that reports findings: it prints them to standard output in the form that
+// was asked for, and returns an error with the line that says what happened where the code is not
+// 0. Where GitHub runs the program, annotations follow the text.
+func (p *program) conclude(src *source, findings []report.Finding, end ending) error {
 	if err := p.print(src, findings, end); err != nil {
 		return failf("%w", err)
 	}
@@ -31,29 +32,30 @@ func (p *program) conclude(src *source, findings []spec.Finding, end ending) err
 // ending is how a command that reports findings ends.
 type ending struct {
 	code  exitCode
-	wrote int            // files written or removed
-	drift []byte         // what stands below the findings in the text form
-	line  string         // what happened, for people
-	plain []spec.Finding // findings that drift tells people, and the other forms have to be told
+	wrote int              // files written or removed
+	drift []byte           // what stands below the findings in the text form
+	line  string           // what happened, for people
+	plain []report.Finding // findings that drift tells people, and the other forms have to be told
 }
 
 // reportFormats are the forms that findings can be printed in.
 var reportFormats = []string{"text", "json", "github", "sarif", "junit"}
 
 // print writes findings to standard output.
-func (p *program) print(src *source, findings []spec.Finding, end ending) error {
+func (p *program) print(src *source, findings []report.Finding, end ending) error {
 	all := slices.Concat(findings, end.plain)
 	switch p.opts.format {
 	case "json":
-		return spec.WriteJSON(p.stdout, all, spec.Summary{Wrote: end.wrote, Code: int(end.code)})
+		return report.WriteJSON(p.stdout, all,
+			report.Summary{Wrote: end.wrote, Code: int(end.code)})
 	case "github":
-		return spec.WriteGitHub(p.stdout, p.fromTop(all))
+		return report.WriteGitHub(p.stdout, p.fromTop(all))
 	case "sarif":
-		return spec.WriteSARIF(p.stdout, p.fromTop(all), allRules())
+		return report.WriteSARIF(p.stdout, p.fromTop(all), allRules())
 	case "junit":
-		return spec.WriteJUnit(p.stdout, src.shown, all)
+		return report.WriteJUnit(p.stdout, src.shown, all)
 	}
-	text, err := p.text(src, findings)
+	text, err := p.renderText(src, findings)
 	if err != nil {
 		return err
 	}
@@ -61,14 +63,15 @@ func (p *program) print(src *source, findings []spec.Finding, end ending) error 
 		return err
 	}
 	if p.getenv("GITHUB_ACTIONS") == "true" {
-		return spec.WriteGitHub(p.stdout, p.fromTop(all))
+		return report.WriteGitHub(p.stdout, p.fromTop(all))
 	}
 	return nil
 }
 
-// fromTop names the files of findings from the top of the repository that GitHub has checked out, wherever the program stands in it:
-// GitHub looks for them there. Elsewhere it leaves the names as they are.
-func (p *program) fromTop(findings []spec.Finding) []spec.Finding {
+// fromTop names the files of findings from the top of the repository that GitHub has checked out,
+// wherever the program stands in it: GitHub looks for them there. Elsewhere it leaves the names as
+// they are.
+func (p *program) fromTop(findings []report.Finding) []report.Finding {
 	top := p.getenv("GITHUB_WORKSPACE")
 	if top == "" {
 		return findings
@@ -90,8 +93,9 @@ func (p *program) fromTop(findings []spec.Finding) []spec.Finding {
 	return out
 }
 
-// text prints findings for people, as many as --max-errors allows. Only those about the spec show a line of it.
-func (p *program) text(src *source, findings []spec.Finding) ([]byte, error) {
+// renderText prints findings for people, as many as --max-errors allows. Only those about the spec
+// show a line of it.
+func (p *program) renderText(src *source, findings []report.Finding) ([]byte, error) {
 	shown, left := findings, 0
 	if limit := p.opts.maxErrors; limit > 0 && len(findings) > limit {
 		shown, left = findings[:limit], len(findings)-limit
@@ -99,7 +103,7 @@ func (p *program) text(src *source, findings []spec.Finding) ([]byte, error) {
 	var b bytes.Buffer
 	for len(shown) > 0 {
 		file := shown[0].File
-		n := slices.IndexFunc(shown, func(f spec.Finding) bool { return f.File != file })
+		n := slices.IndexFunc(shown, func(f report.Finding) bool { return f.File != file })
 		if n < 0 {
 			n = len(shown)
 		}
@@ -110,7 +114,7 @@ func (p *program) text(src *source, findings []spec.Finding) ([]byte, error) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		if err := spec.WriteText(&b, lines, shown[:n]); err != nil {
+		if err := report.WriteText(&b, lines, shown[:n]); err != nil {
 			return nil, err
 		}
 		shown = shown[n:]
@@ -131,7 +135,8 @@ func (p *program) colour(text []byte) []byte {
 	}
 	return severityWord.ReplaceAllFunc(text, func(m []byte) []byte {
 		parts := severityWord.FindSubmatch(m)
-		code := map[string]string{"error": "31", "warning": "33", "expected": "36", "notice": "36"}[string(parts[2])]
+		code := map[string]string{"error": "31", "warning": "33", "expected": "36",
+			"notice": "36"}[string(parts[2])]
 		return fmt.Appendf(nil, "%s\x1b[%sm%s\x1b[0m:", parts[1], code, parts[2])
 	})
 }
@@ -158,12 +163,12 @@ func isTerminal(w io.Writer) bool {
 }
 
 // tally counts findings by severity.
-func tally(findings []spec.Finding) (errs, warnings int) {
+func tally(findings []report.Finding) (errs, warnings int) {
 	for _, f := range findings {
 		switch f.Severity {
-		case spec.Error:
+		case report.Error:
 			errs++
-		case spec.Warning:
+		case report.Warning:
 			warnings++
 		default: // only informs
 		}
@@ -179,11 +184,14 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// verdict says in half a sentence what was found, file by file: "1 error in routes.yaml". shown is the spec.
-func verdict(shown string, findings []spec.Finding) string {
+// verdict says in half a sentence what was found, file by file: "1 error in routes.yaml". shown is
+// the spec.
+func verdict(shown string, findings []report.Finding) string {
 	var parts []string
 	for _, file := range filesOf(findings) {
-		if found := counts(slices.DeleteFunc(slices.Clone(findings), func(f spec.Finding) bool { return f.File != file })); found != "" {
+		if found := counts(slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
+			return f.File != file
+		})); found != "" {
 			parts = append(parts, found+" in "+file)
 		}
 	}
@@ -193,8 +201,9 @@ func verdict(shown string, findings []spec.Finding) string {
 	return strings.Join(parts, "; ")
 }
 
-// verdictOn is verdict where all findings are about one text, under the name that a sentence has for it.
-func verdictOn(name string, findings []spec.Finding) string {
+// verdictOn is verdict where all findings are about one text, under the name that a sentence has
+// for it.
+func verdictOn(name string, findings []report.Finding) string {
 	if found := counts(findings); found != "" {
 		return found + " in " + name
 	}
@@ -202,7 +211,7 @@ func verdictOn(name string, findings []spec.Finding) string {
 }
 
 // filesOf lists the files that findings are about, each once, in the order of their first finding.
-func filesOf(findings []spec.Finding) []string {
+func filesOf(findings []report.Finding) []string {
 	var files []string
 	for _, f := range findings {
 		if !slices.Contains(files, f.File) {
@@ -213,7 +222,7 @@ func filesOf(findings []spec.Finding) []string {
 }
 
 // counts writes how many errors and warnings there are; "" where there are none.
-func counts(findings []spec.Finding) string {
+func counts(findings []report.Finding) string {
 	errs, warnings := tally(findings)
 	var parts []string
 	if errs > 0 {
@@ -225,14 +234,15 @@ func counts(findings []spec.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// judge returns the exit code that findings alone stand for. A defect of our own output is a failure.
-func judge(findings []spec.Finding, warningsAsErrors bool) exitCode {
+// judge returns the exit code that findings alone stand for. A defect of our own output is a
+// failure.
+func judge(findings []report.Finding, warningsAsErrors bool) exitCode {
 	code := exitFine
 	for _, f := range findings {
 		switch {
 		case f.Rule == spec.RuleOutputBroken:
 			code = worse(code, exitFailed)
-		case f.Severity == spec.Error, f.Severity == spec.Warning && warningsAsErrors:
+		case f.Severity == report.Error, f.Severity == report.Warning && warningsAsErrors:
 			code = worse(code, exitFindings)
 		}
 	}
@@ -240,6 +250,8 @@ func judge(findings []spec.Finding, warningsAsErrors bool) exitCode {
 }
 
 // broken reports whether some finding is a defect of this program.
-func broken(findings []spec.Finding) bool {
-	return slices.ContainsFunc(findings, func(f spec.Finding) bool { return f.Rule == spec.RuleOutputBroken })
+func broken(findings []report.Finding) bool {
+	return slices.ContainsFunc(findings, func(f report.Finding) bool {
+		return f.Rule == spec.RuleOutputBroken
+	})
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/plan"
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // againstHelp is the text of every flag that names an earlier spec.
@@ -30,15 +30,19 @@ func againstFlag(cmd *cobra.Command, name string, ref *string) {
 // errNoSpec says that a revision is there and holds no spec at the path.
 var errNoSpec = errors.New("it holds no such file")
 
-// earlier returns the plan of an earlier spec. Where the revision has none, the plan is that of a spec with the settings of the
-// present one and nothing in it: everything is new then. A spec that was wrong is an error, because nothing can be compared
-// with it; one that is only unwise by the rules of today is compared as it stands.
-func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref string, decide decider) (*generator.Result, error) {
+// loadEarlier returns the plan of an earlier spec. Where the revision has none, the plan is that of
+// a spec with the settings of the present one and nothing in it: everything is new then. A spec
+// that was wrong is an error, because nothing can be compared with it; one that is only unwise by
+// the rules of today is compared as it stands.
+func (p *program) loadEarlier(ctx context.Context, src *source, now *plan.Plan, ref string) (
+	*generator.Result, error) {
 	text, err := p.revisionText(ctx, src, ref)
 	if errors.Is(err, errNoSpec) {
-		p.notef("%s has no %s: everything is new; where it stood elsewhere, name it as %s:path", ref, src.shown, ref)
+		p.notef("%s has no %s: everything is new; where it stood elsewhere, name it as %s:path",
+			ref, src.shown, ref)
 		empty := &plan.Plan{
-			Version: now.Version, Source: now.Source, Package: now.Package, Out: now.Out, Docs: now.Docs,
+			Version: now.Version, Source: now.Source, Package: now.Package, Out: now.Out,
+			Docs:      now.Docs,
 			Interrupt: now.Interrupt, Convo: now.Convo,
 		}
 		empty.Index()
@@ -47,15 +51,17 @@ func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref 
 		return nil, failf("%w", err)
 	}
 	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(text))
-	res := decide(src.shown, text)
+	res := generator.Plan(src.shown, text)
 	if res.Plan == nil {
-		past := generator.Past(src.shown, text)
+		past := generator.GenerateLenient(src.shown, text)
 		if past.Plan == nil {
 			f := res.Findings[0]
-			return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
+			return nil, failf(
+				"%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
 				src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
 		}
-		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s", src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
+		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s",
+			src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
 		res = past
 	}
 	if p.isFile(ref) {
@@ -73,18 +79,18 @@ func (p *program) earlier(ctx context.Context, src *source, now *plan.Plan, ref 
 }
 
 // errorRules are the rules of errors, each once.
-func errorRules(findings []spec.Finding) []string {
+func errorRules(findings []report.Finding) []string {
 	var rules []string
 	for _, f := range findings {
-		if f.Severity == spec.Error && !slices.Contains(rules, f.Rule) {
+		if f.Severity == report.Error && !slices.Contains(rules, f.Rule) {
 			rules = append(rules, f.Rule)
 		}
 	}
 	return rules
 }
 
-// revisionText reads the spec as it was: from standard input for "-", from a file of that name, or from git. Git is asked for
-// the one blob, so a shallow clone that has the commit is enough.
+// revisionText reads the spec as it was: from standard input for "-", from a file of that name, or
+// from git. Git is asked for the one blob, so a shallow clone that has the commit is enough.
 func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]byte, error) {
 	switch {
 	case ref == "":
@@ -104,7 +110,8 @@ func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]
 	return gitShow(ctx, src.home(), ref, src.base)
 }
 
-// isFile reports whether an earlier spec is read from a file or standard input, and not from git. A pipe will do, as <(git show ...) gives.
+// isFile reports whether an earlier spec is read from a file or standard input, and not from git. A
+// pipe will do, as <(git show ...) gives.
 func (p *program) isFile(ref string) bool {
 	info, err := os.Stat(p.fileOf(ref))
 	return ref == "-" || err == nil && !info.IsDir()
@@ -118,17 +125,19 @@ func (p *program) fileOf(ref string) string {
 	return filepath.Join(p.opts.dir, ref)
 }
 
-// namesFile reports whether a revision names the file itself, as REV:path does. A colon may also stand in what finds a commit, as in
-// HEAD^{/fix: the loop} and main@{12:00}.
+// namesFile reports whether a revision names the file itself, as REV:path does. A colon may also
+// stand in what finds a commit, as in HEAD^{/fix: the loop} and main@{12:00}.
 func namesFile(ctx context.Context, folder, ref string) bool {
 	if !strings.Contains(ref, ":") {
 		return false
 	}
-	_, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	_, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options",
+		ref+"^{commit}")
 	return err != nil
 }
 
-// gitShow returns a file of a folder as it is in a revision. A revision that says REV:path names the file itself.
+// gitShow returns a file of a folder as it is in a revision. A revision that says REV:path names
+// the file itself.
 func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 	object, named := ref, namesFile(ctx, folder, ref)
 	if !named {
@@ -139,30 +148,40 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 	case err == nil:
 		return text, nil
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, fmt.Errorf("the git command was not found, so %q cannot be read: put it on the PATH, or name a file", ref)
+		return nil, fmt.Errorf(
+			"the git command was not found, so %q cannot be read: put it on the PATH, or name a file", ref)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case strings.Contains(said, "not a git repository"):
-		return nil, fmt.Errorf("%q is no file, and %s is in no git repository: name a file", ref, folder)
+		return nil, fmt.Errorf("%q is no file, and %s is in no git repository: name a file", ref,
+			folder)
 	case strings.Contains(said, "dubious ownership"):
-		return nil, fmt.Errorf("git does not trust %s, because somebody else owns it: git config --global --add safe.directory %s", folder, folder)
+		return nil, fmt.Errorf(
+			"git does not trust %s, because somebody else owns it: git config --global --add "+
+				"safe.directory %s", folder, folder)
 	}
 	commit := ref
 	if named {
 		commit, _, _ = strings.Cut(ref, ":")
 	}
-	if _, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", commit+"^{commit}"); err == nil {
+	if _, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet",
+		commit+"^{commit}"); err == nil {
 		if !named {
 			return nil, fmt.Errorf("%s: %w: %s", ref, errNoSpec, name)
 		}
-		return nil, fmt.Errorf("%s: there is no such file; a path behind the colon counts from the top of the repository", ref)
+		return nil, fmt.Errorf(
+			"%s: there is no such file; a path behind the colon counts from the top of the "+
+				"repository", ref)
 	}
 	advice := "git rev-parse --verify " + commit + " says more"
-	if shallow, _, err := git(ctx, folder, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(shallow)) == "true" {
+	if shallow, _, err := git(ctx, folder, "rev-parse", "--is-shallow-repository"); err == nil &&
+		strings.TrimSpace(string(shallow)) == "true" {
 		branch := commit[strings.LastIndex(commit, "/")+1:]
-		advice = "this clone is shallow and may lack it: git fetch --depth=1 origin " + branch + ", then --against FETCH_HEAD, or name a file"
+		advice = "this clone is shallow and may lack it: git fetch --depth=1 origin " + branch +
+			", then --against FETCH_HEAD, or name a file"
 	}
-	return nil, fmt.Errorf("%q is neither a file nor a revision of this repository; %s", ref, advice)
+	return nil, fmt.Errorf("%q is neither a file nor a revision of this repository; %s", ref,
+		advice)
 }
 
 // git runs one git command that only reads, and returns both of its outputs.

@@ -15,8 +15,9 @@ import (
 	"github.com/routegen/routegen/templates"
 )
 
-// gitPrompts returns what the prompt templates of a plan said in the revision that its spec is from, by name: those of the folder it
-// named, over the shipped ones, which are those of this program. One that is in neither is left out.
+// gitPrompts returns what the prompt templates of a plan said in the revision that its spec is
+// from, by name: those of the folder it named, over the shipped ones, which are those of this
+// program. One that is in neither is left out.
 func gitPrompts(ctx context.Context, folder, ref string, p *plan.Plan) (map[string]string, error) {
 	texts, names := map[string]string{}, []string(nil)
 	shipped := templates.Prompts(nil)
@@ -24,7 +25,7 @@ func gitPrompts(ctx context.Context, folder, ref string, p *plan.Plan) (map[stri
 		if n.Prompt == nil {
 			continue
 		}
-		name := n.Prompt.Template
+		name := n.Template
 		names = append(names, name)
 		if text, err := fs.ReadFile(shipped, name+".tmpl"); err == nil {
 			texts[name] = string(text)
@@ -58,7 +59,8 @@ func gitPrompts(ctx context.Context, folder, ref string, p *plan.Plan) (map[stri
 	return texts, nil
 }
 
-// besideSpec names files in a revision, by their path from the folder of the spec; named says that the revision is REV:path, the spec itself.
+// besideSpec names files in a revision, by their path from the folder of the spec; named says that
+// the revision is REV:path, the spec itself.
 func besideSpec(ref string, named bool) func(name string) string {
 	if !named {
 		return func(name string) string { return ref + ":./" + name }
@@ -68,11 +70,13 @@ func besideSpec(ref string, named bool) func(name string) string {
 	if strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
 		relative = "./"
 	}
-	return func(name string) string { return commit + ":" + relative + path.Join(path.Dir(file), name) }
+	return func(name string) string {
+		return commit + ":" + relative + path.Join(path.Dir(file), name)
+	}
 }
 
-// nextBlob reads one answer of git cat-file --batch: a line with id, type and size, then the text and a line end; or one line alone that
-// says that there is no such file.
+// nextBlob reads one answer of git cat-file --batch: a line with id, type and size, then the text
+// and a line end; or one line alone that says that there is no such file.
 func nextBlob(from *bufio.Reader) (text string, ok bool, err error) {
 	head, err := from.ReadString('\n')
 	if err != nil {

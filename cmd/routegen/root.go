@@ -12,13 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/routegen/routegen/cmd/internal/version"
 	"github.com/routegen/routegen/generator"
 )
 
 // reportTo is where a defect of this program is reported.
 const reportTo = "https://github.com/routegen/routegen/issues"
 
-// program is one invocation: what it talks to, what it was asked for, and the functions that make files of a spec and write them.
+// program is one invocation: what it talks to, what it was asked for, and the functions that make
+// files of a spec and write them.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -39,23 +41,28 @@ type options struct {
 	maxErrors int // 0 prints all
 }
 
-// run executes one command line and returns the exit code. It never panics: a defect is reported as one, with code 2.
-func (p *program) run(ctx context.Context, args []string) (code exitCode) {
+// execute executes one command line and returns the exit code. It never panics: a defect is
+// reported as one, with code 2.
+func (p *program) execute(ctx context.Context, args []string) (code exitCode) {
 	defer func() {
 		if r := recover(); r != nil {
-			_, _ = fmt.Fprintf(p.stderr, "%v\n%s\nroutegen: this is a defect of routegen; nothing more was written. Please report the text above: %s\n",
+			_, _ = fmt.Fprintf(p.stderr,
+				"%v\n%s\nroutegen: this is a defect of routegen; nothing more was written. "+
+					"Please report the text above: %s\n",
 				r, debug.Stack(), reportTo)
 			code = exitFailed
 		}
 	}()
-	root := p.rootCommand() //nolint:contextcheck // commands get the context from cobra, when they run
+	//nolint:contextcheck // commands get the context from cobra, when they run
+	root := p.rootCommand()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitFine
 	}
 	_, _ = fmt.Fprintf(p.stderr, "routegen: %s\n", strings.TrimSpace(err.Error()))
-	if _, known := errors.AsType[*exitError](err); !known { // cobra's own errors are all about usage
+	// cobra's own errors are all about usage
+	if _, known := errors.AsType[*exitError](err); !known {
 		_, _ = fmt.Fprintf(p.stderr, "run: %s --help\n", cmd.CommandPath())
 	}
 	return codeOf(err)
@@ -66,31 +73,41 @@ func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "routegen",
 		Short: "One routes.yaml in; a Go package, JSON Schemas and docs out",
-		Long: "routegen turns one routes.yaml (the agents of a program, the requests they take, where each may go next, how each\n" +
-			"may be interrupted; the flows of its conversations) into Go types, tables, JSON Schemas, prompts and docs, and keeps\n" +
+		Long: "routegen turns one routes.yaml (the agents of a program, the requests they take, " +
+			"where each may go next, how each\n" +
+			"may be interrupted; the flows of its conversations) into Go types, tables, JSON " +
+			"Schemas, prompts and docs, and keeps\n" +
 			"them together.",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noSuchCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE:          func(*cobra.Command, []string) error { return p.opts.check() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return p.opts.check() },
 	}
 	flags := root.PersistentFlags()
-	flags.StringVarP(&p.opts.file, "file", "f", "", "the spec (default: routes.yaml, here or above, up to the module's folder)")
+	flags.StringVarP(&p.opts.file, "file", "f", "",
+		"the spec (default: routes.yaml, here or above, up to the module's folder)")
 	flags.StringVarP(&p.opts.dir, "directory", "C", ".", "work as if started in this `folder`")
-	flags.StringVar(&p.opts.color, "color", "auto", "colour the severities: auto, always or never; NO_COLOR turns auto off")
-	flags.StringVar(&p.opts.format, "format", "text", "of findings: text, json (one object a line), github (annotations), sarif or junit")
-	flags.BoolVarP(&p.opts.quiet, "quiet", "q", false, "say nothing on standard error unless something is wrong")
+	flags.StringVar(&p.opts.color, "color", "auto",
+		"colour the severities: auto, always or never; NO_COLOR turns auto off")
+	flags.StringVar(&p.opts.format, "format", "text",
+		"of findings: text, json (one object a line), github (annotations), sarif or junit")
+	flags.BoolVarP(&p.opts.quiet, "quiet", "q", false,
+		"say nothing on standard error unless something is wrong")
 	flags.BoolVarP(&p.opts.verbose, "verbose", "v", false, "say on standard error what is done")
-	flags.IntVar(&p.opts.maxErrors, "max-errors", 20, "print at most this many findings as text; 0 prints all")
+	flags.IntVar(&p.opts.maxErrors, "max-errors", 20,
+		"print at most this many findings as text; 0 prints all")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	addGroup(root, "Write what the spec gives:", p.generateCommand(), p.checkCommand(), p.watchCommand(), p.initCommand())
-	addGroup(root, "Edit the spec:", p.addCommand(), p.renameCommand(), p.removeCommand(), p.fmtCommand(), p.lintCommand())
-	addGroup(root, "Review a change:", p.diffCommand(), p.breakingCommand(), p.changelogCommand(), p.graphCommand())
-	addGroup(root, "Ask:", p.explainCommand(), p.rulesCommand(), p.inspectCommand(), p.schemaCommand())
-	addGroup(root, "Work with what runs:", p.watchThreadCommand())
-	root.AddCommand(p.versionCommand(), exitCodesTopic())
+	addGroup(root, "Write what the spec gives:", p.generateCommand(), p.checkCommand(),
+		p.initCommand())
+	addGroup(root, "Edit the spec:", p.addCommand(), p.renameCommand(), p.removeCommand(),
+		p.fmtCommand(), p.lintCommand())
+	addGroup(root, "Review a change:", p.diffCommand(), p.breakingCommand())
+	addGroup(root, "Ask:", p.explainCommand(), p.inspectCommand(), p.schemaCommand())
+	root.AddCommand(version.Command(), exitCodesTopic())
 	p.completeFlags(root)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
@@ -121,7 +138,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 
 // exitCodesTopic is a page of help and no command.
 func exitCodesTopic() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "What the program returns", Long: exitCodeHelp()}
+	return &cobra.Command{Use: "exit-codes", Short: "What the program returns",
+		Long: exitCodeHelp()}
 }
 
 // check refuses flag values that no command understands.
@@ -157,18 +175,31 @@ func (p *program) detailf(format string, args ...any) {
 	}
 }
 
-// load finds and reads the spec and generates its files in memory. The error is about reading; what is wrong with the
-// spec is in the result.
+// load finds and reads the spec and generates its files in memory. The error is about reading; what
+// is wrong with the spec is in the result.
 func (p *program) load() (*source, *generator.Result, error) { return p.loadWith(p.generate) }
 
+// loadPlan is loadWith for commands that need a plan. Where the spec gives none, it prints what is
+// wrong and returns an error.
+func (p *program) loadPlan(generate func(name string, src []byte) *generator.Result) (*source,
+	*generator.Result, error) {
+	src, res, err := p.loadWith(generate)
+	if err == nil && res.Plan == nil {
+		err = p.conclude(src, res.Findings,
+			ending{code: judge(res.Findings, false), line: verdict(src.shown, res.Findings)})
+	}
+	return src, res, err
+}
+
 // loadWith is load with another way to generate.
-func (p *program) loadWith(generate func(name string, src []byte) *generator.Result) (*source, *generator.Result, error) {
+func (p *program) loadWith(generate func(name string, src []byte) *generator.Result) (*source,
+	*generator.Result, error) {
 	src, err := openSource(p.opts.dir, p.opts.file)
 	if err != nil {
 		return nil, nil, failf("%w", err)
 	}
 	p.detailf("read %s (%d bytes)", src.shown, len(src.text))
 	res := generate(src.shown, src.text)
-	res.HoldPrompts(src.prompts(res.Plan))
+	res.CheckPrompts(src.prompts(res.Plan))
 	return src, res, nil
 }

@@ -3,43 +3,39 @@ package main
 import (
 	"slices"
 
-	"github.com/spf13/cobra"
-
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/review"
 	"github.com/routegen/routegen/generator/spec"
 )
 
-func (p *program) rulesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "rules",
-		Short: "List the rules; the same as explain without RULE",
-		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return p.listRules() },
-	}
-}
-
-// allRules lists the rules of the spec, those that only writing can break, and those of two specs compared.
-func allRules() []spec.Rule {
-	return slices.Concat(spec.Rules(), writingRules(), review.Rules())
+// allRules lists the rules of the spec, those that only writing can break, and those of two specs
+// compared.
+func allRules() []report.Rule {
+	return slices.Concat(spec.Rules(), writingRules(), review.Catalogue())
 }
 
 // writingRules lists the rules that only writing can break.
-func writingRules() []spec.Rule {
-	return []spec.Rule{
+func writingRules() []report.Rule {
+	return []report.Rule{
 		{
-			ID: rulePackageBroken, Severity: spec.Error, Category: spec.CategoryError,
-			Summary: "Handwritten files of the generated package do not compile with the generated ones.",
-			Why: "A package compiles as a whole, so nothing is written until the handwritten file is corrected or moved to a package " +
+			ID: rulePackageBroken, Severity: report.Error, Category: report.CategoryError,
+			Summary: "Handwritten files of the generated package do not compile with the " +
+				"generated ones.",
+			Why: "A package compiles as a whole, so nothing is written until the handwritten " +
+				"file is corrected or moved to a package " +
 				"of its own. The generated files alone compile.",
 			Bad:  "// generated/routes/extra.go\npackage routes\n\ntype Route int // generated, too",
 			Good: "// labels/labels.go\npackage labels\n\ntype Route int",
 		},
 		{
-			ID: ruleBindingMismatch, Severity: spec.Error, Category: spec.CategoryError,
+			ID: ruleBindingMismatch, Severity: report.Error, Category: report.CategoryError,
 			Summary: "A Go type named by go_type is not what the spec says of it.",
-			Why:     "The generated package asserts that both agree, so that neither changes alone: correct the one that is wrong.",
-			Bad:     "request:\n  go_type: example.com/app/agents.TicketRequest   # its field is ID\n  fields:\n    ticketKey: {type: string, doc: Key of the ticket.}",
-			Good:    "request:\n  go_type: example.com/app/agents.TicketRequest\n  fields:\n    id: {type: string, doc: Key of the ticket.}",
+			Why: "The generated package asserts that both agree, so that neither changes " +
+				"alone: correct the one that is wrong.",
+			Bad: "request:\n  go_type: example.com/app/agents.TicketRequest   # its field is " +
+				"ID\n  fields:\n    ticketKey: {type: string, doc: Key of the ticket.}",
+			Good: "request:\n  go_type: example.com/app/agents.TicketRequest\n  fields:\n    " +
+				"id: {type: string, doc: Key of the ticket.}",
 		},
 	}
 }

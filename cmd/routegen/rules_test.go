@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // Rules come from three places; an id stands for one of them, and each can be explained.
@@ -31,15 +31,19 @@ func TestChosenCategories(t *testing.T) {
 	assert.Equal(t, lintCategories, all)
 	some, err := chosen([]string{"basic", " LLM"}, lintCategories)
 	require.NoError(t, err)
-	assert.Equal(t, []spec.Category{spec.CategoryMinimal, spec.CategoryBasic, spec.CategoryLLM}, some)
+	assert.Equal(t, []report.Category{report.CategoryMinimal, report.CategoryBasic,
+		report.CategoryLLM},
+		some)
 	_, err = chosen([]string{"DOC"}, lintCategories)
 	require.ErrorContains(t, err, `--category is "DOC", did you mean "DOCS"?`)
 }
 
-// The workflow is what GitHub reads: YAML, with every action pinned to a major version, and no more rights than it needs.
+// The workflow is what GitHub reads: YAML, with every action pinned to a major version, and no more
+// rights than it needs.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
-	text, err := render("github.yml.tmpl", workflow{Spec: "a/routes.yaml", Sub: "a", Mod: "a/go.mod"})
+	text, err := render("github.yml.tmpl",
+		workflow{Spec: "a/routes.yaml", Sub: "a", Mod: "a/go.mod"})
 	require.NoError(t, err)
 	var w struct {
 		On   string            `yaml:"on"`
@@ -58,7 +62,8 @@ func TestWorkflow(t *testing.T) {
 		} `yaml:"jobs"`
 	}
 	require.NoError(t, yaml.Unmarshal(text, &w))
-	assert.Equal(t, "pull_request", w.On, "nothing of a pull request runs with rights of the repository")
+	assert.Equal(t, "pull_request", w.On,
+		"nothing of a pull request runs with rights of the repository")
 	assert.Equal(t, map[string]string{"contents": "read", "pull-requests": "write"}, w.May)
 	job := w.Jobs["routegen"]
 	assert.Equal(t, "a", job.Defaults.Run["working-directory"])
@@ -69,7 +74,8 @@ func TestWorkflow(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "a/go.mod", job.Steps[1].With["go-version-file"])
-	assert.Contains(t, job.Steps[4].Run, "go tool routegen diff --against FETCH_HEAD --format markdown")
+	assert.Contains(t, job.Steps[4].Run,
+		"go tool routegen diff --against FETCH_HEAD --format markdown")
 	assert.Equal(t, "report", job.Steps[4].ID)
 	assert.Contains(t, job.Steps[5].If, "steps.report.outcome == 'success'")
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestG1_GenerateTwice generates the spec of this repository: what comes out is what is committed, and once is enough.
+// TestG1_GenerateTwice generates the spec of this repository: what comes out is what is committed,
+// and once is enough.
 func TestG1_GenerateTwice(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, scenario(t, "g1_generate_twice"))

@@ -12,6 +12,7 @@ import (
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/emit"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/schema"
@@ -28,18 +29,25 @@ func (p *program) schemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema (--origin AGENT_TYPE | --type NAME | --spec)",
 		Short: "Print one JSON Schema",
-		Long: "schema prints what a model is given: with --origin the interrupt routing narrowed to where the interrupts of an agent\n" +
-			"type may go back to, with --type a request, interrupt, result, record or routing. --spec prints the schema of\n" +
-			"routes.yaml itself, for editors. What a provider limits, and the schema exceeds, is said on standard error.",
-		Example: "  routegen schema --origin DISCOVERY_ORCHESTRATOR --dialect openai\n  routegen schema --type InterruptRouting\n" +
+		Long: "schema prints what a model is given: with --origin the interrupt routing narrowed " +
+			"to where the interrupts of an agent\n" +
+			"type may go back to, with --type a request, interrupt, result, record or routing. " +
+			"--spec prints the schema of\n" +
+			"routes.yaml itself, for editors. What a provider limits, and the schema exceeds, is " +
+			"said on standard error.",
+		Example: "  routegen schema --origin DISCOVERY_ORCHESTRATOR --dialect openai\n  routegen " +
+			"schema --type InterruptRouting\n" +
 			"  routegen schema --spec > routes.schema.json",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.runSchema(flags) },
 	}
-	cmd.Flags().StringVar(&flags.origin, "origin", "", "the `agent type` whose interrupts are routed; aliases are accepted")
-	cmd.Flags().StringVar(&flags.typ, "type", "", "the `name` of a request, interrupt, result, record or routing")
+	cmd.Flags().StringVar(&flags.origin, "origin", "",
+		"the `agent type` whose interrupts are routed; aliases are accepted")
+	cmd.Flags().StringVar(&flags.typ, "type", "",
+		"the `name` of a request, interrupt, result, record or routing")
 	cmd.Flags().BoolVar(&flags.spec, "spec", false, "the schema of routes.yaml")
-	cmd.Flags().StringVar(&flags.dialect, "dialect", "plain", "form: plain, openai, anthropic or gemini")
+	cmd.Flags().StringVar(&flags.dialect, "dialect", "plain",
+		"form: plain, openai, anthropic or gemini")
 	cmd.MarkFlagsMutuallyExclusive("origin", "type", "spec")
 	cmd.MarkFlagsOneRequired("origin", "type", "spec")
 	cmd.MarkFlagsMutuallyExclusive("spec", "dialect")
@@ -47,7 +55,8 @@ func (p *program) schemaCommand() *cobra.Command {
 	for _, d := range runtime.Dialects() {
 		dialects = append(dialects, d.String())
 	}
-	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialects, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("dialect",
+		cobra.FixedCompletions(dialects, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("origin", p.complete(agentTypes))
 	_ = cmd.RegisterFlagCompletionFunc("type", p.complete(typeNames))
 	return cmd
@@ -61,12 +70,9 @@ func (p *program) runSchema(flags schemaFlags) error {
 	if err != nil {
 		return fmt.Errorf("--dialect: %w", err)
 	}
-	src, res, err := p.load()
+	src, res, err := p.loadPlan(generator.Plan)
 	if err != nil {
 		return err
-	}
-	if res.Plan == nil {
-		return p.conclude(src, res.Findings, ending{code: judge(res.Findings, false), line: verdict(src.shown, res.Findings)})
 	}
 	c := composer{plan: res.Plan, dialect: dialect}
 	text, records, err := c.compose(flags)
@@ -85,7 +91,7 @@ func (p *program) runSchema(flags schemaFlags) error {
 		return failf("the schema is not JSON: %w", err)
 	}
 	pretty.WriteByte('\n')
-	if err := spec.WriteText(p.stderr, src.text, findings); err != nil {
+	if err := report.WriteText(p.stderr, src.text, findings); err != nil {
 		return failf("%w", err)
 	}
 	return p.printText(pretty.String())
@@ -97,8 +103,8 @@ type composer struct {
 	dialect runtime.Dialect
 }
 
-// compose returns the compact schema and the records it starts from. The text is "" where one of them has no form in the
-// dialect.
+// compose returns the compact schema and the records it starts from. The text is "" where one of
+// them has no form in the dialect.
 func (c *composer) compose(flags schemaFlags) (text string, records []string, err error) {
 	schemas := emit.NewComposer(c.plan)
 	if flags.origin != "" {
@@ -122,14 +128,16 @@ func (c *composer) compose(flags schemaFlags) (text string, records []string, er
 	if text, known := schemas.Record(c.dialect, flags.typ); known {
 		return text, []string{flags.typ}, nil
 	}
-	return "", nil, fmt.Errorf("--type: no request, interrupt, result, record or routing is named %q%s",
+	return "", nil, fmt.Errorf(
+		"--type: no request, interrupt, result, record or routing is named %q%s",
 		flags.typ, didYouMean(flags.typ, typeNames(c.plan)))
 }
 
 // routesOf lists the routes, counted from 0, that the interrupts of an agent type may go back to.
 func (c *composer) routesOf(agentType string) ([]int, error) {
 	for _, n := range c.plan.Nodes {
-		if n.AgentType != agentType && n.Key != agentType && !slices.Contains(n.Aliases, agentType) {
+		if n.AgentType != agentType && n.Key != agentType &&
+			!slices.Contains(n.Aliases, agentType) {
 			continue
 		}
 		for i, r := range c.plan.Routes {
@@ -137,12 +145,16 @@ func (c *composer) routesOf(agentType string) ([]int, error) {
 				return []int{i}, nil
 			}
 		}
-		return nil, fmt.Errorf("--origin: %s goes back to no route, so there is nothing to choose from", agentType)
+		return nil, fmt.Errorf(
+			"--origin: %s goes back to no route, so there is nothing to choose from", agentType)
 	}
 	if len(c.plan.Nodes) == 0 {
-		return nil, fmt.Errorf("--origin: there is no agent type %q: %s", agentType, noNodes)
+		return nil, fmt.Errorf("--origin: there is no agent type %q: the spec has flows and no "+
+			"nodes", agentType)
 	}
-	return nil, fmt.Errorf("--origin: there is no agent type %q%s; routegen inspect nodes lists them", agentType, didYouMean(agentType, agentTypes(c.plan)))
+	return nil, fmt.Errorf(
+		"--origin: there is no agent type %q%s; routegen inspect nodes lists them", agentType,
+		didYouMean(agentType, agentTypes(c.plan)))
 }
 
 // routeSizes returns how many bytes the schema of all routes takes, and that of each route alone.
@@ -155,8 +167,9 @@ func routeSizes(pl *plan.Plan) (full int, narrowed []int) {
 }
 
 // noForm reports the fields that keep records from having a form in a dialect.
-func (p *program) noForm(src *source, res *generator.Result, records []string, dialect runtime.Dialect) error {
-	var findings []spec.Finding
+func (p *program) noForm(src *source, res *generator.Result, records []string,
+	dialect runtime.Dialect) error {
+	var findings []report.Finding
 	seen := map[string]bool{}
 	for len(records) > 0 {
 		r := res.Plan.Record(records[0])
@@ -170,19 +183,25 @@ func (p *program) noForm(src *source, res *generator.Result, records []string, d
 			if f.Hidden || leaf(f.Type).Kind != plan.JSON {
 				continue
 			}
-			at := spec.Pos{Line: f.Line, Column: f.Column}
-			findings = append(findings, spec.Finding{
-				Rule: spec.RuleSchemaNoStrictForm, Severity: spec.Error, File: src.shown,
-				At:      spec.Span{Start: at, End: spec.Pos{Line: at.Line, Column: at.Column + len(f.Key)}},
-				Message: fmt.Sprintf("field %q of %s may hold any JSON, and %s has no form for that", f.Key, r.Name, dialect),
-				Hint:    "hide the field, or give it a type",
+			at := report.Pos{Line: f.Line, Column: f.Column}
+			findings = append(findings, report.Finding{
+				Rule: spec.RuleSchemaNoStrictForm, Severity: report.Error, File: src.shown,
+				At: report.Span{Start: at,
+					End: report.Pos{Line: at.Line, Column: at.Column + len(f.Key)}},
+				Message: fmt.Sprintf(
+					"field %q of %s may hold any JSON, and %s has no form for that", f.Key, r.Name,
+					dialect),
+				Hint: "hide the field, or give it a type",
 			})
 		}
 	}
 	if len(findings) == 0 {
-		return failf("the schema has no form in %s, and no field says why: please report this: %s", dialect, reportTo)
+		return failf("the schema has no form in %s, and no field says why: please report this: %s",
+			dialect, reportTo)
 	}
-	return p.conclude(src, findings, ending{code: exitFindings, line: verdict(src.shown, findings) + "; there is no schema in " + dialect.String()})
+	return p.conclude(src, findings,
+		ending{code: exitFindings, line: verdict(src.shown, findings) + "; there is no schema in " +
+			dialect.String()})
 }
 
 // leaf returns what the lists and maps of a type hold.
@@ -194,12 +213,13 @@ func leaf(t plan.Type) plan.Type {
 }
 
 // limits lists where a schema exceeds what its dialect's provider takes, as warnings.
-func limits(src *source, res *generator.Result, text string, dialect runtime.Dialect) ([]spec.Finding, error) {
+func limits(src *source, res *generator.Result, text string, dialect runtime.Dialect) (
+	[]report.Finding, error) {
 	list, err := schema.Lint(dialect, []byte(text))
 	if err != nil {
 		return nil, err
 	}
-	var out []spec.Finding
+	var out []report.Finding
 	for _, f := range list {
 		if f.Notice {
 			continue
@@ -208,8 +228,9 @@ func limits(src *source, res *generator.Result, text string, dialect runtime.Dia
 		if f.Pointer != "" {
 			where = " at " + f.Pointer
 		}
-		out = append(out, spec.Finding{
-			Rule: spec.RuleSchemaLimit, Severity: spec.Warning, File: src.shown, At: res.Spec().Go.Out.At,
+		out = append(out, report.Finding{
+			Rule: spec.RuleSchemaLimit, Severity: report.Warning, File: src.shown, At: res.Spec().
+				Go.Out.At,
 			Message: strings.TrimSpace(dialect.String() + " schema" + where + ": " + f.Message),
 		})
 	}

@@ -16,8 +16,8 @@ import (
 // defaultSpec is looked for where no file is named.
 const defaultSpec = "routes.yaml"
 
-// maxRead is more than the largest spec that is accepted, so the limit is reported by the rule that knows it and an
-// endless file is still not read to its end.
+// maxRead is more than the largest spec that is accepted, so the limit is reported by the rule that
+// knows it and an endless file is still not read to its end.
 const maxRead = 33 << 20
 
 // source is one spec on disk, and the folder its output may not leave.
@@ -31,8 +31,9 @@ type source struct {
 	folder string // of the spec, relative to root, slash-separated
 }
 
-// openSource finds and reads the spec. A named file is taken relative to dir; with no name, routes.yaml is looked for in dir and
-// above it, up to the folder with go.mod. The error says where it looked.
+// openSource finds and reads the spec. A named file is taken relative to dir; with no name,
+// routes.yaml is looked for in dir and above it, up to the folder with go.mod. The error says where
+// it looked.
 func openSource(dir, name string) (*source, error) {
 	base, err := filepath.Abs(dir)
 	if err != nil {
@@ -67,8 +68,8 @@ func openSource(dir, name string) (*source, error) {
 // home is the absolute folder of the spec.
 func (s *source) home() string { return filepath.Join(s.root, filepath.FromSlash(s.folder)) }
 
-// at returns a path relative to the spec's folder as a path relative to the root. The result may lead outside of the
-// root; the surveyor refuses that.
+// at returns a path relative to the spec's folder as a path relative to the root. The result may
+// lead outside of the root; the surveyor refuses that.
 func (s *source) at(name string) string {
 	if path.IsAbs(name) {
 		return path.Clean(name)
@@ -110,10 +111,13 @@ func search(base string) (string, error) {
 			return "", err
 		}
 		if !module {
-			return "", fmt.Errorf("no %s in %s: name it with --file, or run routegen init", defaultSpec, base)
+			return "", fmt.Errorf("no %s in %s: name it with --file, or run routegen init",
+				defaultSpec, base)
 		}
 		if dir == root {
-			return "", fmt.Errorf("no %s in %s nor above it, up to %s: name it with --file, or run routegen init", defaultSpec, base, root)
+			return "", fmt.Errorf(
+				"no %s in %s nor above it, up to %s: name it with --file, or run routegen init",
+				defaultSpec, base, root)
 		}
 	}
 }
@@ -140,7 +144,8 @@ func shown(base, file string) string {
 	return filepath.ToSlash(file)
 }
 
-// prompts returns the prompt templates of a plan: those of the folder it names, over the shipped ones.
+// prompts returns the prompt templates of a plan: those of the folder it names, over the shipped
+// ones.
 func (s *source) prompts(p *plan.Plan) fs.FS {
 	if p == nil || p.Prompts == "" {
 		return templates.Prompts(nil)

@@ -27,13 +27,20 @@ func TestOpenSource(t *testing.T) {
 		shown, text, folder, module string
 		fails                       string
 	}{
-		"here":                     {dir: "mod", shown: "routes.yaml", text: "top", folder: ".", module: "mod"},
-		"above":                    {dir: "mod/a/b", shown: "../../routes.yaml", text: "top", folder: ".", module: "mod"},
-		"the nearest":              {dir: "mod/nested", shown: "routes.yaml", text: "nested", folder: "nested", module: "mod"},
-		"named":                    {dir: "mod", file: "config/other.yaml", shown: "config/other.yaml", text: "other", folder: "config", module: "mod"},
-		"not beyond the module":    {dir: "mod/inner/deep", fails: "no routes.yaml in " + filepath.Join(top, "mod/inner/deep") + " nor above it"},
-		"no module":                {dir: ".", shown: "routes.yaml", text: "outside of the module", folder: "."},
-		"named, and not there":     {dir: "mod", file: "x.yaml", fails: "x.yaml: no such file or directory"},
+		"here": {dir: "mod", shown: "routes.yaml", text: "top", folder: ".",
+			module: "mod"},
+		"above": {dir: "mod/a/b", shown: "../../routes.yaml", text: "top",
+			folder: ".", module: "mod"},
+		"the nearest": {dir: "mod/nested", shown: "routes.yaml", text: "nested",
+			folder: "nested", module: "mod"},
+		"named": {dir: "mod", file: "config/other.yaml",
+			shown: "config/other.yaml", text: "other", folder: "config", module: "mod"},
+		"not beyond the module": {dir: "mod/inner/deep",
+			fails: "no routes.yaml in " + filepath.Join(top, "mod/inner/deep") + " nor above it"},
+		"no module": {dir: ".", shown: "routes.yaml", text: "outside of the module",
+			folder: "."},
+		"named, and not there": {dir: "mod", file: "x.yaml",
+			fails: "x.yaml: no such file or directory"},
 		"a folder that is missing": {dir: "nowhere", fails: "no routes.yaml in"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +51,8 @@ func TestOpenSource(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, []string{c.shown, c.text, c.folder}, []string{s.shown, string(s.text), s.folder})
+			assert.Equal(t, []string{c.shown, c.text, c.folder},
+				[]string{s.shown, string(s.text), s.folder})
 			assert.Equal(t, c.module != "", s.module)
 			assert.Equal(t, filepath.Join(top, c.module), s.root)
 		})
@@ -55,7 +63,8 @@ func TestSourcePaths(t *testing.T) {
 	t.Parallel()
 	s := &source{shown: "../config/routes.yaml", folder: "config"}
 	for _, c := range []struct{ name, at, display string }{
-		{"generated/routes/a.go", "config/generated/routes/a.go", "../config/generated/routes/a.go"},
+		{"generated/routes/a.go", "config/generated/routes/a.go",
+			"../config/generated/routes/a.go"},
 		{"../gen", "gen", "../gen"},
 		{"../../gen", "../gen", "../../gen"},
 		{"/gen", "/gen", "/gen"},

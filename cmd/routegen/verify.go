@@ -17,13 +17,13 @@ import (
 	"strings"
 )
 
-// proof shows that a package would compile if planned changes were made, without making them. It builds that package
-// alone: those who import it are not asked.
+// proof shows that a package would compile if planned changes were made, without making them. It
+// builds that package alone: those who import it are not asked.
 type proof struct {
 	root    string            // absolute folder of the module, symbolic links resolved
 	pkg     string            // the package's folder, relative to the root, slash-separated
 	planned map[string][]byte // every planned file, by path relative to the root
-	changes []change
+	changes []fileChange
 }
 
 // diagnostic is one complaint of the compiler.
@@ -41,23 +41,29 @@ type brokenError struct {
 
 // Error says what is broken and where to look at it.
 func (e *brokenError) Error() string {
-	return fmt.Sprintf("the generated package would not compile (%s); the failing text is in %s", counted(len(e.diagnostics), "error"), e.kept)
+	return fmt.Sprintf("the generated package would not compile (%s); the failing text is in %s",
+		counted(len(e.diagnostics), "error"), e.kept)
 }
 
-// handwrittenError says that the generated files compile, and stop doing so together with the other files of the package.
+// handwrittenError says that the generated files compile, and stop doing so together with the other
+// files of the package.
 type handwrittenError struct{ diagnostics []diagnostic }
 
 // Error says how many complaints there are.
 func (e *handwrittenError) Error() string {
-	return fmt.Sprintf("handwritten files of the generated package do not compile with it (%s)", counted(len(e.diagnostics), "error"))
+	return fmt.Sprintf("handwritten files of the generated package do not compile with it (%s)",
+		counted(len(e.diagnostics), "error"))
 }
 
 // errNoModule is the answer where no go.mod is found.
-var errNoModule = errors.New("there is no go.mod above the spec, so nothing can be compiled: run go mod init, or pass --no-verify")
+var errNoModule = errors.New(
+	"there is no go.mod above the spec, so nothing can be compiled: run go mod init, or pass " +
+		"--no-verify")
 
-// run builds the would-be package. It returns nil when it compiles, a brokenError or a handwrittenError by whose fault it
-// does not, and any other error when the question could not be answered.
-func (p proof) run(ctx context.Context) error {
+// compile builds the would-be package. It returns nil when it compiles, a brokenError or a
+// handwrittenError by whose fault it does not, and any other error when the question could not be
+// answered.
+func (p proof) compile(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(p.root, "go.mod")); err != nil {
 		return errNoModule
 	}
@@ -90,7 +96,7 @@ func (p proof) run(ctx context.Context) error {
 			return err
 		}
 		if again == "" {
-			return &handwrittenError{p.byHand(p.diagnose(text, temp))}
+			return &handwrittenError{p.ofHandwritten(p.diagnose(text, temp))}
 		}
 		text = again
 	}
@@ -105,14 +111,13 @@ func (p proof) run(ctx context.Context) error {
 	return &brokenError{found, temp}
 }
 
-// overlay writes the text of created and changed files below temp, and returns what the go command is to read in place of
-// what. Removed files are replaced by nothing.
+// overlay writes the text of created and changed files below temp, and returns what the go command
+// is to read in place of what. Removed files are replaced by nothing.
 func (p proof) overlay(temp string) (map[string]string, error) {
 	replace := map[string]string{}
 	for _, c := range p.changes {
 		target := filepath.Join(p.root, filepath.FromSlash(c.Path))
 		switch c.Status {
-		case foreign:
 		case removed:
 			replace[target] = ""
 		case created, changed:
@@ -129,7 +134,8 @@ func (p proof) overlay(temp string) (map[string]string, error) {
 	return replace, nil
 }
 
-// withoutHandwritten hides the Go files of the package that nothing planned. Nil means: there are none.
+// withoutHandwritten hides the Go files of the package that nothing planned. Nil means: there are
+// none.
 func (p proof) withoutHandwritten(replace map[string]string) (map[string]string, error) {
 	entries, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(p.pkg)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +145,8 @@ func (p proof) withoutHandwritten(replace map[string]string) (map[string]string,
 	for _, e := range entries {
 		name := path.Join(p.pkg, e.Name())
 		_, planned := p.planned[name]
-		if target := filepath.Join(p.root, filepath.FromSlash(name)); !planned && path.Ext(name) == ".go" && !hidden(replace, target) {
+		if target := filepath.Join(p.root, filepath.FromSlash(name)); !planned &&
+			path.Ext(name) == ".go" && !hidden(replace, target) {
 			if alone == nil {
 				alone = make(map[string]string, len(replace)+1)
 				maps.Copy(alone, replace)
@@ -150,9 +157,9 @@ func (p proof) withoutHandwritten(replace map[string]string) (map[string]string,
 	return alone, nil
 }
 
-// byHand keeps the complaints about handwritten files: where there are any, those about generated files follow from them. Where
-// there are none, all are kept.
-func (p proof) byHand(all []diagnostic) []diagnostic {
+// ofHandwritten keeps the complaints about handwritten files: those about generated files follow
+// from them. Where there are none, it keeps all.
+func (p proof) ofHandwritten(all []diagnostic) []diagnostic {
 	var own []diagnostic
 	for _, d := range all {
 		if _, planned := p.planned[d.file]; !planned && path.Ext(d.file) == ".go" {
@@ -171,8 +178,8 @@ func hidden(replace map[string]string, target string) bool {
 	return ok && with == ""
 }
 
-// build compiles the package and returns what the compiler complains of; "" means that it compiles. An error means that
-// the go command could not be run at all.
+// build compiles the package and returns what the compiler complains of; "" means that it compiles.
+// An error means that the go command could not be run at all.
 func (p proof) build(ctx context.Context, temp string, replace map[string]string) (string, error) {
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -182,7 +189,8 @@ func (p proof) build(ctx context.Context, temp string, replace map[string]string
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", file, "-o", os.DevNull, "./"+p.pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", file, "-o",
+		os.DevNull, "./"+p.pkg)
 	cmd.Dir = p.root
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
@@ -194,7 +202,8 @@ func (p proof) build(ctx context.Context, temp string, replace map[string]string
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("the compile proof was stopped: %w", ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("the go command was not found, so nothing can be compiled: put it on the PATH, or pass --no-verify")
+		return "", errors.New("the go command was not found, so nothing can be compiled: put it " +
+			"on the PATH, or pass --no-verify")
 	case errors.As(err, &exit) && text.Len() > 0:
 		return text.String(), nil
 	default:
@@ -203,11 +212,13 @@ func (p proof) build(ctx context.Context, temp string, replace map[string]string
 }
 
 var (
-	// A complaint of the compiler or of the go command; the drive letter of a Windows path is part of the file.
+	// A complaint of the compiler or of the go command; the drive letter of a Windows path is part
+	// of the file.
 	complaintLine = regexp.MustCompile(`^(.+?\.go):(\d+)(?::(\d+))?: (.*)$`)
 	// A module that is not there, or whose checksum is not.
-	missingLine = regexp.MustCompile(`no required module provides package (\S+?)[;:]|missing go\.sum entry for module providing package (\S+)` +
-		`|cannot find module providing package (\S+)|package (\S+) is not in std|updates to go\.mod needed`)
+	missingLine = regexp.MustCompile(
+		`no required module provides package (\S+?)[;:]|missing go\.sum entry for module providing package (\S+)` +
+			`|cannot find module providing package (\S+)|package (\S+) is not in std|updates to go\.mod needed`)
 )
 
 // missingModule returns advice when the go command complains of a module and not of the code.
@@ -219,10 +230,12 @@ func missingModule(text string) error {
 	pkg := strings.TrimRight(strings.Join(m[1:], ""), ";:")
 	switch {
 	case pkg == "":
-		return fmt.Errorf("go.mod does not list all that %s needs (%s): run go get %s, then routegen generate again",
+		return fmt.Errorf("go.mod does not list all that %s needs (%s): run go get %s, then "+
+			"routegen generate again",
 			runtimeModule, oneLine(text), runtimeModule)
 	case strings.HasPrefix(pkg, runtimeModule):
-		return fmt.Errorf("the module does not require the package that generated code imports (%s): run go get %s, then routegen generate again",
+		return fmt.Errorf("the module does not require the package that generated code imports "+
+			"(%s): run go get %s, then routegen generate again",
 			pkg, runtimeModule)
 	default:
 		return &importError{pkg}
@@ -237,14 +250,15 @@ type importError struct{ pkg string }
 
 // Error names the package and the two ways out.
 func (e *importError) Error() string {
-	return fmt.Sprintf("the generated package imports %s, which is not found: correct go_type, or run go get %s", e.pkg, e.pkg)
+	return fmt.Sprintf("the generated package imports %s, which is not found: correct go_type, "+
+		"or run go get %s", e.pkg, e.pkg)
 }
 
 // runtimeModule is the module that generated code imports.
 const runtimeModule = "github.com/routegen/routegen"
 
-// diagnose reads what the compiler printed. Lines that begin with a tab belong to the complaint above them. Where such a
-// line or the message names a file that nothing planned, the complaint is put there: that file is the one to change.
+// diagnose reads what the compiler printed. Lines that begin with a tab belong to the complaint
+// above them.
 func (p proof) diagnose(text, temp string) []diagnostic {
 	var out []diagnostic
 	for line := range strings.Lines(text) {
@@ -254,13 +268,15 @@ func (p proof) diagnose(text, temp string) []diagnostic {
 			continue
 		}
 		if m := complaintLine.FindStringSubmatch(line); m != nil && m[4] != "too many errors" {
-			out = append(out, diagnostic{p.relative(m[1], temp), number(m[2]), number(m[3]), m[4]})
-		} else if !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, "too many errors") && line != "" {
+			out = append(out, diagnostic{p.relative(m[1], temp), parseNumber(m[2]),
+				parseNumber(m[3]), m[4]})
+		} else if !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, "too many errors") &&
+			line != "" {
 			out = append(out, diagnostic{file: p.pkg, message: line})
 		}
 	}
 	for i, d := range out {
-		out[i] = p.blame(d, temp)
+		out[i] = p.inHandwritten(d, temp)
 	}
 	return out
 }
@@ -268,22 +284,24 @@ func (p proof) diagnose(text, temp string) []diagnostic {
 // mention is a place inside a message.
 var mention = regexp.MustCompile(`(\S+\.go):(\d+)(?::(\d+))?`)
 
-// blame moves a complaint from a planned file to the handwritten one its message names, if it names one.
-func (p proof) blame(d diagnostic, temp string) diagnostic {
+// inHandwritten returns the complaint at the handwritten file that its message names, if it names
+// one: of two declarations of a name, the compiler complains of the later one.
+func (p proof) inHandwritten(d diagnostic, temp string) diagnostic {
 	if _, planned := p.planned[d.file]; !planned {
 		return d
 	}
 	for _, m := range mention.FindAllStringSubmatch(d.message, -1) {
 		file := p.relative(m[1], temp)
 		if _, planned := p.planned[file]; !planned && path.Dir(file) == p.pkg {
-			return diagnostic{file, number(m[2]), number(m[3]), d.message}
+			return diagnostic{file, parseNumber(m[2]), parseNumber(m[3]), d.message}
 		}
 	}
 	return d
 }
 
-// relative returns the path below the root that a path of the compiler's speaks of. The compiler shows replaced files
-// under the name of their replacement, and everything relative to the folder it runs in.
+// relative returns the path below the root that a path of the compiler's speaks of. The compiler
+// shows replaced files under the name of their replacement, and everything relative to the folder
+// it runs in.
 func (p proof) relative(name, temp string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.root, name)
@@ -296,8 +314,8 @@ func (p proof) relative(name, temp string) string {
 	return filepath.ToSlash(name)
 }
 
-// number reads a line or column; what is absent is 0.
-func number(digits string) int {
+// parseNumber reads a line or column; what is absent is 0.
+func parseNumber(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0

@@ -10,7 +10,8 @@ import (
 	"sort"
 )
 
-// disk is what writing needs of a folder. Paths are slash-separated, relative to it, and cannot leave it.
+// disk is what writing needs of a folder. Paths are slash-separated, relative to it, and cannot
+// leave it.
 type disk interface {
 	Mkdir(name string) error
 	// WriteTemp creates a file that must not exist.
@@ -19,7 +20,8 @@ type disk interface {
 	Remove(name string) error
 }
 
-// partError says that a write broke off after the first file was replaced. Every file is still wholly old or wholly new.
+// partError says that a write broke off after the first file was replaced. Every file is still
+// wholly old or wholly new.
 type partError struct {
 	done, total int
 	err         error
@@ -27,17 +29,19 @@ type partError struct {
 
 // Error says how far it came and what completes it.
 func (e *partError) Error() string {
-	return fmt.Sprintf("%v; %d of %d files were replaced, the others are as before: run routegen generate again to complete it",
+	return fmt.Sprintf("%v; %d of %d files were replaced, the others are as before: run routegen "+
+		"generate again to complete it",
 		e.err, e.done, e.total)
 }
 
 // Unwrap returns the cause.
 func (e *partError) Unwrap() error { return e.err }
 
-// write makes a survey's changes happen. All new text stands in temporary files before the first file is replaced, so a
-// full disk changes nothing. Files are then replaced one by one, and only then the left-over ones removed: whenever it
-// stops, every file is wholly old or wholly new. An error before the first replacement leaves no trace. Nothing waits for
-// the device: what a power cut loses, check names and generate makes again.
+// write makes a survey's changes happen. All new text stands in temporary files before the first
+// file is replaced, so a full disk changes nothing. Files are then replaced one by one, and only
+// then the left-over ones removed: whenever it stops, every file is wholly old or wholly new. An
+// error before the first replacement leaves no trace. Nothing waits for the device: what a power
+// cut loses, check names and generate makes again.
 func write(d disk, s *survey) error {
 	w := &writer{disk: d}
 	pending := ordered(s.Changes)
@@ -63,7 +67,7 @@ func write(d disk, s *survey) error {
 		}
 		done++
 	}
-	if err := w.finish(s.empty); err != nil {
+	if err := w.removeEmptyFolders(s.empty); err != nil {
 		return &partError{done, len(pending), err}
 	}
 	return nil
@@ -76,16 +80,11 @@ type writer struct {
 	made  []string // folders made, parents first
 }
 
-// ordered returns what has to be done, in the order that breaks the least if it stops: data that Go files embed, then Go
-// files, then prose, then removals.
-func ordered(changes []change) []change {
-	var out []change
-	for _, c := range changes {
-		if c.Status != foreign {
-			out = append(out, c)
-		}
-	}
-	rank := func(c change) int {
+// ordered returns what has to be done, in the order that breaks the least if it stops: data that Go
+// files embed, then Go files, then prose, then removals.
+func ordered(changes []fileChange) []fileChange {
+	out := slices.Clone(changes)
+	rank := func(c fileChange) int {
 		switch {
 		case c.Status == removed:
 			return 3
@@ -107,7 +106,7 @@ func ordered(changes []change) []change {
 }
 
 // stage makes the folders and writes every temporary file.
-func (w *writer) stage(missing []string, pending []change) error {
+func (w *writer) stage(missing []string, pending []fileChange) error {
 	for _, dir := range missing {
 		if err := w.disk.Mkdir(dir); errors.Is(err, os.ErrExist) {
 			continue
@@ -120,27 +119,19 @@ func (w *writer) stage(missing []string, pending []change) error {
 	for i, c := range pending {
 		if c.Status != removed {
 			// Random, so that two runs at once never share a temporary file.
-			w.temps[i] = path.Join(path.Dir(c.Path), tempPrefix+path.Base(c.Path)+"-"+rand.Text()[:8]+tempSuffix)
-		}
-	}
-	return w.writeTemps(pending)
-}
-
-// writeTemps writes the temporary files.
-func (w *writer) writeTemps(pending []change) error {
-	for i, c := range pending {
-		if w.temps[i] == "" {
-			continue
-		}
-		if err := w.disk.WriteTemp(w.temps[i], c.New); err != nil {
-			return err
+			name := path.Join(path.Dir(c.Path), tempPrefix+path.Base(c.Path)+"-"+
+				rand.Text()[:8]+tempSuffix)
+			w.temps[i] = name
+			if err := w.disk.WriteTemp(name, c.New); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// finish removes folders that have become empty.
-func (w *writer) finish(empty []string) error {
+// removeEmptyFolders removes folders that have become empty.
+func (w *writer) removeEmptyFolders(empty []string) error {
 	for _, dir := range empty {
 		if err := w.disk.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -149,7 +140,8 @@ func (w *writer) finish(empty []string) error {
 	return nil
 }
 
-// dropTemps removes the temporary files that are left. Whatever resists is removed by the next generate.
+// dropTemps removes the temporary files that are left. Whatever resists is removed by the next
+// generate.
 func (w *writer) dropTemps() {
 	for _, name := range w.temps {
 		if name != "" {

@@ -33,7 +33,8 @@ func oldFiles() map[string]string {
 	}
 }
 
-// newFiles is what the spec gives now: b unchanged, a, x and the docs changed, y and c new, gone and its like left over.
+// newFiles is what the spec gives now: b unchanged, a, x and the docs changed, y and c new, gone
+// and its like left over.
 func newFiles() map[string][]byte {
 	return map[string][]byte{
 		"out/routes/a_gen.go":       []byte(goMarker + "\npackage routes\n\nconst A = 2\n"),
@@ -81,7 +82,8 @@ func look(t *testing.T, dir string, planned map[string][]byte) (*os.Root, *surve
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
-	s, err := surveyor{root: root, owner: owner{"routes.yaml"}, planned: planned, folders: outFolders}.survey()
+	s, err := surveyor{root: root, owner: owner{"routes.yaml"}, planned: planned,
+		folders: outFolders}.survey()
 	return root, s, err
 }
 
@@ -108,7 +110,8 @@ func (d *brokenDisk) Mkdir(name string) error {
 
 func (d *brokenDisk) WriteTemp(name string, text []byte) error {
 	if d.fails() {
-		return errors.Join(errDisk, d.disk.WriteTemp(name, text[:len(text)/2])) // a full disk leaves half a file
+		// a full disk leaves half a file
+		return errors.Join(errDisk, d.disk.WriteTemp(name, text[:len(text)/2]))
 	}
 	return d.disk.WriteTemp(name, text)
 }
@@ -127,9 +130,10 @@ func (d *brokenDisk) Remove(name string) error {
 	return d.disk.Remove(name)
 }
 
-// TestG6_FailedWrites lets each call of a write fail in turn, be it that the program lives on to tidy up or not: every file is
-// wholly old or wholly new, a file of a person is untouched, and the next run completes the work. The whole program is put
-// into the same trouble by the bad inputs g36, g38 and g40.
+// TestG6_FailedWrites lets each call of a write fail in turn, be it that the program lives on to
+// tidy up or not: every file is wholly old or wholly new, a file of a person is untouched, and the
+// next run completes the work. The whole program is put into the same trouble by the bad inputs
+// g36, g38 and g40.
 func TestG6_FailedWrites(t *testing.T) {
 	t.Parallel()
 	finished := tree(t, writeAll(t, lay(t, oldFiles())))
@@ -148,10 +152,12 @@ func TestG6_FailedWrites(t *testing.T) {
 			now := tree(t, dir)
 			var part *partError
 			if err != nil && !errors.As(err, &part) && !dead {
-				assert.Equal(t, oldFiles(), now, "call %d: nothing was replaced, so nothing may have changed", n)
+				assert.Equal(t, oldFiles(), now,
+					"call %d: nothing was replaced, so nothing may have changed", n)
 			}
 			for name := range now {
-				assert.False(t, !dead && isTemp(filepath.Base(name)), "call %d: %s is left behind", n, name)
+				assert.False(t, !dead && isTemp(filepath.Base(name)), "call %d: %s is left behind",
+					n, name)
 			}
 			wholly(t, now, finished, fmt.Sprintf("dead %v, call %d", dead, n))
 			if err != nil && part != nil && part.done < part.total {
@@ -159,12 +165,14 @@ func TestG6_FailedWrites(t *testing.T) {
 				require.NoError(t, err)
 				assert.True(t, again.pending(), "the mix must be seen")
 			}
-			assert.Equal(t, finished, tree(t, writeAll(t, dir)), "the next run completes call %d", n)
+			assert.Equal(t, finished, tree(t, writeAll(t, dir)), "the next run completes call %d",
+				n)
 		}
 	}
 }
 
-// wholly asserts that every file is as before, as after, absent where it was absent before or is after, or temporary.
+// wholly asserts that every file is as before, as after, absent where it was absent before or is
+// after, or temporary.
 func wholly(t *testing.T, now, finished map[string]string, when string) {
 	t.Helper()
 	before := oldFiles()
@@ -196,7 +204,9 @@ func writeAll(t *testing.T, dir string) string {
 func TestWriteResult(t *testing.T) {
 	t.Parallel()
 	got := tree(t, writeAll(t, lay(t, oldFiles())))
-	want := map[string]string{"go.mod": oldFiles()["go.mod"], "out/routes/hand.go": oldFiles()["out/routes/hand.go"], "out/routes/schemas/my.json": "{}\n"}
+	want := map[string]string{"go.mod": oldFiles()["go.mod"],
+		"out/routes/hand.go":         oldFiles()["out/routes/hand.go"],
+		"out/routes/schemas/my.json": "{}\n"}
 	for name, text := range newFiles() {
 		want[name] = string(text)
 	}
@@ -208,21 +218,26 @@ func TestWriteMakesAndRemovesFolders(t *testing.T) {
 	dir := lay(t, map[string]string{"go.mod": "module m\n"})
 	writeAll(t, dir)
 
-	root, s, err := look(t, dir, map[string][]byte{"out/docs/ROUTES.md": newFiles()["out/docs/ROUTES.md"]})
+	root, s, err := look(t, dir,
+		map[string][]byte{"out/docs/ROUTES.md": newFiles()["out/docs/ROUTES.md"]})
 	require.NoError(t, err)
 	require.NoError(t, write(rootDisk{root}, s))
 	assert.Equal(t, []string{"go.mod", "out/docs/ROUTES.md"}, keys(tree(t, dir)))
-	assert.NoDirExists(t, filepath.Join(dir, "out/routes"), "a folder that only held our files goes with them")
+	assert.NoDirExists(t, filepath.Join(dir, "out/routes"),
+		"a folder that only held our files goes with them")
 }
 
 func TestWriteOrder(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, c := range ordered([]change{
-		{Path: "old_gen.go", Status: removed}, {Path: "docs/R.md", Status: changed}, {Path: "b_gen.go", Status: created},
-		{Path: "hand.go", Status: foreign}, {Path: "a_gen.go", Status: changed}, {Path: "schemas/z.json", Status: created},
+	for _, c := range ordered([]fileChange{
+		{Path: "old_gen.go", Status: removed}, {Path: "docs/R.md", Status: changed},
+		{Path: "b_gen.go", Status: created},
+		{Path: "a_gen.go", Status: changed},
+		{Path: "schemas/z.json", Status: created},
 	}) {
 		names = append(names, c.Path)
 	}
-	assert.Equal(t, "schemas/z.json a_gen.go b_gen.go docs/R.md old_gen.go", strings.Join(names, " "))
+	assert.Equal(t, "schemas/z.json a_gen.go b_gen.go docs/R.md old_gen.go",
+		strings.Join(names, " "))
 }

@@ -19,12 +19,15 @@ import (
 
 	"github.com/routegen/routegen/examples/banking/bank"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/dialogue"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-var update = flag.Bool("update", false, "write what was said into testdata/conversations; read the diff")
+var update = flag.Bool("update", false,
+	"write what was said into testdata/conversations; read the diff")
 
 // morning is the ledger's time.
 func morning() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
@@ -32,30 +35,31 @@ func morning() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) 
 // counter is a customer at a desk: one conversation on one store.
 type counter struct {
 	*testing.T
-	open  func() (runtime.Store, func() error)
-	store runtime.Store
+	open  func() (thread.Store, func() error)
+	store thread.Store
 	close func() error
 	bank  *counted
-	talk  *dialogue.Conversation
+	talk  *chat.Conversation
 	said  int
 }
 
-func onSQLite(t *testing.T) func() (runtime.Store, func() error) {
+func onSQLite(t *testing.T) func() (thread.Store, func() error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "banking.db")
-	return func() (runtime.Store, func() error) {
+	return func() (thread.Store, func() error) {
 		store, err := sqlite.Open(t.Context(), file, sqlite.Config{})
 		require.NoError(t, err)
 		return store, store.Close
 	}
 }
 
-func inMemory(*testing.T) func() (runtime.Store, func() error) {
+func inMemory(*testing.T) func() (thread.Store, func() error) {
 	store := mem.Open()
-	return func() (runtime.Store, func() error) { return store, func() error { return nil } }
+	return func() (thread.Store, func() error) { return store, func() error { return nil } }
 }
 
-var stores = map[string]func(*testing.T) func() (runtime.Store, func() error){"mem": inMemory, "sqlite": onSQLite}
+var stores = map[string]func(*testing.T) func() (thread.Store, func() error){"mem": inMemory,
+	"sqlite": onSQLite}
 
 // counted notes which actions the bank was asked for.
 type counted struct {
@@ -78,52 +82,62 @@ func (c *counted) times(name string) int {
 	return int(n.(*atomic.Int32).Load())
 }
 
-func (c *counted) StartBrowsing(ctx context.Context, key string, in *bank.StartBrowsingInput) (*bank.StartBrowsingOutput, error) {
+func (c *counted) StartBrowsing(ctx context.Context, key string, in *bank.StartBrowsingInput) (
+	*bank.StartBrowsingOutput, error) {
 	c.count("start_browsing")
 	return c.ledger.StartBrowsing(ctx, key, in)
 }
 
-func (c *counted) GetTransactions(ctx context.Context, key string, in *bank.GetTransactionsInput) (*bank.GetTransactionsOutput, error) {
+func (c *counted) GetTransactions(ctx context.Context, key string, in *bank.GetTransactionsInput) (
+	*bank.GetTransactionsOutput, error) {
 	c.count(fmt.Sprint("get_transactions ", in.Page))
 	return c.ledger.GetTransactions(ctx, key, in)
 }
 
-func (c *counted) MarkAlertReviewed(ctx context.Context, key string, in *bank.MarkAlertReviewedInput) (*bank.MarkAlertReviewedOutput, error) {
+func (c *counted) MarkAlertReviewed(ctx context.Context, key string,
+	in *bank.MarkAlertReviewedInput) (*bank.MarkAlertReviewedOutput, error) {
 	c.count("mark_alert_reviewed " + in.Alert)
 	return c.ledger.MarkAlertReviewed(ctx, key, in)
 }
 
-func (c *counted) LookupIban(ctx context.Context, key string, in *bank.LookupIbanInput) (*bank.LookupIbanOutput, error) {
+func (c *counted) LookupIban(ctx context.Context, key string, in *bank.LookupIbanInput) (
+	*bank.LookupIbanOutput, error) {
 	c.count("lookup_iban")
 	return c.ledger.LookupIban(ctx, key, in)
 }
 
-func (c *counted) CheckLimit(ctx context.Context, key string, in *bank.CheckLimitInput) (*bank.CheckLimitOutput, error) {
+func (c *counted) CheckLimit(ctx context.Context, key string, in *bank.CheckLimitInput) (
+	*bank.CheckLimitOutput, error) {
 	c.count("check_limit")
 	return c.ledger.CheckLimit(ctx, key, in)
 }
 
-func (c *counted) VerifyCode(ctx context.Context, key string, in *bank.VerifyCodeInput) (*bank.VerifyCodeOutput, error) {
+func (c *counted) VerifyCode(ctx context.Context, key string, in *bank.VerifyCodeInput) (
+	*bank.VerifyCodeOutput, error) {
 	c.count("verify_code")
 	return c.ledger.VerifyCode(ctx, key, in)
 }
 
-func (c *counted) ExecuteTransfer(ctx context.Context, key string, in *bank.ExecuteTransferInput) (*bank.ExecuteTransferOutput, error) {
+func (c *counted) ExecuteTransfer(ctx context.Context, key string, in *bank.ExecuteTransferInput) (
+	*bank.ExecuteTransferOutput, error) {
 	c.count("execute_transfer")
 	return c.ledger.ExecuteTransfer(ctx, key, in)
 }
 
-func (c *counted) BlockCard(ctx context.Context, key string, in *bank.BlockCardInput) (*bank.BlockCardOutput, error) {
+func (c *counted) BlockCard(ctx context.Context, key string, in *bank.BlockCardInput) (
+	*bank.BlockCardOutput, error) {
 	c.count("block_card")
 	return c.ledger.BlockCard(ctx, key, in)
 }
 
-func (c *counted) RequestNewCard(ctx context.Context, key string, in *bank.RequestNewCardInput) (*bank.RequestNewCardOutput, error) {
+func (c *counted) RequestNewCard(ctx context.Context, key string, in *bank.RequestNewCardInput) (
+	*bank.RequestNewCardOutput, error) {
 	c.count("request_new_card")
 	return c.ledger.RequestNewCard(ctx, key, in)
 }
 
-func (c *counted) PayBill(ctx context.Context, key string, in *bank.PayBillInput) (*bank.PayBillOutput, error) {
+func (c *counted) PayBill(ctx context.Context, key string, in *bank.PayBillInput) (
+	*bank.PayBillOutput, error) {
 	c.count("pay_bill")
 	return c.ledger.PayBill(ctx, key, in)
 }
@@ -131,7 +145,8 @@ func (c *counted) PayBill(ctx context.Context, key string, in *bank.PayBillInput
 // sometimes fails to understand one message, and understands two that no pattern does.
 type sometimes struct{ dialogue.Understander }
 
-func (s sometimes) Understand(ctx context.Context, key string, q dialogue.Query) ([]runtime.Command, error) {
+func (s sometimes) Understand(ctx context.Context, key string, q dialogue.Query) ([]runtime.Command,
+	error) {
 	if q.Text == "crash" {
 		return nil, errors.New("the model is not available")
 	}
@@ -145,7 +160,7 @@ func (s sometimes) Understand(ctx context.Context, key string, q dialogue.Query)
 }
 
 // serve opens a desk.
-func serve(t *testing.T, on func(*testing.T) func() (runtime.Store, func() error)) *counter {
+func serve(t *testing.T, on func(*testing.T) func() (thread.Store, func() error)) *counter {
 	t.Helper()
 	c := &counter{T: t, open: on(t), bank: &counted{ledger: newLedger(morning)}}
 	c.start()
@@ -166,7 +181,8 @@ func (c *counter) stop() {
 	assert.NoError(c, c.close())
 }
 
-// again ends the program and starts it on the same store. The ledger is another program, and goes on.
+// again ends the program and starts it on the same store. The ledger is another program, and goes
+// on.
 func (c *counter) again() {
 	c.stop()
 	c.start()
@@ -177,22 +193,24 @@ func (c *counter) says(text string) []string {
 	c.Helper()
 	turn, err := c.turn(text)
 	require.NoError(c, err, text)
-	return turn.Reply
+	return turn.Lines
 }
 
-func (c *counter) turn(text string) (*dialogue.Turn, error) {
+func (c *counter) turn(text string) (*chat.Turn, error) {
 	c.said++
-	return c.talk.Deliver(c.Context(), dialogue.Message{Thread: "desk", ID: fmt.Sprint("m", c.said), User: "ann", Text: text})
+	return c.talk.Deliver(c.Context(), chat.Message{Thread: "desk", ID: fmt.Sprint("m", c.said),
+		User: "ann", Text: text})
 }
 
-func (c *counter) status() runtime.Status {
+func (c *counter) status() thread.Status {
 	c.Helper()
 	t, err := c.talk.Engine.Thread(c.Context(), "desk")
 	require.NoError(c, err)
 	return t.Status()
 }
 
-// transcript runs the lines of a conversation and writes down what was said. After each line between is called.
+// transcript runs the lines of a conversation and writes down what was said. After each line
+// between is called.
 func transcript(c *counter, language, script string, between func()) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {
@@ -205,11 +223,13 @@ func transcript(c *counter, language, script string, between func()) string {
 		}
 		out.WriteString("> " + text + "\n")
 		c.said++
-		turn, err := c.talk.Deliver(c.Context(), dialogue.Message{Thread: "desk", ID: fmt.Sprint("m", c.said), User: "ann", Text: text, Language: language})
+		turn, err := c.talk.Deliver(c.Context(),
+			chat.Message{Thread: "desk", ID: fmt.Sprint("m", c.said), User: "ann", Text: text,
+				Metadata: map[string]string{"language": language}})
 		if err != nil {
 			fmt.Fprintf(&out, "! %s\n", runtime.CodeOf(err))
 		} else {
-			for _, reply := range turn.Reply {
+			for _, reply := range turn.Lines {
 				out.WriteString("  " + strings.ReplaceAll(reply, "\n", "\n  ") + "\n")
 			}
 		}
@@ -221,7 +241,8 @@ func transcript(c *counter, language, script string, between func()) string {
 	return out.String()
 }
 
-// The conversations of testdata, word by word, on both stores, and again with the program ended and started between any two lines.
+// The conversations of testdata, word by word, on both stores, and again with the program ended and
+// started between any two lines.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/conversations/*.txt")
@@ -240,9 +261,11 @@ func TestConversations(t *testing.T) {
 				return
 			}
 			assert.Equal(t, string(want), got)
-			assert.Equal(t, string(want), transcript(serve(t, inMemory), language, string(want), func() {}), "in memory")
+			assert.Equal(t, string(want), transcript(serve(t, inMemory), language, string(want),
+				func() {}), "in memory")
 			c = serve(t, onSQLite)
-			assert.Equal(t, string(want), transcript(c, language, string(want), c.again), "started again after every line")
+			assert.Equal(t, string(want), transcript(c, language, string(want), c.again),
+				"started again after every line")
 		})
 	}
 }
@@ -252,26 +275,34 @@ func TestChat(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "banking.db")
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("send 5 to Ann Lee\n"), &out))
-	require.NoError(t, run(t.Context(), []string{"-db", db}, strings.NewReader("\nNL91ABNA0417164300\ntea\nchecking\nno\n"), &out))
+	require.NoError(t, serveBank(t.Context(), []string{"-db", db},
+		strings.NewReader("send 5 to Ann Lee\n"), &out))
+	require.NoError(t, serveBank(t.Context(), []string{"-db", db},
+		strings.NewReader("\nNL91ABNA0417164300\ntea\nchecking\nno\n"), &out))
 	const first = hint + "\n> What is the IBAN of Ann Lee?\n> \n"
-	assert.Equal(t, first+"What is the IBAN of Ann Lee?\n> > What is it for?\n> From which account: checking, savings or investment?\n"+
-		"> Transfer 5.00 EUR to Ann Lee, NL91ABNA0417164300 (ABN AMRO), from your checking account, for tea?\n> I have not transferred anything.\n> \n", out.String())
-	require.Error(t, run(t.Context(), []string{"-db", filepath.Join(db, "none")}, strings.NewReader(""), &out))
-	require.Error(t, run(t.Context(), []string{"-none"}, strings.NewReader(""), &out))
-	require.NoError(t, run(t.Context(), []string{"-h"}, strings.NewReader(""), &out), "help was asked for")
+	assert.Equal(t, first+"What is the IBAN of Ann Lee?\n> > What is it for?\n> From which "+
+		"account: checking, savings or investment?\n"+
+		"> Transfer 5.00 EUR to Ann Lee, NL91ABNA0417164300 (ABN AMRO), from your checking "+
+		"account, for tea?\n> I have not transferred anything.\n> \n", out.String())
+	require.Error(t, serveBank(t.Context(), []string{"-db", filepath.Join(db, "none")},
+		strings.NewReader(""), &out))
+	require.Error(t, serveBank(t.Context(), []string{"-none"}, strings.NewReader(""), &out))
+	require.NoError(t, serveBank(t.Context(), []string{"-h"}, strings.NewReader(""), &out),
+		"help was asked for")
 }
 
-// TestConversationsAreTheUsersOwn: without -db they are in a directory that other users cannot read.
+// TestConversationsAreTheUsersOwn: without -db they are in a directory that other users cannot
+// read.
 func TestConversationsAreTheUsersOwn(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} { // of all systems
 		t.Setenv(name, home)
 	}
-	for _, want := range []string{hint + "\n> Who shall get the money?\n> \n", "Who shall get the money?\n> \n"} {
+	for _, want := range []string{hint + "\n> Who shall get the money?\n> \n",
+		"Who shall get the money?\n> \n"} {
 		var out strings.Builder
 		lines := map[bool]string{true: "transfer\n"}[strings.HasPrefix(want, hint)]
-		require.NoError(t, run(t.Context(), nil, strings.NewReader(lines), &out))
+		require.NoError(t, serveBank(t.Context(), nil, strings.NewReader(lines), &out))
 		assert.Equal(t, want, out.String())
 	}
 	dir, err := os.UserConfigDir()
@@ -295,20 +326,24 @@ func TestTheHintIsTrue(t *testing.T) {
 	}
 }
 
-// The program on a terminal after a colleague has taken the conversation over: it goes on in another one, at once and when it is started
-// again, and a question left open there is found.
+// The program on a terminal after a colleague has taken the conversation over: it goes on in
+// another one, at once and when it is started again, and a question left open there is found.
 func TestChatAfterAColleague(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "banking.db")
 	chat := func(user, lines string) string {
 		var out strings.Builder
-		require.NoError(t, run(t.Context(), []string{"-db", db, "-user", user}, strings.NewReader(lines), &out))
+		require.NoError(t, serveBank(t.Context(), []string{"-db", db, "-user", user},
+			strings.NewReader(lines), &out))
 		return out.String()
 	}
 	const colleague = "I pass you on to a colleague.\n"
-	assert.Equal(t, hint+"\n> "+colleague+"> "+another+"\nWho shall get the money?\n> "+colleague+"> \n", chat("ann", "a human please\ntransfer\na human please\n"))
-	assert.Equal(t, another+"\n"+hint+"\n> What is the IBAN of Ann Lee?\n> \n", chat("ann", "send 5 to Ann Lee\n"))
+	assert.Equal(t, hint+"\n> "+colleague+"> "+another+"\nWho shall get the money?\n> "+colleague+
+		"> \n", chat("ann", "a human please\ntransfer\na human please\n"))
+	assert.Equal(t, another+"\n"+hint+"\n> What is the IBAN of Ann Lee?\n> \n",
+		chat("ann", "send 5 to Ann Lee\n"))
 	assert.Equal(t, "What is the IBAN of Ann Lee?\n> Cancelled.\n> \n", chat("ann", "cancel\n"))
-	assert.Equal(t, hint+"\n> Who shall get the money?\n> \n", chat("ann-2", "transfer\n"), "one who is called as a conversation of another")
+	assert.Equal(t, hint+"\n> Who shall get the money?\n> \n", chat("ann-2", "transfer\n"),
+		"one who is called as a conversation of another")
 	assert.Equal(t, hint+"\n> Who shall get the money?\n> \n", chat("ann", "transfer\n"))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator"
-	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/dialogue"
+	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // What a framework of the same kind did wrong, found by running it. Here none of it happens.
@@ -32,7 +32,8 @@ func (c *counter) all(lines ...string) string {
 	return strings.Join(reply, "\n")
 }
 
-// Two effects stood before a question: the first ran again with the next message, and its text was said twice.
+// Two effects stood before a question: the first ran again with the next message, and its text was
+// said twice.
 func TestDefect1_EffectsBeforeAQuestion(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
@@ -56,7 +57,7 @@ func TestDefect2_NoMeansNo(t *testing.T) {
 		reply := c.all(lines...)
 		assert.Zero(t, c.bank.times(action), "%s: %s", action, reply)
 		assert.NotContains(t, reply, "Done")
-		assert.Equal(t, runtime.StatusIdle, c.status())
+		assert.Equal(t, thread.StatusIdle, c.status())
 	}
 }
 
@@ -89,8 +90,10 @@ func TestDefect4_AFailureIsNoSuccess(t *testing.T) {
 func TestDefect5_ValidatorsRun(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("send 20 to Ann Lee", "NL92ABNA0417164300"), "its check digits are wrong")
-	assert.Contains(t, c.all("cancel", "transfer", "Ann Lee", iban, "-5"), "How much shall I transfer?")
+	assert.Contains(t, c.all("send 20 to Ann Lee", "NL92ABNA0417164300"),
+		"its check digits are wrong")
+	assert.Contains(t, c.all("cancel", "transfer", "Ann Lee", iban, "-5"),
+		"How much shall I transfer?")
 	assert.Contains(t, c.all("0"), "How much shall I transfer?", "the least is a cent")
 	assert.Equal(t, "What is it for?", c.all("0.01"))
 }
@@ -114,7 +117,7 @@ func TestDefect7_EveryPage(t *testing.T) {
 		assert.Contains(t, c.all("yes"), fmt.Sprintf("Page %d of 4", page))
 		assert.Equal(t, 1, c.bank.times(fmt.Sprint("get_transactions ", page)))
 	}
-	assert.Equal(t, runtime.StatusIdle, c.status())
+	assert.Equal(t, thread.StatusIdle, c.status())
 }
 
 // One yes answered the question of the flow on top and that of the flow below.
@@ -139,7 +142,8 @@ func TestDefect9_OneValueOneSlot(t *testing.T) {
 	assert.Contains(t, c.all("Ann Lee"), "What is the IBAN of Ann Lee?")
 }
 
-// After a message that could not be understood the thread swallowed the next one, and took the old one again.
+// After a message that could not be understood the thread swallowed the next one, and took the old
+// one again.
 func TestDefect10_UnderstandingFails(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
@@ -158,7 +162,8 @@ func TestDefect11_NothingToCancel(t *testing.T) {
 	require.NoError(t, err)
 	const link = "type: link, flow: request_card,"
 	require.Equal(t, 1, strings.Count(string(src), link))
-	r := generator.Generate("routes.yaml", []byte(strings.Replace(string(src), link, "type: link, flow: request_crad,", 1)))
+	r := generator.Generate("routes.yaml",
+		[]byte(strings.Replace(string(src), link, "type: link, flow: request_crad,", 1)))
 	require.Nil(t, r.Files)
 	require.Len(t, r.Findings, 1)
 	assert.Equal(t, "FLOW_REF_FLOW", r.Findings[0].Rule)
@@ -181,11 +186,14 @@ func TestDefect13_EverythingIsHeard(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
 	c.all("transfer", "Ann Lee")
-	assert.Equal(t, "The account it goes to.\nWhat is the IBAN of Ann Lee?", c.all("what is an iban"))
-	assert.Equal(t, "I am only good with money.\nWhat is the IBAN of Ann Lee?", c.all("tell me a joke"))
-	assert.Equal(t, "beneficiary is now Bob Ray.\nWhat is the IBAN of Bob Ray?", c.all("change the beneficiary to Bob Ray"))
+	assert.Equal(t, "The account it goes to.\nWhat is the IBAN of Ann Lee?",
+		c.all("what is an iban"))
+	assert.Equal(t, "I am only good with money.\nWhat is the IBAN of Ann Lee?",
+		c.all("tell me a joke"))
+	assert.Equal(t, "beneficiary is now Bob Ray.\nWhat is the IBAN of Bob Ray?",
+		c.all("change the beneficiary to Bob Ray"))
 	assert.Contains(t, c.all("a human please"), "colleague")
-	assert.Equal(t, runtime.StatusHandedOff, c.status())
+	assert.Equal(t, thread.StatusHandedOff, c.status())
 }
 
 // What was said to one user was read by another one.
@@ -197,12 +205,14 @@ func TestDefect14_TwoUsers(t *testing.T) {
 		group.Go(func() {
 			name := "User " + string(rune('A'+n)) + "b"
 			for i, text := range []string{"transfer", name, iban} {
-				turn, err := c.talk.Deliver(c.Context(), dialogue.Message{Thread: fmt.Sprint("t", n), ID: strconv.Itoa(i), User: name, Text: text})
+				turn, err := c.talk.Deliver(c.Context(),
+					chat.Message{Thread: fmt.Sprint("t", n), ID: strconv.Itoa(i), User: name,
+						Text: text})
 				if !assert.NoError(t, err) {
 					return
 				}
 				if i == 1 {
-					assert.Equal(t, []string{"What is the IBAN of " + name + "?"}, turn.Reply)
+					assert.Equal(t, []string{"What is the IBAN of " + name + "?"}, turn.Lines)
 				}
 			}
 		})
@@ -219,9 +229,10 @@ func TestDefect15_TheSameMessageTwice(t *testing.T) {
 	replies := make([][]string, 4)
 	for n := range replies {
 		group.Go(func() {
-			turn, err := c.talk.Deliver(context.WithoutCancel(c.Context()), dialogue.Message{Thread: "desk", ID: "the-yes", User: "ann", Text: "yes"})
+			turn, err := c.talk.Deliver(context.WithoutCancel(c.Context()),
+				chat.Message{Thread: "desk", ID: "the-yes", User: "ann", Text: "yes"})
 			if assert.NoError(t, err) {
-				replies[n] = turn.Reply
+				replies[n] = turn.Lines
 			}
 		})
 	}
@@ -236,6 +247,7 @@ func TestDefect15_TheSameMessageTwice(t *testing.T) {
 func TestDefect16_TheFirstWishFirst(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Equal(t, "What are its last four digits?", c.all("block my debit card and send 30 to Ann Lee"))
+	assert.Equal(t, "What are its last four digits?",
+		c.all("block my debit card and send 30 to Ann Lee"))
 	assert.Contains(t, c.all("4412", "yes", "no"), "What is the IBAN of Ann Lee?")
 }

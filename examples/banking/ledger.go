@@ -18,8 +18,9 @@ const limit = 10_000
 // perPage is how many transactions a page shows.
 const perPage = 3
 
-// ledger is the bank behind the talk: it implements every action of routes.yaml. It keeps what it has done under the key of the action, so an
-// action that is run again after a crash finds what it did. A real bank keeps its books elsewhere; this one keeps them in memory.
+// ledger is the bank behind the talk: it implements every action of routes.yaml. It keeps what it
+// has done under the key of the action, so an action that is run again after a crash finds what it
+// did. A real bank keeps its books elsewhere; this one keeps them in memory.
 type ledger struct {
 	now func() time.Time
 
@@ -43,14 +44,17 @@ type transaction struct {
 
 // history is what happened on every account, the newest first.
 var history = []transaction{
-	{1, "Supermarket", -54.20}, {2, "Salary", 2450}, {3, "Rent", -890}, {5, "Coffee", -3.80}, {6, "Cinema", -18.50},
-	{9, "Electricity", -61.10}, {12, "Bookshop", -24.95}, {20, "Transfer from Ann", 120}, {26, "Restaurant", -47.30}, {40, "Insurance", -210},
+	{1, "Supermarket", -54.20}, {2, "Salary", 2450}, {3, "Rent", -890}, {5, "Coffee", -3.80},
+	{6, "Cinema", -18.50},
+	{9, "Electricity", -61.10}, {12, "Bookshop", -24.95}, {20, "Transfer from Ann", 120},
+	{26, "Restaurant", -47.30}, {40, "Insurance", -210},
 }
 
 func newLedger(now func() time.Time) *ledger {
 	return &ledger{
-		now:      now,
-		accounts: map[bank.Account]float64{bank.AccountChecking: 3847.52, bank.AccountSavings: 15230, bank.AccountInvestment: 42150.75},
+		now: now,
+		accounts: map[bank.Account]float64{bank.AccountChecking: 3847.52,
+			bank.AccountSavings: 15230, bank.AccountInvestment: 42150.75},
 		alerts: []alert{
 			{id: "a1", text: "Someone signed in from a new phone in Lisbon."},
 			{id: "a2", text: "The card ending in 4412 paid 812.00 EUR at an electronics shop."},
@@ -60,7 +64,8 @@ func newLedger(now func() time.Time) *ledger {
 	}
 }
 
-// once runs what must count once for a key: the same key again gets the same result. Refusals are not kept.
+// once runs what must count once for a key: the same key again gets the same result. Refusals are
+// not kept.
 func once[T any](l *ledger, key string, run func() (*T, error)) (*T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +89,8 @@ func (l *ledger) dated(prefix, key string, digits int) string {
 }
 
 // GetGreeting greets by the time of the day.
-func (l *ledger) GetGreeting(context.Context, string, *bank.GetGreetingInput) (*bank.GetGreetingOutput, error) {
+func (l *ledger) GetGreeting(context.Context, string, *bank.GetGreetingInput) (
+	*bank.GetGreetingOutput, error) {
 	greeting := "Good evening."
 	switch hour := l.now().Hour(); {
 	case hour < 12:
@@ -96,14 +102,16 @@ func (l *ledger) GetGreeting(context.Context, string, *bank.GetGreetingInput) (*
 }
 
 // GetBalance reads a balance.
-func (l *ledger) GetBalance(_ context.Context, _ string, in *bank.GetBalanceInput) (*bank.GetBalanceOutput, error) {
+func (l *ledger) GetBalance(_ context.Context, _ string, in *bank.GetBalanceInput) (
+	*bank.GetBalanceOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return &bank.GetBalanceOutput{Balance: l.accounts[in.Account], Currency: "EUR"}, nil
 }
 
 func within(period bank.Period) []transaction {
-	days := map[bank.Period]int{bank.PeriodLastWeek: 7, bank.PeriodLastMonth: 30, bank.PeriodAll: 10_000}[period]
+	days := map[bank.Period]int{bank.PeriodLastWeek: 7, bank.PeriodLastMonth: 30,
+		bank.PeriodAll: 10_000}[period]
 	for i, t := range history {
 		if t.days > days {
 			return history[:i]
@@ -113,13 +121,16 @@ func within(period bank.Period) []transaction {
 }
 
 // StartBrowsing counts what is there.
-func (l *ledger) StartBrowsing(_ context.Context, _ string, in *bank.StartBrowsingInput) (*bank.StartBrowsingOutput, error) {
+func (l *ledger) StartBrowsing(_ context.Context, _ string, in *bank.StartBrowsingInput) (
+	*bank.StartBrowsingOutput, error) {
 	total := len(within(in.Period))
-	return &bank.StartBrowsingOutput{Total: int64(total), Page: 1, Pages: int64((total + perPage - 1) / perPage)}, nil
+	return &bank.StartBrowsingOutput{Total: int64(total), Page: 1,
+		Pages: int64((total + perPage - 1) / perPage)}, nil
 }
 
 // GetTransactions reads a page. One that is not there is refused.
-func (l *ledger) GetTransactions(_ context.Context, _ string, in *bank.GetTransactionsInput) (*bank.GetTransactionsOutput, error) {
+func (l *ledger) GetTransactions(_ context.Context, _ string, in *bank.GetTransactionsInput) (
+	*bank.GetTransactionsOutput, error) {
 	all, from := within(in.Period), int(in.Page-1)*perPage
 	if from >= len(all) {
 		return nil, fmt.Errorf("there is no page %d", in.Page)
@@ -133,12 +144,14 @@ func (l *ledger) GetTransactions(_ context.Context, _ string, in *bank.GetTransa
 }
 
 // NextPage turns the page.
-func (l *ledger) NextPage(_ context.Context, _ string, in *bank.NextPageInput) (*bank.NextPageOutput, error) {
+func (l *ledger) NextPage(_ context.Context, _ string, in *bank.NextPageInput) (
+	*bank.NextPageOutput, error) {
 	return &bank.NextPageOutput{Page: in.Page + 1}, nil
 }
 
 // CountAlerts counts those nobody has looked at.
-func (l *ledger) CountAlerts(context.Context, string, *bank.CountAlertsInput) (*bank.CountAlertsOutput, error) {
+func (l *ledger) CountAlerts(context.Context, string, *bank.CountAlertsInput) (
+	*bank.CountAlertsOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var n int64
@@ -151,7 +164,8 @@ func (l *ledger) CountAlerts(context.Context, string, *bank.CountAlertsInput) (*
 }
 
 // GetNextAlert reads the first one nobody has looked at.
-func (l *ledger) GetNextAlert(context.Context, string, *bank.GetNextAlertInput) (*bank.GetNextAlertOutput, error) {
+func (l *ledger) GetNextAlert(context.Context, string, *bank.GetNextAlertInput) (
+	*bank.GetNextAlertOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.alerts {
@@ -163,7 +177,8 @@ func (l *ledger) GetNextAlert(context.Context, string, *bank.GetNextAlertInput) 
 }
 
 // MarkAlertReviewed notes that an alert was looked at. Marking it again changes nothing.
-func (l *ledger) MarkAlertReviewed(_ context.Context, key string, in *bank.MarkAlertReviewedInput) (*bank.MarkAlertReviewedOutput, error) {
+func (l *ledger) MarkAlertReviewed(_ context.Context, key string, in *bank.MarkAlertReviewedInput) (
+	*bank.MarkAlertReviewedOutput, error) {
 	return once(l, key, func() (*bank.MarkAlertReviewedOutput, error) {
 		for i := range l.alerts {
 			if l.alerts[i].id == in.Alert {

@@ -1,11 +1,13 @@
-// Command banking is a chat with a bank: balances and transactions, transfers with a second factor, bills, cards, security alerts. Its flows are in
-// routes.yaml; the program adds what moves money and what a value must be like. It needs no key: messages are understood by patterns.
+// Command banking is a chat with a bank: balances and transactions, transfers with a second factor,
+// bills, cards, security alerts. Its flows are in routes.yaml; the program adds what moves money
+// and what a value must be like. It needs no key: messages are understood by patterns.
 //
 //	go run ./examples/banking
 //
-// Stop it at any moment, in the middle of a transfer, and start it again: it goes on where it was. The
-// conversations are in routegen-banking/banking.db of the user's configuration directory, which only
-// the user may read; -db names another file. The ledger is in memory, so its accounts begin anew.
+// Stop it at any moment, in the middle of a transfer, and start it again: it goes on where it was.
+// The conversations are in routegen-banking/banking.db of the user's configuration directory, which
+// only the user may read; -db names another file. The ledger is in memory, so its accounts begin
+// anew.
 package main
 
 import (
@@ -23,6 +25,7 @@ import (
 
 	"github.com/routegen/routegen/examples/banking/bank"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/dialogue"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -31,14 +34,16 @@ import (
 //go:generate go run ../../cmd/routegen generate
 
 func main() {
-	if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
+	if err := serveBank(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func serveBank(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("banking", flag.ContinueOnError)
-	db := flags.String("db", "", "file that keeps the conversations (default routegen-banking/banking.db of the user's configuration directory)")
+	db := flags.String("db", "",
+		"file that keeps the conversations (default routegen-banking/banking.db of the user's "+
+			"configuration directory)")
 	user := flags.String("user", "customer", "whose conversation it is")
 	language := flags.String("language", "", "en or es")
 	if err := flags.Parse(args); err != nil {
@@ -58,7 +63,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
+	//nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
+	defer store.Close()
 	understand, err := dialogue.NewPatterns(patterns(), nil)
 	if err != nil {
 		return err
@@ -68,7 +74,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	defer talk.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
-	return chat(ctx, talk, dialogue.Message{Thread: *user, User: *user, Language: *language}, in, out)
+	return converse(ctx, talk, chat.Message{Thread: *user, User: *user,
+		Metadata: map[string]string{"language": *language}}, in, out)
 }
 
 // ownFile returns the file for the conversations of the current user. It makes the directory.
@@ -81,9 +88,12 @@ func ownFile() (string, error) {
 	return filepath.Join(dir, "banking.db"), os.MkdirAll(dir, 0o700)
 }
 
-// open makes the conversations over a store, of what the bank does and how customers are understood.
-func open(ctx context.Context, store runtime.Store, actions bank.Actions, understand dialogue.Understander) (*dialogue.Conversation, error) {
-	machine, err := dialogue.New(bank.NewDialogue(actions, rules{}), dialogue.Config{Understand: understand})
+// open makes the conversations over a store, of what the bank does and how customers are
+// understood.
+func open(ctx context.Context, store thread.Store, actions bank.Actions,
+	understand dialogue.Understander) (*chat.Conversation, error) {
+	machine, err := dialogue.New(bank.NewDialogue(actions, rules{}),
+		dialogue.Config{Understand: understand})
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +101,13 @@ func open(ctx context.Context, store runtime.Store, actions bank.Actions, unders
 	if err != nil {
 		return nil, err
 	}
-	return &dialogue.Conversation{Engine: engine}, nil
+	return &chat.Conversation{Engine: engine, Machine: machine}, nil
 }
 
-// chat takes the customer's lines until there are no more. A conversation that a colleague has taken over is over here: the next line begins
-// another one.
-func chat(ctx context.Context, c *dialogue.Conversation, m dialogue.Message, in io.Reader, to io.Writer) error {
+// converse takes the customer's lines until there are no more. A conversation that a colleague has
+// taken over is over here: the next line begins another one.
+func converse(ctx context.Context, c *chat.Conversation, m chat.Message, in io.Reader,
+	to io.Writer) error {
 	out := bufio.NewWriter(to)
 	t, taken, err := latest(ctx, c.Engine, &m)
 	switch {
@@ -128,14 +139,15 @@ func chat(ctx context.Context, c *dialogue.Conversation, m dialogue.Message, in 
 			fmt.Fprintln(out, err)
 			continue
 		}
-		for _, text := range turn.Reply {
+		for _, text := range turn.Lines {
 			fmt.Fprintln(out, text)
 		}
 	}
 }
 
 // deliver gives a line to the customer's conversation, or to a new one when a colleague has that.
-func deliver(ctx context.Context, c *dialogue.Conversation, m *dialogue.Message, out *bufio.Writer) (*dialogue.Turn, error) {
+func deliver(ctx context.Context, c *chat.Conversation, m *chat.Message,
+	out *bufio.Writer) (*chat.Turn, error) {
 	turn, err := c.Deliver(ctx, *m)
 	if runtime.CodeOf(err) != runtime.CodeNotWaiting {
 		return turn, err
@@ -152,9 +164,11 @@ const hint = `(Try: balance, transactions, transfer, quick transfer, pay a bill,
 
 const another = "(A colleague goes on with our conversation. This is a new one.)"
 
-// latest has a message go to the last conversation of its user: the first that no colleague has taken over. It is named after the user, and
-// those after it are numbered. t is its thread at rest, nil when nothing was said in it yet; taken: there is one before it.
-func latest(ctx context.Context, e *thread.Engine, m *dialogue.Message) (t *runtime.Thread, taken bool, err error) {
+// latest has a message go to the last conversation of its user: the first that no colleague has
+// taken over. It is named after the user, and those after it are numbered. t is its thread at rest,
+// nil when nothing was said in it yet; taken: there is one before it.
+func latest(ctx context.Context, e *thread.Engine, m *chat.Message) (t *thread.Thread,
+	taken bool, err error) {
 	for n := 1; ; n++ {
 		if m.Thread = m.User; n > 1 {
 			m.Thread = fmt.Sprintf("%s-%d", m.User, n)
@@ -166,7 +180,7 @@ func latest(ctx context.Context, e *thread.Engine, m *dialogue.Message) (t *runt
 		case err != nil:
 			return nil, taken, err
 		case t.User != m.User: // of one who is called so
-		case t.Status() == runtime.StatusHandedOff:
+		case t.Status() == thread.StatusHandedOff:
 			taken = true
 		default:
 			return t, taken, nil

@@ -8,16 +8,19 @@ import (
 	"unicode"
 )
 
-// rules are the validators of routes.yaml. Each returns the value as it is kept, or says why it is refused.
+// rules are the validators of routes.yaml. Each returns the value as it is kept, or says why it is
+// refused.
 type rules struct{}
 
 // lengths are those of an IBAN by country.
 var lengths = map[string]int{
-	"AT": 20, "BE": 16, "CH": 21, "DE": 22, "DK": 18, "ES": 24, "FI": 18, "FR": 27, "GB": 22, "IE": 22, "IT": 27, "LU": 20, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "SE": 24,
+	"AT": 20, "BE": 16, "CH": 21, "DE": 22, "DK": 18, "ES": 24, "FI": 18, "FR": 27, "GB": 22,
+	"IE": 22, "IT": 27, "LU": 20, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "SE": 24,
 }
 
-// Iban takes an IBAN in any grouping and keeps it without spaces, in capitals. The check is that of ISO 13616: the first four characters
-// go to the end, letters become numbers from 10 on, and the whole leaves 1 when it is divided by 97.
+// Iban takes an IBAN in any grouping and keeps it without spaces, in capitals. The check is that of
+// ISO 13616: the first four characters go to the end, letters become numbers from 10 on, and the
+// whole leaves 1 when it is divided by 97.
 func (rules) Iban(_ context.Context, value string) (string, error) {
 	iban := strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(value), " ", ""))
 	if len(iban) < 4 {

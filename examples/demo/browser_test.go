@@ -24,22 +24,25 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
-// patience is how long a test waits for what has to come. It is no measure of anything: on a machine that has little time for the browser only
-// a test that fails takes so long.
+// patience is how long a test waits for what has to come. It is no measure of anything: on a
+// machine that has little time for the browser only a test that fails takes so long.
 const patience = 3 * time.Minute
 
-// chromium finds a browser. Where there is none the test is skipped, but fails where ROUTEGEN_BROWSER says that there has to be one, as .ci/run does.
+// chromium finds a browser. Where there is none the test is skipped, but fails where
+// ROUTEGEN_BROWSER says that there has to be one, as .ci/run does.
 func chromium(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome",
+		"google-chrome-stable", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const nobody = "there is no Chromium here, so nobody looked at the page. .ci/chromium installs it on Debian."
+	const nobody = "there is no Chromium here, so nobody looked at the page. .ci/chromium " +
+		"installs it on Debian."
 	if os.Getenv("ROUTEGEN_BROWSER") == "required" {
 		t.Fatal("ROUTEGEN_BROWSER=required, but " + nobody)
 	}
@@ -50,17 +53,20 @@ func chromium(t *testing.T) string {
 // browser is one Chromium for all tests of this package, started when the first asks for it.
 var browser struct {
 	sync.Mutex
-	ctx   context.Context //nolint:containedctx // chromedp's handle of a browser; it ends when that is gone
+	//nolint:containedctx // chromedp's handle of a browser; it ends when that is gone
+	ctx   context.Context
 	close func()
 }
 
-// started returns the browser. Chromium crashes now and then, at its start above all: then it is started again.
+// started returns the browser. Chromium crashes now and then, at its start above all: then it is
+// started again.
 func started(t *testing.T) context.Context {
 	t.Helper()
 	path := chromium(t)
 	browser.Lock()
 	defer browser.Unlock()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.Flag("hide-scrollbars", true))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -72,7 +78,8 @@ func started(t *testing.T) context.Context {
 		}
 		allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, leave := chromedp.NewContext(allocated)
-		browser.ctx, browser.close = ctx, func() { leave(); stop() } //nolint:fatcontext // the last one is used
+		//nolint:fatcontext // the last one is used
+		browser.ctx, browser.close = ctx, func() { leave(); stop() }
 		if err = chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 			leave()
 		}
@@ -93,10 +100,11 @@ type demo struct {
 	*testing.T
 	page   string // its address, with the token
 	base   string
-	client *web.Client // of the first place
+	client *client.Client // of the first place
 }
 
-// start runs the program, with models that need no time to think, until the test ends. All its threads wait when it returns.
+// start runs the program, with models that need no time to think, until the test ends. All its
+// threads wait when it returns.
 func start(t *testing.T) *demo {
 	t.Helper()
 	d := startAt(t, "0s")
@@ -116,7 +124,8 @@ func startIn(t *testing.T, folder, pace string) *demo {
 	ctx, cancel := context.WithCancel(context.Background())
 	pages, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-open=false", "-pace", pace, "-folder", folder}, io.Discard, func(page string) { pages <- page })
+		ended <- runDemo(ctx, []string{"-open=false", "-pace", pace, "-folder", folder}, io.Discard,
+			func(page string) { pages <- page })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -128,7 +137,8 @@ func startIn(t *testing.T, folder, pace string) *demo {
 	case found := <-pages:
 		base, fragment, _ := strings.Cut(found, "#")
 		token, _, _ := strings.Cut(strings.TrimPrefix(fragment, "token="), "&")
-		return &demo{T: t, page: found, base: base, client: &web.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
+		return &demo{T: t, page: found, base: base,
+			client: &client.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
 	case err := <-ended:
 		ended <- err
 		require.NoError(t, err)
@@ -155,8 +165,10 @@ func (d *demo) open(address, look string, wide, high int64) *tab {
 	_, err1 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	_, err2 := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
 	scheme := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: look}
-	_, err3 := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{scheme}})
-	_, err4 := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: toasts})
+	_, err3 := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{scheme}})
+	_, err4 := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: toasts})
 	require.NoError(d, errors.Join(err1, err2, err3, err4))
 	var options []chromedp.EmulateViewportOption
 	if wide < 600 {
@@ -176,7 +188,8 @@ const toasts = `window.toasts = [];
 	new MutationObserver((all) => all.forEach((change) => change.addedNodes.forEach((e) => { if (e.matches?.(".toast")) window.toasts.push(e.className + ": " + e.textContent) })))
 		.observe(document, {subtree: true, childList: true});`
 
-// told waits until the page has said a text for a moment, and forgets it then. bad is for what went wrong.
+// told waits until the page has said a text for a moment, and forgets it then. bad is for what went
+// wrong.
 func (b *tab) told(bad bool, text string) {
 	b.Helper()
 	class := "toast: "
@@ -186,7 +199,8 @@ func (b *tab) told(bad bool, text string) {
 	quoted, err := json.Marshal(class + text)
 	require.NoError(b, err)
 	b.wait(`window.toasts.some((said) => said.startsWith(` + string(quoted) + `))`)
-	eval[bool](b, `document.querySelectorAll(".toast").forEach((t) => t.remove()) || window.toasts.splice(0).length > 0`)
+	eval[bool](b,
+		`document.querySelectorAll(".toast").forEach((t) => t.remove()) || window.toasts.splice(0).length > 0`)
 }
 
 // hear notes what goes wrong in the page, and how much it loads.
@@ -195,13 +209,15 @@ func (b *tab) hear(event any) {
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		b.faults = append(b.faults, fmt.Sprintf("%s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+		b.faults = append(b.faults, fmt.Sprintf("%s %+v", e.ExceptionDetails.Text,
+			e.ExceptionDetails.Exception))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError {
 			b.faults = append(b.faults, fmt.Sprintf("console: %+v", e.Args))
 		}
 	case *cdplog.EventEntryAdded:
-		if e.Entry.Source == cdplog.EntrySourceSecurity || e.Entry.Source == cdplog.EntrySourceJavascript {
+		if e.Entry.Source == cdplog.EntrySourceSecurity ||
+			e.Entry.Source == cdplog.EntrySourceJavascript {
 			b.faults = append(b.faults, e.Entry.Text)
 		}
 	case *network.EventLoadingFinished:
@@ -226,7 +242,8 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// wait returns when an expression is true. It looks whenever the page changes, and now and then, since not everything that changes tells.
+// wait returns when an expression is true. It looks whenever the page changes, and now and then,
+// since not everything that changes tells.
 func (b *tab) wait(expression string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -240,7 +257,9 @@ func (b *tab) wait(expression string) {
 		eyes.observe(document, all);
 	})`, chromedp.EvalAwaitPromise))
 	if err != nil {
-		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href.replace(/token=[^&]*/, "") + "\n" + document.querySelector("dialog, main").innerText`))
+		text, _ := chromedp.Run(b.ctx,
+			chromedp.Evaluate[string](
+				`location.href.replace(/token=[^&]*/, "") + "\n" + document.querySelector("dialog, main").innerText`))
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		require.NoError(b, err, "waiting for %s\n%.900s\n%v", expression, text, b.faults)
@@ -252,7 +271,8 @@ func (b *tab) sees(selector, text string) {
 	b.Helper()
 	quoted, err := json.Marshal(text)
 	require.NoError(b, err)
-	b.wait(`[...document.querySelectorAll(` + "`" + selector + "`" + `)].some((e) => e.textContent.includes(` + string(quoted) + `))`)
+	b.wait(`[...document.querySelectorAll(` + "`" + selector + "`" +
+		`)].some((e) => e.textContent.includes(` + string(quoted) + `))`)
 }
 
 // click clicks an element as a person does, when it is there and moves no more.
@@ -260,7 +280,8 @@ func (b *tab) click(selector string) {
 	b.Helper()
 	b.wait("document.querySelector(`" + selector + "`)")
 	b.do(chromedp.ScrollIntoView(chromedp.CSS(selector)))
-	eval[bool](b, "new Promise((done) => { const look = (was) => { const r = document.querySelector(`"+selector+"`)?.getBoundingClientRect(), "+
+	eval[bool](b, "new Promise((done) => { const look = (was) => { const r = "+
+		"document.querySelector(`"+selector+"`)?.getBoundingClientRect(), "+
 		`now = JSON.stringify(r ?? ""); if (now === was) done(true); else setTimeout(look, 30, now) }; look() })`)
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
@@ -278,7 +299,8 @@ func (b *tab) shot(name string) {
 	if folder == "" {
 		return
 	}
-	eval[bool](b, `document.querySelectorAll(".toast").forEach((t) => t.remove()) || document.fonts.ready.then(() => true)`)
+	eval[bool](b,
+		`document.querySelectorAll(".toast").forEach((t) => t.remove()) || document.fonts.ready.then(() => true)`)
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	require.NoError(b, err)
 	require.NoError(b, os.MkdirAll(folder, 0o755))
@@ -299,11 +321,13 @@ func scroll(selector string) chromedp.Action[chromedp.Void] {
 func (b *tab) fill(selector, text string) {
 	b.Helper()
 	b.wait("document.querySelector(`" + selector + "`)")
-	eval[bool](b, "(() => { const e = document.querySelector(`"+selector+"`); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+	eval[bool](b, "(() => { const e = document.querySelector(`"+selector+
+		"`); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
 	b.write(selector, text)
 }
 
-// contrast is how well a colour can be told from another, as WCAG counts: 1 for none, 21 at most. The colours are what two shapes are filled with.
+// contrast is how well a colour can be told from another, as WCAG counts: 1 for none, 21 at most.
+// The colours are what two shapes are filled with.
 func (b *tab) contrast(one, two string) float64 {
 	b.Helper()
 	return eval[float64](b, "(() => { const [a, b] = [`"+one+"`, `"+two+"`].map((selector) => {"+`

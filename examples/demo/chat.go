@@ -10,37 +10,50 @@ import (
 
 	"github.com/routegen/routegen/examples/inspection/routes"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/agent"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/agui"
+	"github.com/routegen/routegen/runtime/web/control"
+	"github.com/routegen/routegen/runtime/web/socket"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// openInspection opens the conversation of inspection, with tools in memory: general hands over, reporting asks what it does not know, and a
-// person approves the final report.
-func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (web.Config, error) {
+// openInspection opens the conversation of inspection, with tools in memory: general hands over,
+// reporting asks what it does not know, and a person approves the final report.
+func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (web.Config,
+	error) {
 	model := slow(llmtest.NewModel(llmtest.Reply{Give: inspectionScript, Ever: true}))
 	program := routes.New(inspectors{model})
-	machine, err := workflow.New(program, workflow.Config{Conversation: true, Servers: inspectionTools()})
+	machine, err := workflow.New(program,
+		workflow.Config{Conversation: true, Servers: inspectionTools()})
 	if err != nil {
 		return web.Config{}, err
 	}
-	if p.engine, err = thread.Open(ctx, p.store, thread.Config{Owner: "demo"}, machine); err != nil {
+	if p.engine, err = thread.Open(ctx, p.store, thread.Config{Owner: "demo"},
+		machine); err != nil {
 		return web.Config{}, err
 	}
-	talk := &workflow.Conversation{
-		Engine: p.engine, Machine: machine, Cancel: []string{"cancel"}, Skip: []string{"skip"}, Cancelled: "Cancelled.",
-		Begin: func(m workflow.Message, last json.RawMessage) (runtime.Record, error) {
+	talk := &chat.Conversation{
+		Engine: p.engine, Machine: machine, Cancel: []string{"cancel"}, Skip: []string{"skip"},
+		Cancelled: "Cancelled.",
+		Begin: func(m chat.Message, last json.RawMessage) (thread.Begin, error) {
 			var turn map[string]routes.Reply
 			_ = json.Unmarshal(last, &turn) // before the first turn there is nothing
-			return &routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said}, nil
+			return machine.BeginTurn(
+				&routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said})
 		},
 	}
-	for _, said := range [][]string{{"fish-stall", "a report on the fish stall"}, {"bakery", "a report on the bakery", "Jansen, kept at 4 degrees"}, {"rules", "what is the rule for fish?"}} {
+	for _, said := range [][]string{{"fish-stall", "a report on the fish stall"},
+		{"bakery", "a report on the bakery", "Jansen, kept at 4 degrees"},
+		{"rules", "what is the rule for fish?"}} {
 		p.seeds = append(p.seeds, func(ctx context.Context) error {
 			for _, text := range said[1:] {
-				if _, err := talk.Deliver(ctx, workflow.Message{Thread: said[0], User: you, Text: text}); err != nil {
+				if _, err := talk.Deliver(ctx, chat.Message{Thread: said[0], User: you,
+					Text: text}); err != nil {
 					return err
 				}
 			}
@@ -48,15 +61,19 @@ func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Mode
 		})
 	}
 	return web.Config{
-		Rerouter: machine, Conversation: talk,
-		Programs: map[string]web.Program{workflow.Name: {Title: "Inspection", Generated: program}},
+		Conversation: talk,
+		//nolint:contextcheck // calls have their own
+		Doors: []web.Door{socket.Door(), agui.Door(), control.Reroutes(machine)},
+		Programs: map[string]web.Program{workflow.Name: {Title: "Inspection",
+			Generated: program}},
 	}, nil
 }
 
 // inspectors are the handlers of the nodes: in each a model leads the talk.
 type inspectors struct{ model llm.Model }
 
-func (a inspectors) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (*routes.GeneralRouting, error) {
+func (a inspectors) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (
+	*routes.GeneralRouting, error) {
 	to, reply, err := a.talk(ctx, *q)
 	out := &routes.GeneralRouting{Reply: reply}
 	switch to {
@@ -70,31 +87,37 @@ func (a inspectors) General(ctx context.Context, _ runtime.Call, q *routes.Gener
 	return out, err
 }
 
-func (a inspectors) Regulation(ctx context.Context, _ runtime.Call, q *routes.RegulationRequest) (*routes.RegulationRouting, error) {
+func (a inspectors) Regulation(ctx context.Context, _ runtime.Call, q *routes.RegulationRequest) (
+	*routes.RegulationRouting, error) {
 	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
 	return &routes.RegulationRouting{Reply: reply}, err
 }
 
-func (a inspectors) History(ctx context.Context, _ runtime.Call, q *routes.HistoryRequest) (*routes.HistoryRouting, error) {
+func (a inspectors) History(ctx context.Context, _ runtime.Call, q *routes.HistoryRequest) (
+	*routes.HistoryRouting, error) {
 	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
 	return &routes.HistoryRouting{Reply: reply}, err
 }
 
-func (a inspectors) Reporting(ctx context.Context, _ runtime.Call, q *routes.ReportingRequest) (*routes.ReportingRouting, error) {
+func (a inspectors) Reporting(ctx context.Context, _ runtime.Call, q *routes.ReportingRequest) (
+	*routes.ReportingRouting, error) {
 	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
 	return &routes.ReportingRouting{Reply: reply}, err
 }
 
-func (a inspectors) talk(ctx context.Context, q routes.GeneralRequest) (to string, reply *routes.Reply, err error) {
-	out, err := workflow.Talk{Model: a.model, Text: q.Text}.Run(ctx)
+func (a inspectors) talk(ctx context.Context, q routes.GeneralRequest) (to string,
+	reply *routes.Reply, err error) {
+	out, err := workflow.RunTalk(ctx, agent.Talk{Model: a.model, Text: q.Text})
 	switch {
 	case err != nil:
 		return "", nil, err
 	case out.Transfer != "":
 		return out.Transfer, nil, nil
 	}
-	said := slices.Concat(q.Said, []routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
-	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(ctx, "reply", out.Reply)
+	said := slices.Concat(q.Said,
+		[]routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
+	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(
+		ctx, "reply", out.Reply)
 }
 
 // tools is a fixed list.
@@ -111,17 +134,24 @@ type report struct {
 
 func inspectionTools() map[string]llm.Tools {
 	fixed := func(text string) func(context.Context, json.RawMessage) (json.RawMessage, error) {
-		return func(context.Context, json.RawMessage) (json.RawMessage, error) { return runtime.Encode(text) }
+		return func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return runtime.Encode(text)
+		}
 	}
 	return map[string]llm.Tools{
-		"regulation": tools{{Name: "search_regulations", Description: "Finds rules.", Call: fixed("Chilled fish is kept at 4 degrees or less (article 4).")}},
-		"history":    tools{{Name: "get_inspection_history", Description: "Finds earlier inspections.", Call: fixed("Two visits: March 12, fine; June 3, a warning.")}},
+		"regulation": tools{{Name: "search_regulations", Description: "Finds rules.",
+			Call: fixed("Chilled fish is kept at 4 degrees or less (article 4).")}},
+		"history": tools{{Name: "get_inspection_history",
+			Description: "Finds earlier inspections.", Call: fixed("Two visits: March 12, fine; " +
+				"June 3, a warning.")}},
 		"reporting": tools{{
 			Name: "generate_final_report", Description: "Writes the final report and mails it.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"company":{"type":"string","title":"Company"},"finding":{"type":"string","title":"Finding"},` +
-				`"severe":{"type":"boolean","title":"Severe"}},"required":["company","finding","severe"],"additionalProperties":false}`),
+			Schema: json.RawMessage(
+				`{"type":"object","properties":{"company":{"type":"string","title":"Company"},"finding":{"type":"string","title":"Finding"},` +
+					`"severe":{"type":"boolean","title":"Severe"}},"required":["company","finding","severe"],"additionalProperties":false}`),
 			Call: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-				return runtime.Encode(fmt.Sprintf("Report R-%.3x is written and mailed.", sha256.Sum256([]byte(workflow.ToolKey(ctx)))))
+				return runtime.Encode(fmt.Sprintf("Report R-%.3x is written and mailed.",
+					sha256.Sum256([]byte(agent.ToolKey(ctx)))))
 			},
 		}},
 	}
@@ -132,15 +162,19 @@ func inspectionScript(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]
 	has := func(tool string) bool {
-		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool { return strings.HasPrefix(t.Name, tool) })
+		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool {
+			return strings.HasPrefix(t.Name, tool)
+		})
 	}
 	call := func(tool string, args any) (llm.Response, error) {
 		data, err := runtime.Encode(args)
-		return llm.Response{Calls: []llm.ToolCall{{ID: fmt.Sprintf("call-%d", len(turns)), Name: tool, Args: data}}}, err
+		return llm.Response{Calls: []llm.ToolCall{{ID: fmt.Sprintf("call-%d", len(turns)),
+			Name: tool, Args: data}}}, err
 	}
 	switch {
 	case has("transfer_to_"):
-		for word, to := range map[string]string{"report": "reporting", "rule": "regulation", "earlier": "history"} {
+		for word, to := range map[string]string{"report": "reporting", "rule": "regulation",
+			"earlier": "history"} {
 			if strings.Contains(last.Text, word) {
 				return call("transfer_to_"+to, map[string]string{"reason": "it is about a " + word})
 			}
@@ -148,12 +182,14 @@ func inspectionScript(_ context.Context, r llm.Request) (llm.Response, error) {
 		return llm.Response{Text: "Ask me for a report, a rule or an earlier visit."}, nil
 	case len(last.Results) == 0 && has("request_clarification"):
 		return call("request_clarification", map[string]any{"questions": []map[string]any{
-			{"question": "Which company is it?"}, {"question": "How was the food kept?", "options": []string{"chilled", "not chilled"}},
+			{"question": "Which company is it?"},
+			{"question": "How was the food kept?", "options": []string{"chilled", "not chilled"}},
 		}})
 	case len(last.Results) == 0:
 		return call(r.Tools[0].Name, struct{}{})
 	case turns[len(turns)-2].Calls[0].Name == "request_clarification":
-		return call("generate_final_report", report{Company: "Jansen", Finding: last.Results[0].Text()})
+		return call("generate_final_report",
+			report{Company: "Jansen", Finding: last.Results[0].String()})
 	}
-	return llm.Response{Text: last.Results[0].Text()}, nil
+	return llm.Response{Text: last.Results[0].String()}, nil
 }

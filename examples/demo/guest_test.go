@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 )
 
@@ -25,10 +25,12 @@ func (d *demo) guest(g web.Grant) *tab {
 	return d.open(d.base+"#token="+made.Token, "light", 1280, 860)
 }
 
-// offers returns the labels of what can be pressed now, in the head of the thread and in its question.
+// offers returns the labels of what can be pressed now, in the head of the thread and in its
+// question.
 func (b *tab) offers() []string {
 	b.Helper()
-	return eval[[]string](b, `[...document.querySelectorAll(".acts button, .question button, .say button")]
+	return eval[[]string](b,
+		`[...document.querySelectorAll(".acts button, .question button, .say button")]
 		.filter((e) => e.checkVisibility() && !e.disabled).map((e) => e.textContent)`)
 }
 
@@ -43,12 +45,16 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	b.sees(".node.here", "Ticket Agents")
 	b.shot("guest-view")
 	assert.Empty(t, b.offers())
-	assert.Zero(t, eval[int](b, `document.querySelectorAll("form.answer :enabled:not(fieldset, option)").length`))
-	assert.Zero(t, eval[int](b, `document.querySelectorAll(".node.lit").length`), "nowhere to send it to")
+	assert.Zero(t, eval[int](b,
+		`document.querySelectorAll("form.answer :enabled:not(fieldset, option)").length`))
+	assert.Zero(t, eval[int](b, `document.querySelectorAll(".node.lit").length`),
+		"nowhere to send it to")
 	for selector, why := range map[string]string{
-		"[data-act=pause]": "pause it", "[data-act=end]": "end it", "form.answer [type=submit]": "answer", ".claim": "answer",
+		"[data-act=pause]": "pause it", "[data-act=end]": "end it",
+		"form.answer [type=submit]": "answer", ".claim": "answer",
 	} {
-		assert.Equal(t, "Your token does not let you "+why+".", eval[string](b, "document.querySelector(`"+selector+"`).title"), selector)
+		assert.Equal(t, "Your token does not let you "+why+".",
+			eval[string](b, "document.querySelector(`"+selector+"`).title"), selector)
 	}
 	b.sees(".question .barred", "does not let you answer")
 	for _, key := range []string{"\x1b", "p"} {
@@ -60,16 +66,20 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	assert.True(t, eval[bool](b, `document.querySelector(".routed").hidden`))
 	b.do(chromedp.KeyEvent("?"))
 	b.sees("dialog", "a step back and forward in its history")
-	assert.NotContains(t, eval[string](b, `document.querySelector("dialog").textContent`), "pause the thread")
+	assert.NotContains(t, eval[string](b, `document.querySelector("dialog").textContent`),
+		"pause the thread")
 	assert.Equal(t, before, d.thread(thread).Version)
 	b.do(chromedp.KeyEvent("\x1b"), chromedp.EmulateViewport(390, 844))
-	b.wait(`document.querySelector(".top").offsetHeight === 52`) // there are no places for a guest, and no room for them
+	// there are no places for a guest, and no room for them
+	b.wait(`document.querySelector(".top").offsetHeight === 52`)
 	b.shot("guest-phone")
 
-	b = d.guest(web.Grant{Thread: thread, Actions: []string{"view", "answer", "escape", "cancel"}}) // the control
+	// the control
+	b = d.guest(web.Grant{Thread: thread, Actions: []string{"view", "answer", "escape", "cancel"}})
 	b.sees(".node.lit", "Discovery Orchestrator")
 	assert.Equal(t, []string{"Pause…", "End…", "Take on", "Answer"}, b.offers())
-	b.wait(`document.querySelector(".barred").hidden && !document.querySelector("[data-act=pause]").title`)
+	b.wait(
+		`document.querySelector(".barred").hidden && !document.querySelector("[data-act=pause]").title`)
 	b.do(chromedp.KeyEvent("\x1b"))
 	b.sees("dialog", "Pause this thread")
 }
@@ -90,7 +100,8 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	b.sees(".question h2", "The work is paused")
 	b.sees(".log", "a token was made for guest: view, escape")
 	b.sees(".log li[data-type=message]", "a call is noted, so that it counts once")
-	assert.NotContains(t, eval[string](b, `document.querySelector(".log").textContent`), "digest", "it is for programs")
+	assert.NotContains(t, eval[string](b, `document.querySelector(".log").textContent`), "digest",
+		"it is for programs")
 	assert.Empty(t, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
 	b.told(false, "Your token does not let you answer.")
@@ -101,7 +112,8 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	b.sees(".question h2", "Pay 300 now?") // as the dialog said
 }
 
-// A token for one answer offers the next question to nobody, and one for a question needs no more than itself in the address.
+// A token for one answer offers the next question to nobody, and one for a question needs no more
+// than itself in the address.
 func TestAGuestWithOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -131,21 +143,29 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 	d.client.Base += "/inspection"
 	open, _, err := d.client.Inbox(t.Context(), url.Values{"thread": {"bakery"}})
 	require.NoError(t, err)
-	_, err = d.client.Answer(t.Context(), runtime.Answer{Interrupt: open[0].ID, Value: json.RawMessage(`{"decision":"approve"}`), By: you})
+	_, err = d.client.Answer(t.Context(),
+		thread.Answer{Interrupt: open[0].ID, Value: json.RawMessage(`{"decision":"approve"}`),
+			By: you})
 	require.NoError(t, err)
 	b := d.guest(web.Grant{Thread: "bakery", Actions: []string{"view"}})
 	b.sees(".pill", "Idle")
-	b.wait(`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
+	b.wait(
+		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Zero(t, eval[int](b, `document.querySelectorAll(".say :enabled").length`))
 	b.shot("guest-idle")
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: "ann"}) // the conversation is another's, and takes nothing from ann
+	// the conversation is another's, and takes nothing from ann
+	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: "ann"})
 	b.sees(".pill", "Idle")
-	b.wait(`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
+	b.wait(
+		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Empty(t, b.offers())
-	b = d.open(d.base+"#"+strings.SplitN(d.as("ann", "t/bakery"), "#", 2)[1], "light", 1280, 860) // nor does it from an operator who acts as ann
-	b.wait(`document.querySelector(".say textarea").placeholder === "This conversation is with ` + you + `."`)
+	// nor does it from an operator who acts as ann
+	b = d.open(d.base+"#"+strings.SplitN(d.as("ann", "t/bakery"), "#", 2)[1], "light", 1280, 860)
+	b.wait(`document.querySelector(".say textarea").placeholder === "This conversation is with ` +
+		you + `."`)
 	assert.Equal(t, []string{"End…"}, b.offers())
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you}) // the control
+	// the control
+	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you})
 	b.wait(`document.querySelector(".say button:enabled")`)
 	assert.Equal(t, []string{"Send"}, b.offers())
 	b.write(".say textarea", "what is the rule for fish?")
@@ -153,7 +173,8 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 	b.sees(".log", "Chilled fish is kept at 4 degrees or less")
 }
 
-// Where the server does not tell the rights of a token, everything is offered, and refused when it is tried.
+// Where the server does not tell the rights of a token, everything is offered, and refused when it
+// is tried.
 func TestAGuestOfAServerThatDoesNotSay(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -165,7 +186,8 @@ func TestAGuestOfAServerThatDoesNotSay(t *testing.T) {
 		location.hash = "#token=" + sessionStorage.getItem("routegen.token");
 		return true;
 	})()`)
-	b.wait(`document.querySelectorAll(".acts button:enabled, .question button:enabled").length === 4 && document.querySelector(".question .barred").hidden`)
+	b.wait(
+		`document.querySelectorAll(".acts button:enabled, .question button:enabled").length === 4 && document.querySelector(".question .barred").hidden`)
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
 	b.sees(".question .refusal", "this token may not do that")

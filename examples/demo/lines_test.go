@@ -10,10 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page says of each row what the terminal says: both are held to one table of rows and lines. What has no line of its own says so.
+// The page says of each row what the terminal says: both are held to one table of rows and lines.
+// What has no line of its own says so.
 func TestEveryRowHasItsLine(t *testing.T) {
 	t.Parallel()
-	table, err := os.ReadFile(filepath.Join("..", "..", "cmd", "routegen", "internal", "tui", "testdata", "lines.json"))
+	table, err := os.ReadFile(filepath.Join("..", "..", "cmd", "routegen-threads", "internal",
+		"tui",
+		"testdata", "lines.json"))
 	require.NoError(t, err)
 	var want struct {
 		Kinds map[string]string `json:"kinds"`
@@ -38,7 +41,8 @@ func TestEveryRowHasItsLine(t *testing.T) {
 		return table.rows.map(({row}) => back(teller.tell(row), row)).concat(teller.tell({type: "of_a_later_version"}));
 	})()`)
 	for kind, name := range want.Kinds {
-		assert.Equal(t, name, eval[string](b, `import("./inbox.js").then((inbox) => inbox.kindOf("`+kind+`").one)`))
+		assert.Equal(t, name, eval[string](b, `import("./inbox.js").then((inbox) => inbox.kindOf("`+
+			kind+`").one)`))
 	}
 	for n, r := range want.Rows {
 		assert.Equal(t, r.Line, got[n], "%s, row %d", r.Row.Type, n+1)

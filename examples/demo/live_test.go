@@ -5,20 +5,19 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/examples/multiagent/routes"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/generated/routes"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -30,11 +29,13 @@ func (d *demo) as(by, view string) string {
 func TestTwoTabsRaceForOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	ann, bob := d.open(d.as("ann", "t/offsite"), "light", 1280, 800), d.open(d.as("bob", "t/offsite"), "light", 1280, 800)
+	ann, bob := d.open(d.as("ann", "t/offsite"), "light", 1280, 800), d.open(
+		d.as("bob", "t/offsite"), "light", 1280, 800)
 	for said, b := range map[string]*tab{"12": ann, "15": bob} {
 		b.sees(".question h2", "How many people come?")
 		b.write("form.answer textarea", said)
-		// Both have pressed the button before either request goes out: otherwise the stream would close the form of the slower one.
+		// Both have pressed the button before either request goes out: otherwise the stream would
+		// close the form of the slower one.
 		eval[bool](b, `(() => {
 			const real = window.fetch, gate = new Promise((open) => { window.go = open });
 			window.fetch = async (...args) => { if (String(args[0]).endsWith("/answer")) await gate; return real(...args) };
@@ -60,13 +61,14 @@ func TestTwoTabsRaceForOneAnswer(t *testing.T) {
 	}
 	loser.sees(".question", "was faster")
 	loser.sees(".question .ended", answered.By+" answered")
-	assert.Equal(t, draft, eval[string](loser, `document.querySelector(".question textarea").value`), "what was typed is still there")
+	assert.Equal(t, draft, eval[string](loser,
+		`document.querySelector(".question textarea").value`), "what was typed is still there")
 	loser.shot("race-lost")
 	winner.sees(".question h2", "The mill or the lake?")
 	loser.sees(".question h2", "The mill or the lake?")
 	n := 0
 	for _, row := range d.rows("offsite") {
-		if row.Type == runtime.EntryAnswered {
+		if row.Type == thread.EntryAnswered {
 			n++
 		}
 	}
@@ -82,14 +84,16 @@ func TestReloadWhileWaiting(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.sees(".question h2", "How many people come?")
 	assert.NotContains(t, eval[string](b, "location.href"), "token", "the token left the address")
-	assert.Zero(t, eval[int](b, `localStorage.length - Number("routegen.theme" in localStorage)`), "and stays in this tab")
+	assert.Zero(t, eval[int](b, `localStorage.length - Number("routegen.theme" in localStorage)`),
+		"and stays in this tab")
 	b.write("form.answer textarea", "12")
 	b.click("form.answer button[type=submit]")
 	b.sees(".question h2", "The mill or the lake?")
 	assert.JSONEq(t, `"12"`, string(d.answered("offsite").Value))
 }
 
-// What others do is there by itself, is said to those who listen, and leaves what somebody types alone.
+// What others do is there by itself, is said to those who listen, and leaves what somebody types
+// alone.
 func TestWhatOthersDoAppears(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -102,7 +106,8 @@ func TestWhatOthersDoAppears(t *testing.T) {
 	b.sees(".inbox .item.new", "Blue Bakery")
 	b.sees("[aria-live=polite]", "Blue Bakery")
 	b.sees("[data-count=inbox]", "7")
-	assert.Equal(t, "about a", eval[string](b, `document.querySelector("form.answer textarea").value`))
+	assert.Equal(t, "about a",
+		eval[string](b, `document.querySelector("form.answer textarea").value`))
 	_, err = d.client.Cancel(t.Context(), made.ID, "ann", "")
 	require.NoError(t, err)
 	b.wait(`!document.querySelector(".inbox").textContent.includes("Blue Bakery")`)
@@ -112,16 +117,19 @@ func TestWhatOthersDoAppears(t *testing.T) {
 	_, err = d.client.Claim(t.Context(), open[0].ID, "ann", false)
 	require.NoError(t, err)
 	b.sees(".question .claim", "ann has it")
-	_, err = d.client.Answer(t.Context(), runtime.Answer{Interrupt: open[0].ID, Text: "9", By: "ann"})
+	_, err = d.client.Answer(t.Context(), thread.Answer{Interrupt: open[0].ID, Text: "9",
+		By: "ann"})
 	require.NoError(t, err)
 	b.sees(".question .ended", "ann answered")
 	b.sees(".question h2", "The mill or the lake?")
-	assert.Equal(t, "about a", eval[string](b, `document.querySelector(".question textarea").value`), "a draft is kept")
+	assert.Equal(t, "about a",
+		eval[string](b, `document.querySelector(".question textarea").value`), "a draft is kept")
 	b.shot("overtaken")
 }
 
-// A thread that runs moves over the map by itself, can be paused on its way, and says what it heard and when. The work waits for no browser: where
-// that was too slow to see it move, the work is done once more by models that take longer.
+// A thread that runs moves over the map by itself, can be paused on its way, and says what it heard
+// and when. The work waits for no browser: where that was too slow to see it move, the work is done
+// once more by models that take longer.
 func TestJourneyMovesAndPauses(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -140,7 +148,9 @@ func journey(t *testing.T, pace string) (seen []string) {
 	d := startAt(t, pace)
 	b := d.open(d.page, "light", 1440, 1000)
 	b.wait(`document.querySelector(".link").dataset.state === "live"`)
-	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API", Phase: "DISCOVERY"})
+	begin, err := workflow.Begin(
+		&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API",
+			Phase: "DISCOVERY"})
 	require.NoError(t, err)
 	made, err := d.client.Start(t.Context(), begin.Machine, begin.Name, begin.Input, you, "")
 	require.NoError(t, err)
@@ -167,12 +177,14 @@ func journey(t *testing.T, pace string) (seen []string) {
 	b.click("[data-act=continue]")
 	b.sees(".question h2", "How shall the limit work")
 	for _, row := range d.rows(made.ID) {
-		assert.NotContains(t, string(row.Value)+row.Text, "keep it small", "continue sends no change")
+		assert.NotContains(t, string(row.Value)+row.Text, "keep it small",
+			"continue sends no change")
 	}
 	return eval[[]string](b, "window.seen")
 }
 
-// door is an address that stays: a server behind it may go away and another one come. While there is none, who knocks is turned away.
+// door is an address that stays: a server behind it may go away and another one come. While there
+// is none, who knocks is turned away.
 type door struct {
 	net.Listener
 	mu sync.Mutex
@@ -224,7 +236,8 @@ func (d *door) pass(ctx context.Context, in net.Conn) {
 	<-ended
 }
 
-// The server goes away and comes back: the page says so, goes on by itself, and has what happened meanwhile.
+// The server goes away and comes back: the page says so, goes on by itself, and has what happened
+// meanwhile.
 func TestServerGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	folder, front := t.TempDir(), newDoor(t)
@@ -232,18 +245,22 @@ func TestServerGoesAndComesBack(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended, pages := make(chan error, 1), make(chan string, 1)
 		go func() {
-			ended <- run(ctx, []string{"-open=false", "-pace=0s", "-folder", folder}, io.Discard, func(page string) { pages <- page })
+			ended <- runDemo(ctx, []string{"-open=false", "-pace=0s", "-folder", folder},
+				io.Discard,
+				func(page string) { pages <- page })
 		}()
 		page = <-pages
 		at, err := url.Parse(page)
 		require.NoError(t, err)
 		front.lead(at.Host)
-		return func() { front.lead(""); cancel(); require.NoError(t, <-ended) }, strings.Replace(page, at.Host, front.Addr().String(), 1)
+		return func() { front.lead(""); cancel(); require.NoError(t, <-ended) }, strings.Replace(
+			page, at.Host, front.Addr().String(), 1)
 	}
 	stop, address := serve()
 	base, rest, _ := strings.Cut(address, "#token=")
 	token, _, _ := strings.Cut(rest, "&")
-	d := &demo{T: t, page: address, base: base, client: &web.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
+	d := &demo{T: t, page: address, base: base,
+		client: &client.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
 	b := d.open(d.page, "light", 1280, 800)
 	b.visit("t/offsite")
 	b.sees(".question h2", "How many people come?")
@@ -258,7 +275,8 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	defer stop()
 	_, err := d.client.Start(t.Context(), "supplier", "", "Green Grocer", "ann", "")
 	require.NoError(t, err)
-	eval[bool](b, `dispatchEvent(new Event("online"))`) // the browser hears it from the network; otherwise the page tries in a while
+	// the browser hears it from the network; otherwise the page tries in a while
+	eval[bool](b, `dispatchEvent(new Event("online"))`)
 	b.wait(`document.querySelector(".link").dataset.state === "live"`)
 	b.sees(".inbox", "Green Grocer")
 	assert.Equal(t, "12", eval[string](b, `document.querySelector("form.answer textarea").value`))
@@ -293,14 +311,18 @@ func TestCapabilityTokens(t *testing.T) {
 	open, _, err := d.client.Inbox(t.Context(), url.Values{"thread": {"offsite"}})
 	require.NoError(t, err)
 	hour := time.Now().Add(time.Hour).UnixMilli()
-	whole, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite-june", Actions: []string{"view", "answer"}, By: "guest", Expires: hour})
+	whole, err := d.client.Grant(t.Context(),
+		web.Grant{Thread: "offsite-june", Actions: []string{"view", "answer"}, By: "guest",
+			Expires: hour})
 	require.NoError(t, err)
-	one, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite", Interrupt: open[0].ID, Actions: []string{"view", "answer"}, By: "guest", Expires: hour, Once: true})
+	one, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite", Interrupt: open[0].ID,
+		Actions: []string{"view", "answer"}, By: "guest", Expires: hour, Once: true})
 	require.NoError(t, err)
 
 	b := d.open(d.base+"#token="+whole.Token, "light", 1280, 800)
 	b.sees(".question h2", "Pay 300 now?")
-	b.wait(`document.querySelector(".link").dataset.state === "live" && !document.querySelector(".inbox") && document.querySelector(".tabs a").hidden`)
+	b.wait(
+		`document.querySelector(".link").dataset.state === "live" && !document.querySelector(".inbox") && document.querySelector(".tabs a").hidden`)
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
 	b.sees(".question h2", "What shall the invitation say?")
@@ -315,7 +337,8 @@ func TestCapabilityTokens(t *testing.T) {
 	assert.JSONEq(t, `"7"`, string(d.answered("offsite").Value))
 }
 
-// Texts of people and models are texts, whatever they hold; and the policy would stop what slipped through.
+// Texts of people and models are texts, whatever they hold; and the policy would stop what slipped
+// through.
 func TestTextIsNeverMarkup(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -327,7 +350,8 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	b.visit("t/" + made.ID)
 	b.sees(".question h2", evil)
 	b.sees(".log", "<img src=x")
-	assert.Zero(t, eval[int](b, `document.querySelectorAll("main img, main script, .list img").length`))
+	assert.Zero(t, eval[int](b,
+		`document.querySelectorAll("main img, main script, .list img").length`))
 	assert.NotContains(t, eval[string](b, "document.title"), "owned")
 	b.mu.Lock()
 	assert.Empty(t, b.faults)
@@ -341,7 +365,8 @@ func TestTextIsNeverMarkup(t *testing.T) {
 		assert.True(t, eval[bool](b, way), way)
 	}
 	b.mu.Lock()
-	assert.NotEmpty(t, b.faults, "the browser tells when the policy is broken: the check of every other test can lose")
+	assert.NotEmpty(t, b.faults,
+		"the browser tells when the policy is broken: the check of every other test can lose")
 	b.faults = nil
 	b.mu.Unlock()
 }
@@ -350,119 +375,3 @@ const (
 	mostBytes = 150_000
 	quickly   = 200 // milliseconds; reported, since a machine may be busy
 )
-
-func TestFirstVisitIsSmallAndQuick(t *testing.T) {
-	t.Parallel()
-	d := start(t)
-	b := d.open(d.page, "light", 1280, 800)
-	b.sees(".inbox", "How many people come?")
-	b.wait(`document.querySelector(".link").dataset.state === "live"`)
-	b.mu.Lock()
-	loaded := b.bytes
-	b.mu.Unlock()
-	assert.Greater(t, loaded, 10_000.0, "it was counted")
-	assert.Less(t, loaded, float64(mostBytes), "bytes for the page, its modules and the calls of the inbox")
-
-	_, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
-	require.NoError(t, err)
-	var paints []float64
-	for range 7 { // everything is loaded anew each time
-		b.do(chromedp.Reload())
-		b.sees(".inbox", "How many people come?")
-		paints = append(paints, eval[float64](b, `new Promise((done) => {
-			const note = (all) => all.getEntriesByName("first-contentful-paint").forEach((paint) => done(paint.startTime));
-			new PerformanceObserver(note).observe({type: "paint", buffered: true}); // a busy machine may have painted nothing yet
-		})`))
-	}
-	slices.Sort(paints)
-	assert.Positive(t, paints[0])
-	t.Logf("first paint after %.0f ms at best, %.0f in the middle, %.0f at worst of %d visits without a cache (aim: below %d); %.0f bytes with the inbox",
-		paints[0], paints[len(paints)/2], paints[len(paints)-1], len(paints), quickly, loaded)
-}
-
-// At the width of a phone nothing is wider than it, in light and dark, and everything that can be pressed has a name.
-func TestPhoneAndNames(t *testing.T) {
-	t.Parallel()
-	d := start(t)
-	for look, threads := range map[string][]string{"light": {"rate-limits", "supplier"}, "dark": {"offsite-june", "kitchen"}} {
-		b := d.open(d.page, look, 390, 844)
-		b.sees(".inbox", "How many people come?")
-		b.fits("phone-" + look + "-inbox")
-		for _, view := range []string{"threads", "stats"} {
-			b.visit(view)
-			b.wait(`document.querySelector(".threads .item, .tile")`)
-			b.fits("phone-" + look + "-" + view)
-		}
-		for _, thread := range threads {
-			b.visit("t/" + thread)
-			b.wait(`document.querySelector(".thead h1").textContent.includes("` + thread + `") && document.querySelector(".question h2, .calm") && document.querySelector(".log li")`)
-			b.fits("phone-" + look + "-" + thread)
-			b.do(scroll(".map-card"))
-			b.shot("phone-" + look + "-" + thread + "-map")
-			b.do(scroll(".history"))
-			b.shot("phone-" + look + "-" + thread + "-history")
-		}
-		b.click(".back")
-		b.sees(".inbox", "How many people come?")
-	}
-}
-
-// fits asserts what holds for every view.
-func (b *tab) fits(name string) {
-	b.Helper()
-	b.shot(name)
-	assert.LessOrEqual(b, eval[int](b, "document.documentElement.scrollWidth"), 390, name)
-	nameless := eval[[]string](b, `[...document.querySelectorAll("button, a[href], input, select, textarea, [role=button]")]
-		.filter((e) => e.checkVisibility() && !(e.getAttribute("aria-label") || e.labels?.length > 0 || e.textContent.trim() || e.title))
-		.map((e) => e.outerHTML)`)
-	assert.Empty(b, nameless, name)
-	assert.Equal(b, 1, eval[int](b, `document.querySelectorAll("main").length`))
-}
-
-func TestKeyboard(t *testing.T) {
-	t.Parallel()
-	d := start(t)
-	b := d.open(d.page, "light", 1280, 800)
-	b.sees(".inbox", "How many people come?")
-	press := func(keys string) { b.do(chromedp.KeyEvent(keys)) }
-	press("j")
-	press("j")
-	b.wait(`document.activeElement === document.querySelectorAll("a.item")[1]`)
-	press("k")
-	b.wait(`document.activeElement === document.querySelectorAll("a.item")[0]`)
-	press("\r")
-	b.wait(`location.hash.startsWith("#/t/") && document.querySelector(".question h2")`)
-	press("?")
-	b.sees("dialog", "Keyboard")
-	b.shot("keys")
-	press("\x1b")
-	b.wait(`!document.querySelector("dialog")`)
-	eval[bool](b, `(() => { const now = Date.now(); Date.now = () => now; return true })()`) // g has to be followed soon, however slow this machine is
-	press("gs")
-	b.sees(".stats", "answered")
-	press("gt")
-	b.sees(".threads", "offsite-june")
-	b.sees(".threads", "wakes in") // for a reminder, say, which is no deadline
-	press("gi")
-	b.visit("t/offsite")
-	b.sees(".question h2", "How many people come?")
-	press("[")
-	b.sees(".moment", "As it was at entry")
-	press("]")
-	b.wait(`document.querySelector(".moment").hidden`)
-	press("p")
-	b.sees("dialog", "Pause this thread")
-	press("\x1b")
-	b.wait(`!document.querySelector("dialog")`)
-	press("a")
-	b.wait(`document.activeElement.matches("form.answer textarea")`)
-	b.fill("form.answer textarea", "12gs?") // text, where somebody types
-	b.wait(`document.querySelector("form.answer textarea").value === "12gs?" && location.hash === "#/t/offsite"`)
-	b.do(chromedp.KeyEvent("\r", chromedp.KeyModifiers(2))) // with Ctrl
-	b.sees(".question h2", "The mill or the lake?")
-	press("t")
-	b.wait(`document.documentElement.dataset.theme === "light"`)
-	press("t")
-	b.wait(`document.documentElement.dataset.theme === "dark"`)
-	b.shot("dark-chosen")
-}

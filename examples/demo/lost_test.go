@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lose cuts the connection under the reply of the next call whose address ends so: the server has done it then, and the page does not hear of it. What
-// it returns waits until that has happened.
+// lose cuts the connection under the reply of the next call whose address ends so: the server has
+// done it then, and the page does not hear of it. What it returns waits until that has happened.
 func (b *tab) lose(end string) (lost func()) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -28,12 +28,16 @@ func (b *tab) lose(end string) (lost func()) {
 			}
 		}
 	}))
-	_, err := chromedp.Call(ctx, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*" + end, RequestStage: fetch.RequestStageResponse}}})
+	_, err := chromedp.Call(ctx, fetch.Enable,
+		fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*" + end,
+			RequestStage: fetch.RequestStageResponse}}})
 	require.NoError(b, err)
 	go func() {
 		select {
 		case id := <-replied:
-			_, err := chromedp.Call(ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionClosed})
+			_, err := chromedp.Call(ctx, fetch.FailRequest,
+				fetch.FailRequestParams{RequestID: id,
+					ErrorReason: network.ErrorReasonConnectionClosed})
 			if err == nil {
 				_, err = chromedp.Call(ctx, fetch.Disable, cdp.Empty{})
 			}
@@ -52,11 +56,13 @@ func (b *tab) lose(end string) (lost func()) {
 // threads is how many there are.
 func (b *tab) threads() int {
 	b.Helper()
-	return eval[int](b, `fetch("v1/threads?limit=500", {headers: {Authorization: "Bearer " + sessionStorage.getItem("routegen.token")}})
+	return eval[int](b,
+		`fetch("v1/threads?limit=500", {headers: {Authorization: "Bearer " + sessionStorage.getItem("routegen.token")}})
 		.then((res) => res.json()).then((page) => page.items.length)`)
 }
 
-// A reply that was lost is asked for again by the same button: what it is about happens once. What was edited meanwhile is something else.
+// A reply that was lost is asked for again by the same button: what it is about happens once. What
+// was edited meanwhile is something else.
 func TestLostReplyOfAStart(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -145,7 +151,8 @@ func TestLostRepliesOfDialogs(t *testing.T) {
 	b.click("dialog button[type=submit]")
 	lost()
 	b.sees("dialog .refusal", "cannot be reached")
-	b.write("dialog textarea", "one more thing") // another request: under the key of the first it would be refused
+	// another request: under the key of the first it would be refused
+	b.write("dialog textarea", "one more thing")
 	b.click("dialog button[type=submit]")
 	b.sees("dialog h2", "Paused. How shall it go on?")
 
@@ -153,7 +160,8 @@ func TestLostRepliesOfDialogs(t *testing.T) {
 	b.click("[data-act=continue]")
 	lost()
 	b.sees("dialog .refusal", "cannot be reached")
-	b.click("[data-act=continue]") // it went on already: the same answer again is told so, and not that somebody was faster
+	// it went on already: the same answer again is told so, and not that somebody was faster
+	b.click("[data-act=continue]")
 	b.wait(`!document.querySelector("dialog")`)
 	assert.False(t, d.thread(fork).Paused)
 }

@@ -1,6 +1,8 @@
-// Command demo shows the page of runtime/web/inspector with the programs of the three examples running behind it, on SQLite: the workflow of
-// multiagent and plans of planexecute in one engine, the conversation of inspection in another. It starts a few threads, so that there is something to
-// answer, prints the address of the page, and opens it. Its models follow scripts: it needs neither key nor network.
+// Command demo shows the page of runtime/web/inspector with the programs of the three examples
+// running behind it, on SQLite: the workflow of multiagent and plans of planexecute in one engine,
+// the conversation of inspection in another. It starts a few threads, so that there is something to
+// answer, prints the address of the page, and opens it. Its models follow scripts: it needs neither
+// key nor network.
 //
 //	go run ./examples/demo
 //	go run ./examples/demo -folder work # keeps the threads; start it again, and they go on
@@ -32,20 +34,24 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout, nil)
+	err := runDemo(ctx, os.Args[1:], os.Stdout, nil)
 	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run serves until ctx ends. ready is told the address of the page when it can be opened; nil needs no telling.
-func run(ctx context.Context, args []string, out io.Writer, ready func(page string)) (err error) {
+// runDemo serves until ctx ends. ready is told the address of the page when it can be opened; nil
+// needs no telling.
+func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page string)) (
+	err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(out)
 	addr := flags.String("addr", "127.0.0.1:0", "where to serve; port 0 is any free one")
-	folder := flags.String("folder", "", "keeps the threads and the token; default: one that is removed at the end")
-	pace := flags.Duration("pace", 700*time.Millisecond, "how long a scripted model thinks, so that there is something to see")
+	folder := flags.String("folder", "",
+		"keeps the threads and the token; default: one that is removed at the end")
+	pace := flags.Duration("pace", 700*time.Millisecond,
+		"how long a scripted model thinks, so that there is something to see")
 	show := flags.Bool("open", true, "open the page in a browser")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -63,20 +69,24 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(page stri
 	if err != nil {
 		return err
 	}
-	house, err := build(ctx, *folder, token, *pace)
+	site, err := build(ctx, *folder, token, *pace)
 	if err != nil {
-		return errors.Join(err, house.close()) //nolint:contextcheck // as below
+		return errors.Join(err, site.close()) //nolint:contextcheck // as below
 	}
-	defer func() { err = errors.Join(err, house.close()) }() //nolint:contextcheck // it ends, whatever the context says
+	//nolint:contextcheck // it ends, whatever the context says
+	defer func() { err = errors.Join(err, site.close()) }()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
 	if err != nil {
 		return err
 	}
 	// After # it is no part of any request: it stays in the browser, and out of logs.
-	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/", Fragment: "token=" + token + "&by=" + you}).String()
+	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/",
+		Fragment: "token=" + token + "&by=" + you}).String()
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds the operator's token. Stop with Ctrl-C.\n", page)
-	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen watch-thread http://%s/v1/threads/offsite --token-file %s --by %s\n",
+	fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds "+
+		"the operator's token. Stop with Ctrl-C.\n", page)
+	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen-threads watch "+
+		"http://%s/v1/threads/offsite --token-file %s --by %s\n",
 		listener.Addr(), filepath.Join(*folder, "token"), you)
 	if err := w.Flush(); err != nil {
 		return errors.Join(err, listener.Close())
@@ -86,28 +96,29 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(page stri
 			return errors.Join(err, listener.Close())
 		}
 	}
-	return house.serve(ctx, listener, func() {
+	return site.serve(ctx, listener, func() {
 		if ready != nil {
 			ready(page)
 		}
 	})
 }
 
-// house is all that runs: an engine with its server for each place of the page.
-type house struct {
+// site is all that runs: an engine with its server for each place of the page.
+type site struct {
 	places []*place
 	paths  []string
 }
 
-func build(ctx context.Context, folder, token string, pace time.Duration) (*house, error) {
-	h := &house{}
+func build(ctx context.Context, folder, token string, pace time.Duration) (*site, error) {
+	h := &site{}
 	for _, p := range []struct {
 		path, file string
 		open       func(context.Context, *place, func(llm.Model) llm.Model) (web.Config, error)
 	}{{"/", "work.db", openWork}, {"/inspection/", "inspection.db", openInspection}} {
-		made, err := newPlace(ctx, filepath.Join(folder, p.file), token, func(pl *place) (web.Config, error) {
-			return p.open(ctx, pl, func(m llm.Model) llm.Model { return paced{m, pace} })
-		})
+		made, err := newPlace(ctx, filepath.Join(folder, p.file), token,
+			func(pl *place) (web.Config, error) {
+				return p.open(ctx, pl, func(m llm.Model) llm.Model { return paced{m, pace} })
+			})
 		if err != nil {
 			return h, err
 		}
@@ -117,7 +128,7 @@ func build(ctx context.Context, folder, token string, pace time.Duration) (*hous
 }
 
 // serve answers on a listener until ctx ends.
-func (h *house) serve(ctx context.Context, listener net.Listener, ready func()) error {
+func (h *site) serve(ctx context.Context, listener net.Listener, ready func()) error {
 	mux := http.NewServeMux()
 	page := inspector.Handler(inspector.Config{Title: "Demo", Places: []inspector.Place{
 		{Name: "Work", Path: "/"}, {Name: "Inspection", Path: "/inspection/"},
@@ -130,7 +141,9 @@ func (h *house) serve(ctx context.Context, listener net.Listener, ready func()) 
 	front := h.places[0].server.HTTP("")
 	front.Handler = mux
 	for _, p := range h.places[1:] { // so that its streams end too
-		front.RegisterOnShutdown(func() { _ = p.server.HTTP("").Shutdown(context.WithoutCancel(ctx)) })
+		front.RegisterOnShutdown(func() {
+			_ = p.server.HTTP("").Shutdown(context.WithoutCancel(ctx))
+		})
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -157,7 +170,7 @@ func (h *house) serve(ctx context.Context, listener net.Listener, ready func()) 
 	return nil
 }
 
-func (h *house) close() error {
+func (h *site) close() error {
 	var all []error
 	for _, p := range h.places {
 		all = append(all, p.close())
@@ -165,8 +178,10 @@ func (h *house) close() error {
 	return errors.Join(all...)
 }
 
-// browse opens an address where there is a program for it. Where there is none, the printed address has to do. The program is given a file that leads to
-// the address and that only this user can read: the arguments of a program are there for all users of a machine to see, and the address holds the token.
+// browse opens an address where there is a program for it. Where there is none, the printed address
+// has to do. The program is given a file that leads to the address and that only this user can
+// read: the arguments of a program are there for all users of a machine to see, and the address
+// holds the token.
 func browse(ctx context.Context, folder, address string) error {
 	command := []string{"xdg-open"}
 	switch goruntime.GOOS {
@@ -186,7 +201,8 @@ func browse(ctx context.Context, folder, address string) error {
 	if err := os.Remove(leads); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	page := `<!doctype html><meta charset="utf-8"><title>Demo</title><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address) + `">`
+	page :=
+		`<!doctype html><meta charset="utf-8"><title>Demo</title><meta http-equiv="refresh" content="0;url=` + html.EscapeString(address) + `">`
 	if err := os.WriteFile(leads, []byte(page), 0o600); err != nil {
 		return err
 	}

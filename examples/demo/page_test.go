@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 )
 
@@ -30,11 +30,13 @@ func (d *demo) rows(thread string) []web.Row {
 }
 
 // answered returns the last answer that a thread got.
-func (d *demo) answered(thread string) web.Row {
+func (d *demo) answered(threadID string) web.Row {
 	d.Helper()
-	rows := d.rows(thread)
+	rows := d.rows(threadID)
 	slices.Reverse(rows)
-	at := slices.IndexFunc(rows, func(row web.Row) bool { return row.Type == runtime.EntryAnswered })
+	at := slices.IndexFunc(rows, func(row web.Row) bool {
+		return row.Type == thread.EntryAnswered
+	})
 	require.NotEqual(d, -1, at)
 	return rows[at]
 }
@@ -52,7 +54,8 @@ func TestAnswerWithChoicesAndConfirmations(t *testing.T) {
 
 	b.click("form.answer button[type=submit]")
 	b.sees(".question .error", "choose one")
-	b.wait(`document.querySelectorAll(".question .error:not([hidden])").length === 3`) // the confirmation with a default has its answer
+	// the confirmation with a default has its answer
+	b.wait(`document.querySelectorAll(".question .error:not([hidden])").length === 3`)
 	b.click(`.resolution > div:nth-child(1) label:nth-of-type(4)`)
 	b.write(".resolution .indent textarea", "Each contract")
 	b.click(`.resolution > div:nth-child(2) label:nth-of-type(2)`)
@@ -66,7 +69,8 @@ func TestAnswerWithChoicesAndConfirmations(t *testing.T) {
 
 	answered := d.answered("rate-limits")
 	assert.Equal(t, you, answered.By)
-	assert.JSONEq(t, `{"selectedChoices":{"scope":"CUSTOM","answer":"B"},"customInputs":{"scope":"Each contract"},"confirmations":{"store":true,"plan":true}}`,
+	assert.JSONEq(t,
+		`{"selectedChoices":{"scope":"CUSTOM","answer":"B"},"customInputs":{"scope":"Each contract"},"confirmations":{"store":true,"plan":true}}`,
 		string(answered.Value))
 }
 
@@ -77,7 +81,8 @@ func TestRerouteByALitNode(t *testing.T) {
 	b.visit("t/rate-limits")
 	b.sees(".node.here", "Discovery Collector")
 	b.wait(`document.querySelectorAll(".node.lit").length > 5`)
-	b.wait(`!document.querySelector('.node[data-key=discoveryAgent]').classList.contains("lit")`) // it has no route
+	// it has no route
+	b.wait(`!document.querySelector('.node[data-key=discoveryAgent]').classList.contains("lit")`)
 	assert.Equal(t, 17, eval[int](b, `document.querySelectorAll(".node").length`))
 	assert.Zero(t, eval[int](b, `(() => {
 		const all = [...document.querySelectorAll(".node > rect")].map((r) => r.getBoundingClientRect());
@@ -88,18 +93,23 @@ func TestRerouteByALitNode(t *testing.T) {
 	b.sees(".node.chosen", "Discovery Orchestrator")
 	b.sees(".routed", "Discovery Orchestrator")
 	b.wait(`document.querySelector('.node.chosen').getAttribute("aria-pressed") === "true"`)
-	assert.True(t, eval[bool](b, `document.querySelector(".node.chosen").matches(":hover")`), "the mouse that chose it is still there")
-	assert.LessOrEqual(t, eval[float64](b, `document.querySelector(".question").getBoundingClientRect().right - document.querySelector(".side").getBoundingClientRect().right`),
+	assert.True(t, eval[bool](b, `document.querySelector(".node.chosen").matches(":hover")`),
+		"the mouse that chose it is still there")
+	assert.LessOrEqual(t, eval[float64](b,
+		`document.querySelector(".question").getBoundingClientRect().right - document.querySelector(".side").getBoundingClientRect().right`),
 		0.5, "the long button fits beside the choice")
 	for _, look := range []string{"light", "dark"} {
 		eval[string](b, `document.documentElement.dataset.theme = "`+look+`"`)
-		assert.GreaterOrEqual(t, b.contrast(".node.chosen > rect", ".node.chosen > text"), 4.5, "%s: the title of the chosen node can be read", look)
+		assert.GreaterOrEqual(t, b.contrast(".node.chosen > rect", ".node.chosen > text"), 4.5,
+			"%s: the title of the chosen node can be read", look)
 		assert.GreaterOrEqual(t, b.contrast(".node.here > rect", ".node.here > text"), 4.5, look)
 		b.shot("reroute-" + look)
 	}
-	assert.InDelta(t, 1, b.contrast(".node.chosen > rect", ".node.chosen > rect"), 0.001, "the measure can lose")
+	assert.InDelta(t, 1, b.contrast(".node.chosen > rect", ".node.chosen > rect"), 0.001,
+		"the measure can lose")
 	b.click("form.answer button[type=submit]")
-	b.sees(".question h2", "RATE-2 has to drop the table") // over the discovery orchestrator again, to the next question
+	// over the discovery orchestrator again, to the next question
+	b.sees(".question h2", "RATE-2 has to drop the table")
 	b.sees(".node[data-key=discoveryOrchestrator] .times", "2")
 
 	answered := d.answered("rate-limits")
@@ -107,11 +117,14 @@ func TestRerouteByALitNode(t *testing.T) {
 	assert.Nil(t, answered.Value)
 
 	b.visit("t/rate-limits-2") // with the keyboard alone, there and back
-	b.wait(`document.querySelector('.thead h1').textContent.includes("rate-limits-2") && document.querySelector(".node.lit")`)
-	b.do(chromedp.Focus(chromedp.CSS(".node.lit[data-key=ticketCollector]")), chromedp.KeyEvent("\r"))
+	b.wait(
+		`document.querySelector('.thead h1').textContent.includes("rate-limits-2") && document.querySelector(".node.lit")`)
+	b.do(chromedp.Focus(chromedp.CSS(".node.lit[data-key=ticketCollector]")),
+		chromedp.KeyEvent("\r"))
 	b.sees(".routed", "Ticket Collector")
 	b.do(chromedp.KeyEvent("\r"))
-	b.wait(`document.querySelector(".routed").hidden && document.activeElement.dataset.key === "ticketCollector"`)
+	b.wait(
+		`document.querySelector(".routed").hidden && document.activeElement.dataset.key === "ticketCollector"`)
 }
 
 func TestEscapeWithPreview(t *testing.T) {
@@ -149,17 +162,20 @@ func TestEscapeWithPreview(t *testing.T) {
 	b.wait(`!document.querySelector("dialog")`)
 	b.sees(".plan", "rent a boat")
 	b.sees(".question", "Pay 300 now?")
-	assert.Equal(t, []string{"book the rooms", "rent a boat", "invite the team"}, d.steps("offsite-june"))
+	assert.Equal(t, []string{"book the rooms", "rent a boat", "invite the team"},
+		d.steps("offsite-june"))
 
 	b.click("[data-act=pause]")
 	b.click("dialog button[type=submit]")
 	b.click("[data-act=undo]")
-	b.wait(`!document.querySelector("dialog") && !document.querySelector(".map-card").textContent.includes("rent a boat")`)
+	b.wait(
+		`!document.querySelector("dialog") && !document.querySelector(".map-card").textContent.includes("rent a boat")`)
 	b.sees(".question", "Pay 300 now?")
 	assert.Equal(t, []string{"book the rooms", "invite the team"}, d.steps("offsite-june"))
 }
 
-// Escape pauses what works, closes a dialog, leaves a field, and goes back where there is nothing to pause.
+// Escape pauses what works, closes a dialog, leaves a field, and goes back where there is nothing
+// to pause.
 func TestEscapeKey(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -172,8 +188,11 @@ func TestEscapeKey(t *testing.T) {
 	escape()
 	b.wait(`!document.querySelector("dialog")`)
 	assert.False(t, d.thread("offsite-june").Paused)
-	eval[bool](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", repeat: true, bubbles: true}))`)
-	assert.True(t, eval[bool](b, `!document.querySelector("dialog") && location.hash === "#/t/offsite-june"`), "a key that is held down does one thing")
+	eval[bool](b,
+		`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", repeat: true, bubbles: true}))`)
+	assert.True(t, eval[bool](b,
+		`!document.querySelector("dialog") && location.hash === "#/t/offsite-june"`),
+		"a key that is held down does one thing")
 
 	escape()
 	b.click("dialog button[type=submit]")
@@ -193,21 +212,22 @@ func TestEscapeKey(t *testing.T) {
 	b.sees(".question h2", "How many people come?")
 	b.write("form.answer textarea", "1")
 	escape()
-	assert.True(t, eval[bool](b, `!document.activeElement.closest("form") && !document.querySelector("dialog") && location.hash === "#/t/offsite"`))
+	assert.True(t, eval[bool](b,
+		`!document.activeElement.closest("form") && !document.querySelector("dialog") && location.hash === "#/t/offsite"`))
 	assert.Equal(t, "1", eval[string](b, `document.querySelector("form.answer textarea").value`))
 	escape()
 	b.sees("dialog h2", "Pause this thread")
 }
 
 // steps are those that are left of a plan.
-func (d *demo) steps(thread string) []string {
+func (d *demo) steps(threadID string) []string {
 	d.Helper()
 	var plan struct {
 		Steps []string `json:"plan_steps"`
 		Done  []string `json:"completed_steps"`
 	}
-	for _, row := range d.rows(thread) {
-		if row.Type == runtime.EntryMessage && strings.HasPrefix(row.Name, "plan_") {
+	for _, row := range d.rows(threadID) {
+		if row.Type == thread.EntryMessage && strings.HasPrefix(row.Name, "plan_") {
 			require.NoError(d, json.Unmarshal(row.Value, &plan))
 		}
 	}
@@ -230,16 +250,18 @@ func TestHistorySliderAndFork(t *testing.T) {
 	asked := 0
 	rows := d.rows("rate-limits-2")
 	for n, row := range rows {
-		if row.Type == runtime.EntryAsked {
+		if row.Type == thread.EntryAsked {
 			asked = n
 			break
 		}
 	}
-	eval[bool](b, fmt.Sprintf(`(() => { const r = document.querySelector(".slider input"); r.value = %d; return r.dispatchEvent(new Event("input")) })()`, asked))
+	eval[bool](b, fmt.Sprintf(
+		`(() => { const r = document.querySelector(".slider input"); r.value = %d; return r.dispatchEvent(new Event("input")) })()`, asked))
 	b.sees(".moment", fmt.Sprintf("As it was at entry %d", rows[asked].Seq))
 	b.sees(".node.here", "Discovery Collector")
 	b.sees(".then-detail", "Where it was")
-	b.wait(`document.querySelector(".then-detail .prompt").textContent.includes(">>> [Discovery Collector] <<< YOU ARE HERE")`)
+	b.wait(
+		`document.querySelector(".then-detail .prompt").textContent.includes(">>> [Discovery Collector] <<< YOU ARE HERE")`)
 	b.click(".then-detail details:has(.prompt) summary")
 	b.do(scroll(".history"))
 	b.shot("history")
@@ -281,16 +303,20 @@ func TestFormOfASchema(t *testing.T) {
 	b.click(`[data-key=payment] label:nth-of-type(1)`)
 	b.write(`[data-key=days] input`, "30")
 	b.click("form.answer button[type=submit]") // the server knows the rules
-	b.wait(`document.querySelector("[data-key=email] input").getAttribute("aria-invalid") === "true"`)
-	b.wait(`document.querySelector("[data-key=limit] input").getAttribute("aria-invalid") === "true"`)
+	b.wait(
+		`document.querySelector("[data-key=email] input").getAttribute("aria-invalid") === "true"`)
+	b.wait(
+		`document.querySelector("[data-key=limit] input").getAttribute("aria-invalid") === "true"`)
 	b.shot("form-refused")
 	b.write(`[data-key=name] textarea`, "nn")
-	for _, fix := range [][2]string{{`[data-key=email] input`, "ann@example.com"}, {`[data-key=limit] input`, "700"}} {
+	for _, fix := range [][2]string{{`[data-key=email] input`, "ann@example.com"},
+		{`[data-key=limit] input`, "700"}} {
 		b.fill(fix[0], fix[1])
 	}
 	b.click("form.answer button[type=submit]")
 	b.sees(".pill", "Done")
-	assert.JSONEq(t, `{"contact":{"name":"Ann","email":"ann@example.com"},"category":"food","trusted":false,"limit":700,"regions":["north","east"],
+	assert.JSONEq(t,
+		`{"contact":{"name":"Ann","email":"ann@example.com"},"category":"food","trusted":false,"limit":700,"regions":["north","east"],
 		"notes":["closed on Monday"],"payment":{"days":30}}`, string(d.thread("supplier").Result))
 }
 
@@ -304,14 +330,16 @@ func TestApprovalAndConversation(t *testing.T) {
 	b.sees(".question .about", "kept at 4 degrees")
 	b.wait(`document.querySelector("[data-key=args]").hidden`)
 	b.click(`[data-key=decision] label:nth-of-type(2)`)
-	b.wait(`!document.querySelector("[data-key=args]").hidden && document.querySelector("[data-key=company] textarea").value === "Jansen"`)
+	b.wait(
+		`!document.querySelector("[data-key=args]").hidden && document.querySelector("[data-key=company] textarea").value === "Jansen"`)
 	b.fill("[data-key=finding] textarea", "kept at 9 degrees")
 	b.click(`[data-key=severe] label:nth-of-type(1)`)
 	b.shot("dark-approval")
 	b.click("form.answer button[type=submit]")
 	b.sees(".pill", "Idle")
 	answered := d.answered("bakery")
-	assert.JSONEq(t, `{"decision":"edit","args":{"company":"Jansen","finding":"kept at 9 degrees","severe":true}}`, string(answered.Value))
+	assert.JSONEq(t,
+		`{"decision":"edit","args":{"company":"Jansen","finding":"kept at 9 degrees","severe":true}}`, string(answered.Value))
 
 	b.write(".say textarea", "what is the rule for fish?")
 	b.click(".say button")

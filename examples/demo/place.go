@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -24,7 +23,8 @@ type place struct {
 }
 
 // newPlace opens a file. open gives the place its engine, and says what its server is told.
-func newPlace(ctx context.Context, file, token string, open func(p *place) (web.Config, error)) (*place, error) {
+func newPlace(ctx context.Context, file, token string, open func(p *place) (web.Config, error)) (
+	*place, error) {
 	store, err := sqlite.Open(ctx, file, sqlite.Config{})
 	if err != nil {
 		return nil, err
@@ -32,10 +32,11 @@ func newPlace(ctx context.Context, file, token string, open func(p *place) (web.
 	p := &place{store: store}
 	cfg, err := open(p)
 	if err == nil {
-		p.server, err = web.New(p.engine, token, cfg) //nolint:contextcheck // calls have their own
+		p.server, err = web.New(p.engine, token, cfg)
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.close()) //nolint:contextcheck // it ends, whatever the context says
+		//nolint:contextcheck // it ends, whatever the context says
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
@@ -52,7 +53,7 @@ func (p *place) close() error {
 
 // begin starts the first threads, once: a file that has threads is left as it is.
 func (p *place) begin(ctx context.Context) error {
-	had, err := p.engine.Threads(ctx, runtime.ThreadQuery{Limit: 10})
+	had, err := p.engine.Threads(ctx, thread.Query{Limit: 10})
 	if err != nil || len(had) > 0 {
 		return err
 	}
@@ -66,8 +67,9 @@ func (p *place) begin(ctx context.Context) error {
 	return err
 }
 
-// seed starts a thread and says to it what a person would, one answer at each of its questions. It does not wait for what comes after the last one.
-func (p *place) seed(begin thread.Begin, answers ...runtime.Answer) {
+// seed starts a thread and says to it what a person would, one answer at each of its questions. It
+// does not wait for what comes after the last one.
+func (p *place) seed(begin thread.Begin, answers ...thread.Answer) {
 	p.seeds = append(p.seeds, func(ctx context.Context) error {
 		begin.User, begin.Request = you, begin.ID
 		if _, err := p.engine.Start(ctx, begin); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/routegen/routegen/examples/planexecute/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
-	"github.com/routegen/routegen/runtime/workflow"
 )
 
 //go:embed plan.json
@@ -28,7 +28,7 @@ func openPlans(slow func(llm.Model) llm.Model) (thread.Machine, error) {
 		return nil, err
 	}
 	r := &roles{model: slow(editor{model}), program: routes.New(routes.UnimplementedHandlers{})}
-	return workflow.NewPlan(workflow.Planner{Plan: r.plan, Execute: r.execute, Replan: r.replan})
+	return planner.New(planner.Config{Plan: r.plan, Execute: r.execute, Replan: r.replan})
 }
 
 // roles lets a model plan, execute and replan.
@@ -38,20 +38,23 @@ type roles struct {
 }
 
 func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
-	routing, err := says[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner, "Goal: "+goal+"\nMake a plan of a few steps.")
+	routing, err := says[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner,
+		"Goal: "+goal+"\nMake a plan of a few steps.")
 	if err != nil {
 		return nil, err
 	}
 	return routing.ExecutorRequest.Steps, nil
 }
 
-func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (string, error) {
+func (r *roles) execute(ctx context.Context, p *planner.Plan, step string) (string, error) {
 	if step == "call the plumber" {
-		return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call", Err: errors.New("the line of Waters & Sons is busy")}
+		return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call",
+			Err: errors.New("the line of Waters & Sons is busy")}
 	}
 	prompt := stepPrompt(p, step)
 	for n := 1; ; n++ {
-		routing, err := says[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n), routes.NodeExecutor, prompt)
+		routing, err := says[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n),
+			routes.NodeExecutor, prompt)
 		if err != nil {
 			return "", err
 		}
@@ -61,9 +64,11 @@ func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (str
 		}
 		var answer any
 		if asked.Form == routes.AnswerFormYesNo {
-			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainYesNo})
+			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n),
+				thread.Question{Text: asked.Reason, Plain: thread.PlainYesNo})
 		} else {
-			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainText})
+			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n),
+				thread.Question{Text: asked.Reason, Plain: thread.PlainText})
 		}
 		if err != nil {
 			return "", err
@@ -72,36 +77,42 @@ func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (str
 	}
 }
 
-func (r *roles) replan(ctx context.Context, p *workflow.Plan, modification string) (workflow.Replanned, error) {
+func (r *roles) replan(ctx context.Context, p *planner.Plan, modification string) (
+	planner.Replanned, error) {
 	prompt := story(p) + "\nA person wants: " + modification + "\nWhat is left to do?"
 	routing, err := says[*routes.ReplannerRouting](ctx, r, "model", routes.NodeReplanner, prompt)
 	switch {
 	case err != nil:
-		return workflow.Replanned{}, err
+		return planner.Replanned{}, err
 	case routing.Finished != nil:
-		return workflow.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
+		return planner.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
 	case len(routing.ExecutorRequest.Steps) == 0:
-		return workflow.Replanned{Steps: p.Steps}, nil
+		return planner.Replanned{Steps: p.Steps}, nil
 	}
-	return workflow.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
+	return planner.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
 }
 
-func stepPrompt(p *workflow.Plan, step string) string { return story(p) + "\nDo this step: " + step }
+func stepPrompt(p *planner.Plan, step string) string {
+	return story(p) + "\nDo this step: " + step
+}
 
-func story(p *workflow.Plan) string {
+func story(p *planner.Plan) string {
 	var done strings.Builder
 	for _, d := range p.Done {
 		done.WriteString("\nDone: " + d.Step + ": " + d.Result)
 	}
-	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "), "nothing")
+	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "),
+		"nothing")
 }
 
-// editor is the model of the replanner where a change keeps what is left of the plan: it can read those that the page suggests.
+// editor is the model of the replanner where a change keeps what is left of the plan: it can read
+// those that the page suggests.
 type editor struct{ llm.Model }
 
 var (
 	leftOver = regexp.MustCompile(`(?m)^Left: (.*)$`)
-	wanted   = regexp.MustCompile(`(?m)^A person wants: (skip|leave out|do|add a step:|add a boat trip) ?“?([^”\n]*)”?( first)?$`)
+	wanted   = regexp.MustCompile(
+		`(?m)^A person wants: (skip|leave out|do|add a step:|add a boat trip) ?“?([^”\n]*)”?( first)?$`)
 )
 
 // Generate edits the plan, or asks the script.
@@ -113,7 +124,9 @@ func (e editor) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	if want[1] == "add a boat trip" {
 		want[2] = "rent a boat"
 	}
-	steps := slices.DeleteFunc(strings.Split(left[1], ", "), func(s string) bool { return s == want[2] })
+	steps := slices.DeleteFunc(strings.Split(left[1], ", "), func(s string) bool {
+		return s == want[2]
+	})
 	switch want[1] {
 	case "do":
 		steps = append([]string{want[2]}, steps...)
@@ -127,7 +140,8 @@ func (e editor) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 }
 
 // says asks the model what a role says, once.
-func says[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName, prompt string) (R, error) {
+func says[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
+	prompt string) (R, error) {
 	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {
 		reply, err := r.model.Generate(ctx, llm.Request{
 			Key: key, Prompt: prompt, SchemaName: out.Shape().Name,
@@ -136,7 +150,7 @@ func says[R runtime.Routing](ctx context.Context, r *roles, name string, role ro
 		if err != nil {
 			return out, err
 		}
-		routing, err := r.program.DecodeReply(int(role), reply.Reply(), nil)
+		routing, err := r.program.DecodeReply(int(role), reply.Body(), nil)
 		out, _ = routing.(R)
 		return out, err
 	})

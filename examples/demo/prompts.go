@@ -5,16 +5,18 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/prompt"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // atNode renders what the model of a frame's node reads, from the frame as it is stored.
-func atNode(tables *runtime.Tables, prompts *prompt.Prompts) func(*runtime.Thread, *runtime.Frame) (string, error) {
+func atNode(tables *runtime.Tables, prompts *prompt.Prompts) func(*thread.Thread, *thread.Frame) (
+	string, error) {
 	node := func(key string) int {
 		return slices.IndexFunc(tables.Nodes, func(n runtime.Node) bool { return n.Key == key }) + 1
 	}
-	return func(_ *runtime.Thread, f *runtime.Frame) (string, error) {
+	return func(_ *thread.Thread, f *thread.Frame) (string, error) {
 		var at struct {
 			Node    string          `json:"node"`
 			Request json.RawMessage `json:"request"`
@@ -34,10 +36,14 @@ func atNode(tables *runtime.Tables, prompts *prompt.Prompts) func(*runtime.Threa
 		}
 		v := prompt.View{Node: node(at.Node), Request: at.Request, Answer: at.Answer}
 		for _, past := range at.Trail[:max(0, len(at.Trail)-1)] { // the last one is the turn itself
-			visit := prompt.Visit{Node: node(past.Node), Request: slices.IndexFunc(tables.Requests, func(r runtime.RequestRow) bool { return r.Name == past.Type }) + 1}
+			visit := prompt.Visit{Node: node(past.Node),
+				Request: slices.IndexFunc(tables.Requests, func(r runtime.RequestRow) bool {
+					return r.Name == past.Type
+				}) + 1}
 			if past.Interrupt != "" {
 				visit = prompt.Visit{Node: visit.Node, Type: past.Type, Reason: past.Reason,
-					Interrupt: slices.IndexFunc(tables.Interrupts, func(r runtime.InterruptRow) bool { return r.Name == past.Interrupt }) + 1}
+					Interrupt: slices.IndexFunc(tables.Interrupts,
+						func(r runtime.InterruptRow) bool { return r.Name == past.Interrupt }) + 1}
 			}
 			v.History = append(v.History, visit)
 		}
@@ -49,8 +55,8 @@ func atNode(tables *runtime.Tables, prompts *prompt.Prompts) func(*runtime.Threa
 }
 
 // atStep renders what the model of a plan reads for the step that is next.
-func atStep(_ *runtime.Thread, f *runtime.Frame) (string, error) {
-	var p workflow.Plan
+func atStep(_ *thread.Thread, f *thread.Frame) (string, error) {
+	var p planner.Plan
 	if f.Locals == nil {
 		return "", nil
 	}

@@ -8,28 +8,30 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/examples/multiagent/routes"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/generated/routes"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// Work that runs is sent to another node by choosing that on the map, with a reason; whoever has a token
-// for the thread only is not offered it. The model of the node takes far longer than the test.
+// Work that runs is sent to another node by choosing that on the map, with a reason; whoever has a
+// token for the thread only is not offered it. The model of the node takes far longer than the
+// test.
 func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	stop, client := serve(t, folder)
-	settled(t, client)
+	stop, caller := serve(t, folder)
+	settled(t, caller)
 	stop()
 	d := startIn(t, folder, "1h")
-	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting", Phase: "DISCOVERY"})
+	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting",
+		Phase: "DISCOVERY"})
 	require.NoError(t, err)
 	made, err := d.client.Start(t.Context(), begin.Machine, begin.Name, begin.Input, you, "")
 	require.NoError(t, err)
 	events := func() (found []web.Row) {
 		for _, row := range d.rows(made.ID) {
-			if row.Type == runtime.EntryReroute {
+			if row.Type == thread.EntryReroute {
 				found = append(found, row)
 			}
 		}
@@ -40,8 +42,10 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	b.visit("t/" + made.ID)
 	b.sees(".node.here", "Orchestrator")
 	b.wait(`document.querySelectorAll(".node.send").length > 5`)
-	b.wait(`!document.querySelector('.node[data-key=discoveryAgent]').classList.contains("send")`) // no route
-	b.do(chromedp.Focus(chromedp.CSS(".node[data-key=planningOrchestrator]")), chromedp.KeyEvent("\r"))
+	// no route
+	b.wait(`!document.querySelector('.node[data-key=discoveryAgent]').classList.contains("send")`)
+	b.do(chromedp.Focus(chromedp.CSS(".node[data-key=planningOrchestrator]")),
+		chromedp.KeyEvent("\r"))
 	b.sees("dialog h2", "Send the work to Planning Orchestrator?")
 	b.do(chromedp.KeyEvent("\x1b")) // closing it does nothing
 	b.wait(`!document.querySelector("dialog")`)
@@ -56,7 +60,7 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	b.wait(`!document.querySelector("dialog")`)
 	require.Len(t, events(), 1)
 	sent := events()[0]
-	assert.Equal(t, runtime.ReroutePending, sent.State)
+	assert.Equal(t, thread.ReroutePending, sent.State)
 	assert.Equal(t, you, sent.By)
 	var event workflow.Event
 	require.NoError(t, json.Unmarshal(sent.Value, &event))
@@ -65,7 +69,8 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	assert.Equal(t, "The discovery is done already", event.Reason)
 	b.shot("sent")
 
-	guest := d.guest(web.Grant{Thread: made.ID, Actions: []string{"view", "answer", "escape", "cancel"}})
+	guest := d.guest(web.Grant{Thread: made.ID,
+		Actions: []string{"view", "answer", "escape", "cancel"}})
 	guest.sees(".node.here", "Orchestrator")
 	guest.wait(`document.querySelector(".pill").textContent.includes("Running")`)
 	assert.Zero(t, eval[int](guest, `document.querySelectorAll(".node.send").length`))

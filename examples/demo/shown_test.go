@@ -11,7 +11,8 @@ import (
 )
 
 // hiding are signs that nobody sees, and that make a text look like another one.
-const hiding = "pay\u202Egnp.\u202C \u2066a\u2069 \u200Eb\u200Fc \x1b[31md\x07 \u009be \u200Bf\uFEFFg \u00ADh\u2028i\U000E0041"
+const hiding = "pay\u202Egnp.\u202C \u2066a\u2069 \u200Eb\u200Fc \x1b[31md\x07 \u009be " +
+	"\u200Bf\uFEFFg \u00ADh\u2028i\U000E0041"
 
 // shownAs is what the page makes of them.
 const shownAs = `pay\u202egnp.\u202c \u2066a\u2069 \u200eb\u200fc \u001b[31md\u0007 \u009be \u200bf\ufeffg \u00adh\u2028i\u{e0041}`
@@ -32,7 +33,8 @@ func (b *tab) raw() []string {
 	})()`)
 }
 
-// What turns letters around, steers a terminal or hides is shown as its escape, wherever a text comes from; what somebody types stays as typed.
+// What turns letters around, steers a terminal or hides is shown as its escape, wherever a text
+// comes from; what somebody types stays as typed.
 func TestHidingSignsAreShown(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -44,7 +46,8 @@ func TestHidingSignsAreShown(t *testing.T) {
 	b.visit("t/" + made.ID)
 	b.sees(".question h2", plain+" "+shownAs)
 	b.sees(".thead .meta", shownAs)
-	b.wait(`document.querySelector("article.question").getAttribute("aria-label").includes("\\u202e")`)
+	b.wait(
+		`document.querySelector("article.question").getAttribute("aria-label").includes("\\u202e")`)
 	b.sees(".log", shownAs[:20])
 	b.click(`.log li[data-type=entered] button`)
 	b.sees(".then-detail pre", `\u202e`)
@@ -67,7 +70,8 @@ func TestHidingSignsAreShown(t *testing.T) {
 	typed := plain + " a\u202Eb\n\tc\x1b[m"
 	quoted, err := json.Marshal(typed)
 	require.NoError(t, err)
-	eval[bool](b, `(() => { const e = document.querySelector("form.answer textarea"); e.value = `+string(quoted)+`; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`)
+	eval[bool](b, `(() => { const e = document.querySelector("form.answer textarea"); e.value = `+
+		string(quoted)+`; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`)
 	assert.Equal(t, typed, eval[string](b, `document.querySelector("form.answer textarea").value`))
 	b.click("form.answer button[type=submit]")
 	b.sees(".log", `“How many people come?”: `+plain+" a\\u202eb  c\\u001b[m")

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
-	"github.com/routegen/routegen/examples/multiagent/routes"
+	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/control"
+	"github.com/routegen/routegen/runtime/web/socket"
 	"github.com/routegen/routegen/runtime/workflow"
 	"github.com/routegen/routegen/templates"
 )
@@ -37,51 +40,75 @@ func openWork(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (we
 	kinds := append([]runtime.Kind(nil), program.Tables.Kinds...)
 	for i := range kinds {
 		if kinds[i].Retry != nil { // nobody wants to wait for a failure that is part of the show
-			kinds[i].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant", First: 50 * time.Millisecond}
+			kinds[i].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant",
+				First: 50 * time.Millisecond}
 		}
 	}
-	p.engine, err = thread.Open(ctx, p.store, thread.Config{Kinds: kinds, Owner: "demo"}, machine, plans, supplier())
+	p.engine, err = thread.Open(ctx, p.store, thread.Config{Kinds: kinds, Owner: "demo"}, machine,
+		plans, supplier())
 	if err != nil {
 		return web.Config{}, err
 	}
-	begin, err := workflow.Begin(&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API", Phase: "DISCOVERY"})
+	begin, err := workflow.Begin(
+		&routes.OrchestratorRequest{Goal: "Add rate limiting to the public API",
+			Phase: "DISCOVERY"})
 	if err != nil {
 		return web.Config{}, err
 	}
 	begin.ID = "rate-limits"
 	p.seed(begin)
 	begin.ID = "rate-limits-2"
-	p.seed(begin, runtime.Answer{Value: []byte(`{"selectedChoices":{"scope":"A","answer":"B"},"confirmations":{"store":true,"plan":true}}`)})
+	p.seed(begin,
+		thread.Answer{Value: []byte(
+			`{"selectedChoices":{"scope":"A","answer":"B"},"confirmations":{"store":true,"plan":true}}`)})
 	plan := func(id, goal string) thread.Begin {
-		return thread.Begin{ID: id, Machine: workflow.PlanName, Input: goal}
+		return thread.Begin{ID: id, Machine: planner.Name, Input: goal}
 	}
 	p.seed(plan("offsite", "Prepare the offsite in May"))
-	p.seed(plan("offsite-june", "Prepare the offsite in June"), runtime.Answer{Text: "12"}, runtime.Answer{Text: "the lake"})
+	p.seed(plan("offsite-june", "Prepare the offsite in June"), thread.Answer{Text: "12"},
+		thread.Answer{Text: "the lake"})
 	p.seed(plan("kitchen", "A new kitchen for the second floor"))
 	p.seed(thread.Begin{ID: "supplier", Machine: "supplier", Input: "Northwind Catering"})
-	return web.Config{Rerouter: machine, Programs: map[string]web.Program{
-		workflow.Name: {Title: "Build a change", Generated: program, Prompt: atNode(program.Tables, prompts)},
-		workflow.PlanName: {Title: "Plan and execute", Prompt: atStep, Starts: []web.Start{{
-			Title: "A plan for a goal", Schema: []byte(`{"type":"string","title":"Goal","minLength":1}`), Example: []byte(`"Prepare the offsite in May"`),
-		}}},
-		"supplier": {Title: "Terms of a supplier", Starts: []web.Start{{Title: "Ask for terms", Schema: []byte(`{"type":"string","title":"Supplier","minLength":1}`)}}},
-	}}, nil
+	return web.Config{Doors: []web.Door{
+		//nolint:contextcheck // calls have their own
+		socket.Door(), control.Plans(), control.Reroutes(machine)},
+		Programs: map[string]web.Program{
+			workflow.Name: {Title: "Build a change", Generated: program,
+				Prompt: atNode(program.Tables, prompts)},
+			planner.Name: {Title: "Plan and execute", Prompt: atStep, Starts: []web.Start{{
+				Title:   "A plan for a goal",
+				Schema:  []byte(`{"type":"string","title":"Goal","minLength":1}`),
+				Example: []byte(`"Prepare the offsite in May"`),
+			}}},
+			"supplier": {Title: "Terms of a supplier",
+				Starts: []web.Start{{Title: "Ask for terms",
+					Schema: []byte(`{"type":"string","title":"Supplier","minLength":1}`)}}},
+		}}, nil
 }
 
-// workProgram is the program of multiagent. In most of its nodes the model chooses; the three dispatch nodes hand on what their agents returned.
+// workProgram is the program of multiagent. In most of its nodes the model chooses; the three
+// dispatch nodes hand on what their agents returned.
 func workProgram() runtime.Program {
 	program := routes.New(dispatchers{})
 	invoke := program.Invoke
 	choosers := map[string]chooser{
-		"orchestrator": choose[routes.OrchestratorRouting], "orchestratorCollector": choose[routes.OrchestratorCollectorRouting],
-		"discoveryOrchestrator": choose[routes.DiscoveryOrchestratorRouting], "discoveryCollector": choose[routes.DiscoveryCollectorRouting],
-		"planningOrchestrator": choose[routes.PlanningOrchestratorRouting], "planningCollector": choose[routes.PlanningCollectorRouting],
-		"ticketOrchestrator": choose[routes.TicketOrchestratorRouting], "ticketCollector": choose[routes.TicketCollectorRouting],
-		"discoveryAgent": choose[routes.DiscoveryAgentRouting], "planningAgent": choose[routes.PlanningAgentRouting],
-		"ticketAgent": choose[routes.TicketAgentRouting], "review": choose[routes.ReviewRouting], "merger": choose[routes.MergerRouting],
-		"contextManager": choose[routes.ContextManagerResultRouting],
+		"orchestrator":          choose[routes.OrchestratorRouting],
+		"orchestratorCollector": choose[routes.OrchestratorCollectorRouting],
+		"discoveryOrchestrator": choose[routes.DiscoveryOrchestratorRouting],
+		"discoveryCollector":    choose[routes.DiscoveryCollectorRouting],
+		"planningOrchestrator":  choose[routes.PlanningOrchestratorRouting],
+		"planningCollector":     choose[routes.PlanningCollectorRouting],
+		"ticketOrchestrator":    choose[routes.TicketOrchestratorRouting],
+		"ticketCollector":       choose[routes.TicketCollectorRouting],
+		"discoveryAgent":        choose[routes.DiscoveryAgentRouting],
+		"planningAgent":         choose[routes.PlanningAgentRouting],
+		"ticketAgent":           choose[routes.TicketAgentRouting],
+		"review":                choose[routes.ReviewRouting],
+		"merger":                choose[routes.MergerRouting],
+		"contextManager":        choose[routes.ContextManagerResultRouting],
 	}
-	program.Invoke = func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
+	program.Invoke = func(ctx context.Context, call runtime.Call, request runtime.Record) (
+		runtime.Routing, error) {
 		if by := choosers[call.Node]; by != nil {
 			return by(ctx, call, request)
 		}
@@ -90,31 +117,37 @@ func workProgram() runtime.Program {
 	return program
 }
 
-type chooser func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error)
+type chooser func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing,
+	error)
 
 func choose[T any, R interface {
 	*T
 	runtime.Routing
 }](ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
-	return runtime.Handled[T, R](workflow.Choose[T, R](ctx, call, request))
+	return runtime.Handled(workflow.Choose[T, R](ctx, call, request))
 }
 
 type dispatchers struct{ routes.UnimplementedHandlers }
 
-func (dispatchers) DiscoveryDispatch(_ context.Context, c runtime.Call, r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
+func (dispatchers) DiscoveryDispatch(_ context.Context, c runtime.Call,
+	r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
 	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}}, nil
 }
 
-func (dispatchers) PlanningDispatch(_ context.Context, c runtime.Call, r *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
+func (dispatchers) PlanningDispatch(_ context.Context, c runtime.Call,
+	r *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
 	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}}, nil
 }
 
-func (dispatchers) TicketDispatch(_ context.Context, c runtime.Call, r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
+func (dispatchers) TicketDispatch(_ context.Context, c runtime.Call,
+	r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
 	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
 }
 
-func (dispatchers) AdaptContextManager(ctx context.Context, _ runtime.Call, r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
-	fields := map[string]any{"type": r.Type, "reason": r.Reason, "goal": r.MissingContextDescription, "additionalContext": r.SuggestedSources}
+func (dispatchers) AdaptContextManager(ctx context.Context, _ runtime.Call,
+	r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
+	fields := map[string]any{"type": r.Type, "reason": r.Reason,
+		"goal": r.MissingContextDescription, "additionalContext": r.SuggestedSources}
 	if waits := workflow.Before(ctx); waits != nil {
 		fields["returnTo"+strings.TrimSuffix(waits.Shape().Name, "Request")] = waits
 	}

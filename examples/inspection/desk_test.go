@@ -18,17 +18,19 @@ import (
 	"github.com/routegen/routegen/examples/inspection/routes"
 	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/store/sqlite"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// desk is an inspector's chat on SQLite, with the scripted model and a server in memory for each agent.
+// desk is an inspector's chat on SQLite, with the scripted model and a server in memory for each
+// agent.
 type desk struct {
 	*testing.T
-	c       *workflow.Conversation
-	model   *llmtest.Model
+	c       *chat.Conversation
+	model   *llmtest.ScriptedModel
 	servers map[string]*mcp.Server
 	tools   map[string]llm.Tools
 
@@ -66,7 +68,8 @@ func sit(t *testing.T, change func(nodes []runtime.Node)) *desk {
 		change(tables.Nodes)
 		p.Tables = &tables
 	}
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"),
+		sqlite.Config{})
 	require.NoError(t, err)
 	d.c, err = open(t.Context(), store, p, d.tools)
 	require.NoError(t, err)
@@ -78,35 +81,37 @@ func sit(t *testing.T, change func(nodes []runtime.Node)) *desk {
 }
 
 // says gives a line to the thread and returns the turn.
-func (d *desk) says(text string) *workflow.Turn {
+func (d *desk) says(text string) *chat.Turn {
 	d.Helper()
-	turn, err := d.c.Deliver(d.Context(), workflow.Message{Thread: "room", User: "inspector", Text: text})
+	turn, err := d.c.Deliver(d.Context(), chat.Message{Thread: "room", User: "inspector",
+		Text: text})
 	require.NoError(d, err)
 	return turn
 }
 
 // decides answers the open approval.
-func (d *desk) decides(turn *workflow.Turn, value string) *workflow.Turn {
+func (d *desk) decides(turn *chat.Turn, value string) *chat.Turn {
 	d.Helper()
-	a := runtime.Answer{Interrupt: d.open(turn, "approval").ID, Value: json.RawMessage(value)}
-	turn, err := d.c.Deliver(d.Context(), workflow.Message{Thread: "room", User: "inspector", Answers: []runtime.Answer{a}})
+	a := thread.Answer{Interrupt: d.open(turn, "approval").ID, Value: json.RawMessage(value)}
+	turn, err := d.c.Deliver(d.Context(), chat.Message{Thread: "room", User: "inspector",
+		Answers: []thread.Answer{a}})
 	require.NoError(d, err)
 	return turn
 }
 
 // open returns the one open question of a turn.
-func (d *desk) open(turn *workflow.Turn, kind string) *runtime.Interrupt {
+func (d *desk) open(turn *chat.Turn, kind string) *thread.Interrupt {
 	d.Helper()
-	require.Equal(d, runtime.StatusWaiting, turn.Thread.Status(), "%q", turn.Reply)
+	require.Equal(d, thread.StatusWaiting, turn.Thread.Status(), "%q", turn.Reply)
 	require.Len(d, turn.Questions, 1)
 	require.Equal(d, kind, turn.Questions[0].Type, turn.Questions[0].Text)
 	return turn.Questions[0]
 }
 
 // replies expects a turn that is over.
-func (d *desk) replies(turn *workflow.Turn, text string) {
+func (d *desk) replies(turn *chat.Turn, text string) {
 	d.Helper()
-	require.Equal(d, runtime.StatusIdle, turn.Thread.Status(), "%+v", turn.Questions)
+	require.Equal(d, thread.StatusIdle, turn.Thread.Status(), "%+v", turn.Questions)
 	require.Len(d, turn.Reply, 1)
 	require.Contains(d, turn.Reply[0], text)
 }
@@ -114,7 +119,9 @@ func (d *desk) replies(turn *workflow.Turn, text string) {
 func (d *desk) calls(tool string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(slices.DeleteFunc(slices.Clone(d.called), func(name string) bool { return name != tool }))
+	return len(slices.DeleteFunc(slices.Clone(d.called), func(name string) bool {
+		return name != tool
+	}))
 }
 
 func (d *desk) mailed() []string {

@@ -1,10 +1,12 @@
-// Command inspection is a chat of an inspector with four agents: general hands every message to regulation, history or reporting, which have
-// their tools from MCP servers. Reporting asks what it does not know, and its final report goes out when the inspector has approved it.
+// Command inspection is a chat of an inspector with four agents: general hands every message to
+// regulation, history or reporting, which have their tools from MCP servers. Reporting asks what it
+// does not know, and its final report goes out when the inspector has approved it.
 //
 //	go run ./examples/inspection
 //
-// It needs no key: a script stands in for the model (-provider takes a real one), and servers in memory for real ones. Stop it at any moment
-// and start it again: it goes on where it was (-db names the file).
+// It needs no key: a script stands in for the model (-provider takes a real one), and servers in
+// memory for real ones. Stop it at any moment and start it again: it goes on where it was (-db
+// names the file).
 package main
 
 import (
@@ -26,6 +28,8 @@ import (
 	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/examples/internal/terminal"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/agent"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/anthropic"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
@@ -39,22 +43,25 @@ import (
 //go:generate go run ../../cmd/routegen generate
 
 func main() {
-	if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
+	if err := runInspection(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func runInspection(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("inspection", flag.ContinueOnError)
-	db := flags.String("db", filepath.Join(os.TempDir(), "inspection.db"), "file that keeps the conversation")
+	db := flags.String("db", filepath.Join(os.TempDir(), "inspection.db"),
+		"file that keeps the conversation")
 	room := flags.String("thread", "room", "which conversation")
-	provider := flags.String("provider", "", "openai or anthropic, with the key in the environment; none: a script")
+	provider := flags.String("provider", "",
+		"openai or anthropic, with the key in the environment; none: a script")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	models := map[string]llm.Model{
-		"":       llmtest.NewModel(llmtest.Reply{Give: standin.Script, Ever: true}),
-		"openai": openai.New("gpt-5.1", openai.Config{}), "anthropic": anthropic.New("claude-sonnet-4-5", anthropic.Config{}),
+		"":          llmtest.NewModel(llmtest.Reply{Give: standin.Script, Ever: true}),
+		"openai":    openai.New("gpt-5.1", openai.Config{}),
+		"anthropic": anthropic.New("claude-sonnet-4-5", anthropic.Config{}),
 	}
 	if models[*provider] == nil {
 		return fmt.Errorf("there is no -provider %s", *provider)
@@ -63,15 +70,17 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer store.Close()               //nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
+	//nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
+	defer store.Close()
 	say := log.New(out, "", 0).Printf // the chat and the servers, in turn
-	c, err := open(ctx, store, routes.New(agents{models[*provider]}), connected(standin.Servers(say)))
+	c, err := open(ctx, store, routes.New(agents{models[*provider]}),
+		connected(standin.Servers(say)))
 	if err != nil {
 		return err
 	}
 	defer c.Engine.Close(context.WithoutCancel(ctx)) //nolint:errcheck // as above
 	say("Try: maak rapport | wat is de regel voor vis? | was ik er eerder? | annuleer")
-	return terminal.Chat(ctx, c, workflow.Message{Thread: *room, User: "inspector"}, in, say)
+	return terminal.Chat(ctx, c, chat.Message{Thread: *room, User: "inspector"}, in, say)
 }
 
 // connected are the tools of servers in memory. Those of a real one differ in the way to it only.
@@ -85,29 +94,34 @@ func connected(servers map[string]*sdk.Server) map[string]llm.Tools {
 }
 
 // open makes the conversation over a store.
-func open(ctx context.Context, store runtime.Store, p runtime.Program, servers map[string]llm.Tools) (*workflow.Conversation, error) {
-	m, err := workflow.New(p, workflow.Config{Conversation: true, Servers: servers})
+func open(ctx context.Context, store thread.Store, p runtime.Program,
+	servers map[string]llm.Tools) (*chat.Conversation, error) {
+	machine, err := workflow.New(p, workflow.Config{Conversation: true, Servers: servers})
 	if err != nil {
 		return nil, err
 	}
-	e, err := thread.Open(ctx, store, thread.Config{Owner: "inspection"}, m)
-	return &workflow.Conversation{
-		Engine: e, Machine: m, Cancel: []string{"annuleer"}, Skip: []string{"sla over", "skip", "geen vragen"}, Cancelled: "Geannuleerd.",
-		Begin: func(m workflow.Message, last json.RawMessage) (runtime.Record, error) {
+	e, err := thread.Open(ctx, store, thread.Config{Owner: "inspection"}, machine)
+	return &chat.Conversation{
+		Engine: e, Machine: machine, Cancel: []string{"annuleer"},
+		Skip: []string{"sla over", "skip", "geen vragen"}, Cancelled: "Geannuleerd.",
+		Begin: func(m chat.Message, last json.RawMessage) (thread.Begin, error) {
 			var turn map[string]routes.Reply
 			_ = json.Unmarshal(last, &turn) // before the first turn there is nothing
-			return &routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said}, nil
+			return machine.BeginTurn(
+				&routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said})
 		},
-		Digress: func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) {
+		Digress: func(_ context.Context, m chat.Message, _ *thread.Interrupt) (bool, error) {
 			return strings.HasSuffix(m.Text, "?"), nil // nobody answers with a question
 		},
 	}, err
 }
 
-// verify is the rule of the reporting agent: it asks the inspector where less than 80 % of the data are there, or it is sure by less than 0.7.
+// verify is the rule of the reporting agent: it asks the inspector where less than 80 % of the data
+// are there, or it is sure by less than 0.7.
 func verify(completeness, confidence float64) bool { return completeness < 80 || confidence < 0.7 }
 
-// verified adds the rule's word to what a server extracts: whether to ask is left neither to the server nor to the model.
+// verified adds the rule's word to what a server extracts: whether to ask is left neither to the
+// server nor to the model.
 type verified struct{ from llm.Tools }
 
 // Tools are those of the server.
@@ -123,16 +137,21 @@ func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
 			if err != nil || json.Unmarshal(out, &found) != nil || found.Completeness == nil {
 				return out, err
 			}
-			return json.RawMessage(strings.Replace(string(out), "{", `{"verify":`+strconv.FormatBool(verify(*found.Completeness, found.Confidence))+`,`, 1)), nil
+			return json.RawMessage(
+				strings.Replace(string(out), "{",
+					`{"verify":`+strconv.FormatBool(verify(*found.Completeness, found.Confidence))+
+						`,`, 1)), nil
 		}
 	}
 	return tools, err
 }
 
-// agents are the handlers of the nodes: in each a model leads the talk, with the tools and the guidance of routes.yaml.
+// agents are the handlers of the nodes: in each a model leads the talk, with the tools and the
+// guidance of routes.yaml.
 type agents struct{ model llm.Model }
 
-func (a agents) General(ctx context.Context, call runtime.Call, q *routes.GeneralRequest) (*routes.GeneralRouting, error) {
+func (a agents) General(ctx context.Context, call runtime.Call, q *routes.GeneralRequest) (
+	*routes.GeneralRouting, error) {
 	to, reply, err := a.talk(ctx, call, *q)
 	out := &routes.GeneralRouting{Reply: reply}
 	switch to {
@@ -146,36 +165,43 @@ func (a agents) General(ctx context.Context, call runtime.Call, q *routes.Genera
 	return out, err
 }
 
-func (a agents) Regulation(ctx context.Context, call runtime.Call, q *routes.RegulationRequest) (*routes.RegulationRouting, error) {
+func (a agents) Regulation(ctx context.Context, call runtime.Call, q *routes.RegulationRequest) (
+	*routes.RegulationRouting, error) {
 	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
 	return &routes.RegulationRouting{Reply: reply}, err
 }
 
-func (a agents) History(ctx context.Context, call runtime.Call, q *routes.HistoryRequest) (*routes.HistoryRouting, error) {
+func (a agents) History(ctx context.Context, call runtime.Call, q *routes.HistoryRequest) (
+	*routes.HistoryRouting, error) {
 	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
 	return &routes.HistoryRouting{Reply: reply}, err
 }
 
-func (a agents) Reporting(ctx context.Context, call runtime.Call, q *routes.ReportingRequest) (*routes.ReportingRouting, error) {
+func (a agents) Reporting(ctx context.Context, call runtime.Call, q *routes.ReportingRequest) (
+	*routes.ReportingRouting, error) {
 	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
 	return &routes.ReportingRouting{Reply: reply}, err
 }
 
 // talk ends with the node to hand over to, or with a reply.
-func (a agents) talk(ctx context.Context, call runtime.Call, q routes.GeneralRequest) (to string, reply *routes.Reply, err error) {
+func (a agents) talk(ctx context.Context, call runtime.Call, q routes.GeneralRequest) (to string,
+	reply *routes.Reply, err error) {
 	nodes := routes.New(a).Tables.Nodes
 	n := nodes[slices.IndexFunc(nodes, func(n runtime.Node) bool { return n.Key == call.Node })]
-	t := workflow.Talk{Model: a.model, System: "You are the " + n.Key + " agent. " + n.Guidance, Text: q.Text}
+	t := agent.Talk{Model: a.model, System: "You are the " + n.Key + " agent. " + n.Guidance,
+		Text: q.Text}
 	for _, line := range q.Said {
 		t.Messages = append(t.Messages, llm.Message{Role: llm.Role(line.Role), Text: line.Text})
 	}
-	out, err := t.Run(ctx)
+	out, err := workflow.RunTalk(ctx, t)
 	switch {
 	case err != nil:
 		return "", nil, err
 	case out.Transfer != "":
 		return out.Transfer, nil, nil
 	}
-	said := slices.Concat(q.Said, []routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
-	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(ctx, "reply", out.Reply)
+	said := slices.Concat(q.Said,
+		[]routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
+	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(
+		ctx, "reply", out.Reply)
 }

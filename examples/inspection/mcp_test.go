@@ -13,25 +13,29 @@ import (
 	"github.com/routegen/routegen/examples/internal/standin"
 )
 
-// A server that does not answer is one tool that says so; the agent tells the inspector, and the thread goes on. When it is back it is used again.
+// A server that does not answer is one tool that says so; the agent tells the inspector, and the
+// thread goes on. When it is back it is used again.
 func TestDeadServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ server, says, then string }{
-		{"regulation", "welke regel geldt voor vis", "artikel 4"}, {"history", "was er eerder iets", "Twee bezoeken"}, {"reporting", whole, ""},
+		{"regulation", "welke regel geldt voor vis", "artikel 4"},
+		{"history", "was er eerder iets", "Twee bezoeken"}, {"reporting", whole, ""},
 	} {
 		t.Run(c.server, func(t *testing.T) {
 			t.Parallel()
 			d := sit(t, nil)
 			var dead atomic.Bool
 			dead.Store(true)
-			d.servers[c.server].AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-				return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-					if dead.Load() {
-						return nil, errors.New("gone")
+			d.servers[c.server].AddReceivingMiddleware(
+				func(next mcp.MethodHandler) mcp.MethodHandler {
+					return func(ctx context.Context, method string, r mcp.Request) (mcp.Result,
+						error) {
+						if dead.Load() {
+							return nil, errors.New("gone")
+						}
+						return next(ctx, method, r)
 					}
-					return next(ctx, method, r)
-				}
-			})
+				})
 			d.replies(d.says(c.says), "Dit is nu niet beschikbaar.")
 			d.replies(d.says("hallo"), "Vraag mij")
 			assert.Empty(t, d.called)
@@ -50,7 +54,8 @@ func TestToolThatFails(t *testing.T) {
 	t.Parallel()
 	d := sit(t, nil)
 	mcp.AddTool(d.servers["history"], &mcp.Tool{Name: "get_inspection_history"},
-		func(context.Context, *mcp.CallToolRequest, standin.Words) (*mcp.CallToolResult, any, error) {
+		func(context.Context, *mcp.CallToolRequest, standin.Words) (*mcp.CallToolResult, any,
+			error) {
 			return nil, nil, errors.New("the archive is closed")
 		})
 	d.replies(d.says("was er eerder iets"), "Dat is niet gebeurd: the archive is closed")
@@ -61,10 +66,11 @@ func TestCallsHaveKeys(t *testing.T) {
 	t.Parallel()
 	d := sit(t, nil)
 	keys := make(chan string, 8)
-	standin.Serve(d.servers["history"], "get_inspection_history", "", func(_ standin.Words, key string) map[string]string {
-		keys <- key
-		return map[string]string{"found": "niets"}
-	})
+	standin.Serve(d.servers["history"], "get_inspection_history", "",
+		func(_ standin.Words, key string) map[string]string {
+			keys <- key
+			return map[string]string{"found": "niets"}
+		})
 	d.replies(d.says("was er eerder iets"), "niets")
 	d.replies(d.says("was er eerder iets"), "niets")
 	first, second := <-keys, <-keys

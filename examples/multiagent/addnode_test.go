@@ -14,28 +14,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAddNode adds a node to a copy of this folder: a command edits the spec and generates, one method is written, and the program takes the
-// work there. Nothing else of what is written by hand is touched; script.json stands for a model, which needs no such line.
+// TestAddNode adds a node to a copy of the spec and of this folder: a command edits the spec and
+// generates, one method is written, and the program takes the work there. Nothing else of what is
+// written by hand is touched; script.json stands for a model, which needs no such line.
 func TestAddNode(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program twice")
 	}
-	here := t.TempDir()
-	require.NoError(t, os.CopyFS(here, os.DirFS(".")))
-	before := handwritten(t, here)
+	copied := t.TempDir()
+	for _, folder := range []string{here, "generated", "templates"} {
+		require.NoError(t, os.CopyFS(filepath.Join(copied, folder),
+			os.DirFS(filepath.Join(repo, folder))))
+	}
+	spec, err := os.ReadFile(filepath.Join(repo, "routes.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(copied, "routes.yaml"), spec, 0o600))
+	before := handwritten(t, copied)
 
-	out, err := command(t, "go", "run", "../../cmd/routegen", "-C", here, "add", "node", "auditor", "doc=Checks the books before it is shipped.",
-		"request.doc=Asks for an audit.", "request.fields.goal={type: string, doc: What is audited.}",
-		"branches.orchestratorCollectorRequest=OrchestratorCollectorRequest", "--no-verify").CombinedOutput()
+	out, err := command(t, "go", "run", "../../cmd/routegen", "-C", copied, "add", "node",
+		"auditor", "doc=Checks the books before it is shipped.",
+		"request.doc=Asks for an audit.",
+		"request.fields.goal={type: string, doc: What is audited.}",
+		"branches.orchestratorCollectorRequest=OrchestratorCollectorRequest", "--no-verify").
+		CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Equal(t, []string{"routes.yaml"}, changed(before, handwritten(t, here)))
+	assert.Equal(t, []string{"routes.yaml"}, changed(before, handwritten(t, copied)))
 
-	out, err = build(t, here)
+	out, err = build(t, copied)
 	require.Error(t, err, "it does not compile without the method")
 	require.Contains(t, string(out), "missing method Auditor")
 
-	agents := filepath.Join(here, "agents.go")
+	agents := filepath.Join(copied, here, "agents.go")
 	text, err := os.ReadFile(agents)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(agents, append(text, `
@@ -43,11 +53,13 @@ func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorReques
 	return &routes.AuditorRouting{OrchestratorCollectorRequest: &routes.OrchestratorCollectorRequest{Goal: r.Goal, Phase: "AUDITED"}}, nil
 }
 `...), 0o600))
-	assert.Equal(t, []string{"agents.go", "routes.yaml"}, changed(before, handwritten(t, here)))
+	assert.Equal(t, []string{here + "/agents.go", "routes.yaml"},
+		changed(before, handwritten(t, copied)))
 	played := func(answers ...string) string {
-		out, err := build(t, here)
+		out, err := build(t, copied)
 		require.NoError(t, err, string(out))
-		p := command(t, filepath.Join(here, "program"), "-db", filepath.Join(t.TempDir(), "work.db"))
+		p := command(t, filepath.Join(copied, "program"), "-db",
+			filepath.Join(t.TempDir(), "work.db"))
 		p.Stdin = strings.NewReader(strings.Join(answers, "\n"))
 		out, err = p.CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -59,33 +71,44 @@ func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorReques
 	require.NoError(t, err)
 	assert.Equal(t, string(want), played(string(usual)), "the others go on as they did")
 
-	script := filepath.Join(here, "script.json")
+	script := filepath.Join(copied, here, "script.json")
 	text, err = os.ReadFile(script)
 	require.NoError(t, err)
-	line := `[{"for": "InterruptRouting", "shows": "\"auditorRequest\"", "reply": {"auditorRequest": {"goal": "Audit the merge"}}},`
-	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(string(text), "[", line, 1)), 0o600))
-	got := played("go on", "yes", "/reroute AUDITOR somebody has to look at the books", "look at the books", "ship it")
+	line :=
+		`[{"for": "InterruptRouting", "shows": "\"auditorRequest\"", "reply": {"auditorRequest": {"goal": "Audit the merge"}}},`
+	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(string(text), "[", line, 1)),
+		0o600))
+	got := played("go on", "yes", "/reroute AUDITOR somebody has to look at the books",
+		"look at the books", "ship it")
 	assert.Contains(t, got, "auditor                 rerouted here\n", got)
 	assert.True(t, strings.HasSuffix(got, "     done\n"), got)
 }
 
-// build builds the program with the files of a copy in the place of this folder's.
-func build(t *testing.T, here string) ([]byte, error) {
+// repo is the top of the repository, and here this folder below it.
+const (
+	repo = "../.."
+	here = "examples/multiagent"
+)
+
+// build builds the program with the files of a copy in the place of the repository's.
+func build(t *testing.T, copied string) ([]byte, error) {
 	t.Helper()
-	repo, err := filepath.Abs(".")
+	top, err := filepath.Abs(repo)
 	require.NoError(t, err)
 	replace := map[string]string{}
-	require.NoError(t, fs.WalkDir(os.DirFS(here), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			replace[filepath.Join(repo, name)] = filepath.Join(here, name)
-		}
-		return err
-	}))
+	require.NoError(t, fs.WalkDir(os.DirFS(copied), ".",
+		func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				replace[filepath.Join(top, name)] = filepath.Join(copied, name)
+			}
+			return err
+		}))
 	data, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
 	list := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(list, data, 0o600))
-	return command(t, "go", "build", "-overlay", list, "-o", filepath.Join(here, "program"), ".").CombinedOutput()
+	return command(t, "go", "build", "-overlay", list, "-o", filepath.Join(copied, "program"), ".").
+		CombinedOutput()
 }
 
 // handwritten reads the files of a folder that no generator has written, but for tests.
@@ -94,7 +117,8 @@ func handwritten(t *testing.T, folder string) map[string]string {
 	out := map[string]string{}
 	files := os.DirFS(folder)
 	require.NoError(t, fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(name, "routes/") || strings.HasPrefix(name, "docs/") || strings.HasSuffix(name, "_test.go") {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "generated/") ||
+			strings.HasSuffix(name, "_test.go") {
 			return err
 		}
 		text, err := fs.ReadFile(files, name)

@@ -1,5 +1,6 @@
-// Command multiagent runs the system of routes.yaml on SQLite: 17 nodes, 14 routes, a person who reviews on the terminal, an order from outside,
-// a process that may be killed at any time. By default its model follows script.json and needs neither key nor network.
+// Command multiagent runs the system of routes.yaml on SQLite: 17 nodes, 14 routes, a person who
+// reviews on the terminal, an order from outside, a process that may be killed at any time. By
+// default its model follows script.json and needs neither key nor network.
 //
 //	go run ./examples/multiagent < examples/multiagent/answers.txt
 //	go run ./examples/multiagent -db work.db -provider anthropic # kill it, start it again: it goes on
@@ -21,8 +22,7 @@ import (
 	"github.com/routegen/routegen/examples/internal/journey"
 	"github.com/routegen/routegen/examples/internal/scripted"
 	"github.com/routegen/routegen/examples/internal/terminal"
-	"github.com/routegen/routegen/examples/multiagent/routes"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/store/sqlite"
@@ -36,9 +36,11 @@ import (
 var script []byte
 
 func main() {
-	db := flag.String("db", "", "the file that keeps the work; default: one that is removed at the end")
+	db := flag.String("db", "",
+		"the file that keeps the work; default: one that is removed at the end")
 	goal := flag.String("goal", "Add rate limiting to the public API", "what the agents work on")
-	provider := flag.String("provider", "", "openai or anthropic, with its key in the environment; default: script.json")
+	provider := flag.String("provider", "",
+		"openai or anthropic, with its key in the environment; default: script.json")
 	flag.Parse()
 	model, err := scripted.Model(*provider, script)
 	if err == nil {
@@ -49,8 +51,10 @@ func main() {
 	}
 }
 
-// run begins the work, or takes it up where the last process left it, until it is done or nobody answers. It ends with the journey.
-func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, model llm.Model) (err error) {
+// run begins the work, or takes it up where the last process left it, until it is done or nobody
+// answers. It ends with the journey.
+func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, model llm.Model) (
+	err error) {
 	if db == "" {
 		folder, failed := os.MkdirTemp("", "multiagent")
 		if failed != nil {
@@ -67,7 +71,8 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it ends, whatever the context says
+	//nolint:contextcheck // it ends, whatever the context says
+	defer func() { err = errors.Join(err, store.Close()) }()
 	engine, err := thread.Open(ctx, store, thread.Config{Owner: "multiagent"}, machine)
 	if err != nil {
 		return err
@@ -78,7 +83,8 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 		return err
 	}
 	d := &desk{machine: machine, engine: engine, out: bufio.NewWriter(out)}
-	err = (&terminal.Person{In: in, Out: d.out, Show: d.journey.Add, Say: d.say}).Follow(ctx, engine, begin.ID)
+	err = (&terminal.Person{In: in, Out: d.out, Show: d.journey.Add, Say: d.say}).
+		Follow(ctx, engine, begin.ID)
 	fmt.Fprintf(d.out, "\n%s", &d.journey)
 	return errors.Join(err, d.out.Flush())
 }
@@ -91,15 +97,17 @@ type desk struct {
 	journey journey.Journey
 }
 
-// say takes a line: an answer, or with "/reroute TARGET reason" an order from outside, which the next answer then follows.
-func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) error {
+// say takes a line: an answer, or with "/reroute TARGET reason" an order from outside, which the
+// next answer then follows.
+func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) error {
 	order, ok := strings.CutPrefix(line+" ", "/reroute ")
 	target, reason, _ := strings.Cut(strings.TrimSpace(order), " ")
 	if ok && target == "" {
 		return errors.New("say where to: /reroute TARGET reason")
 	}
 	if !ok {
-		_, err := d.engine.Answer(ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Text: line, By: "you"})
+		_, err := d.engine.Answer(ctx, i.Thread,
+			thread.Answer{Interrupt: i.ID, Text: line, By: "you"})
 		return err
 	}
 	var node routes.NodeName
@@ -107,7 +115,8 @@ func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) error
 		return err
 	}
 	status, err := d.machine.Reroute(ctx, d.engine, i.Thread, workflow.Event{
-		EventID: i.ID + "/" + target, NodeID: i.Frame, SourceAgentType: node.AgentType().String(), InterruptType: i.Type,
+		EventID: i.ID + "/" + target, NodeID: i.Frame, SourceAgentType: node.AgentType().String(),
+		InterruptType:      i.Type,
 		RerouteToAgentType: target, Reason: reason, RequestedBy: "outside",
 	})
 	if err == nil {

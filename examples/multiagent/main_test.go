@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
-	"github.com/routegen/routegen/examples/multiagent/routes"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // TestMain lets a test run the program as a process of its own, which it can kill.
@@ -39,19 +39,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs the program on the work in a folder, and counts there what its model is asked. The process is killed when the model is asked for
-// the last time; 0 is never.
+// play runs the program on the work in a folder, and counts there what its model is asked. The
+// process is killed when the model is asked for the last time; 0 is never.
 func play(ctx context.Context, in io.Reader, out io.Writer, folder string, last int) error {
 	model, err := scripted.Model("", script)
 	if err != nil {
 		return err
 	}
-	calls, err := os.OpenFile(filepath.Join(folder, "calls"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	calls, err := os.OpenFile(filepath.Join(folder, "calls"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600)
 	if err != nil {
 		return err
 	}
 	defer calls.Close()
-	return run(ctx, in, out, filepath.Join(folder, "work.db"), "Add rate limiting to the public API", &counted{next: model, calls: calls, last: last})
+	return run(ctx, in, out, filepath.Join(folder, "work.db"),
+		"Add rate limiting to the public API", &counted{next: model, calls: calls, last: last})
 }
 
 // counted is a model that writes down under which key it is asked.
@@ -98,11 +100,11 @@ func effects(t *testing.T, folder string) int {
 	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "work.db"), sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
-	log, err := store.Log(t.Context(), runtime.LogQuery{Thread: "work", Limit: 100_000})
+	log, err := store.Log(t.Context(), thread.LogQuery{Thread: "work", Limit: 100_000})
 	require.NoError(t, err)
 	n := 0
 	for i := range log {
-		if log[i].Type == runtime.EntryEffect && log[i].State == runtime.EffectDone {
+		if log[i].Type == thread.EntryEffect && log[i].State == thread.EffectDone {
 			n++
 		}
 	}
@@ -118,7 +120,8 @@ type process struct {
 	until string // the question at which the person kills it
 }
 
-// start runs the program and answers it until it ends, and returns what it has printed. Its error is that of the process.
+// start runs the program and answers it until it ends, and returns what it has printed. Its error
+// is that of the process.
 func (p *process) start(t *testing.T, folder string, last int) (string, error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -150,7 +153,8 @@ func (p *process) hear(t *testing.T, line string) {
 	}
 	says := answers[question]
 	p.asked[question]++
-	fmt.Fprintln(p.in, says[min(p.asked[question], len(says))-1]) // a process that is dead does not hear it
+	// a process that is dead does not hear it
+	fmt.Fprintln(p.in, says[min(p.asked[question], len(says))-1])
 }
 
 const (
@@ -161,7 +165,8 @@ const (
 
 // answers are those of answers.txt, by their question.
 var answers = map[string][]string{
-	planning: {"/reroute DISCOVERY_ORCHESTRATOR the counter store was left out", "look at internal/counters before anybody plans"},
+	planning: {"/reroute DISCOVERY_ORCHESTRATOR the counter store was left out",
+		"look at internal/counters before anybody plans"},
 	dropping: {"yes, nobody reads that table"},
 	shipping: {"ship it"},
 }
@@ -186,7 +191,8 @@ func TestScriptedAnswers(t *testing.T) {
 	assert.Equal(t, string(want), journeyOf(t, out.String()))
 }
 
-// TestContextManagerKnowsWhoWaits asks for the request in each of the returnTo fields, by the name it has in the spec.
+// TestContextManagerKnowsWhoWaits asks for the request in each of the returnTo fields, by the name
+// it has in the spec.
 func TestContextManagerKnowsWhoWaits(t *testing.T) {
 	t.Parallel()
 	program := routes.New(agents{})
@@ -195,7 +201,9 @@ func TestContextManagerKnowsWhoWaits(t *testing.T) {
 		known[f.Name] = true
 	}
 	for _, r := range program.Tables.Requests {
-		if name := "returnTo" + strings.TrimSuffix(r.Name, "Request"); r.Name != "ContextManagerRequest" && r.Name != "ContextManagerRoutingRequest" {
+		if name := "returnTo" + strings.TrimSuffix(r.Name,
+			"Request"); r.Name != "ContextManagerRequest" &&
+			r.Name != "ContextManagerRoutingRequest" {
 			assert.Contains(t, known, name)
 		}
 	}
@@ -229,21 +237,25 @@ func TestNobodyAnswers(t *testing.T) {
 	want, err := os.ReadFile("testdata/journey.txt")
 	require.NoError(t, err)
 	var out strings.Builder
-	for _, line := range []string{"", "/reroute NOWHERE why\n", answers[planning][0] + "\n", answers[planning][1] + "\n"} {
+	for _, line := range []string{"", "/reroute NOWHERE why\n", answers[planning][0] + "\n",
+		answers[planning][1] + "\n"} {
 		out.Reset()
 		require.NoError(t, play(t.Context(), strings.NewReader(line), &out, folder, 0))
 		assert.NotContains(t, journeyOf(t, out.String()), "done")
 	}
 	out.Reset()
-	require.NoError(t, play(t.Context(), strings.NewReader(answers[dropping][0]+"\n"+answers[shipping][0]), &out, folder, 0))
-	assert.Equal(t, string(want), journeyOf(t, out.String()), "asked four times, the journey is the same")
+	require.NoError(t, play(t.Context(),
+		strings.NewReader(answers[dropping][0]+"\n"+answers[shipping][0]), &out, folder, 0))
+	assert.Equal(t, string(want), journeyOf(t, out.String()),
+		"asked four times, the journey is the same")
 	for key, n := range keys(t, folder) {
 		assert.Equal(t, 1, n, key)
 	}
 }
 
-// TestKilledAndResumed kills the process while the model answers for the n-th time, for every n, and while a person is asked. The next process
-// makes the journey that one process makes, with the same effects under the same keys, each of them once in the log.
+// TestKilledAndResumed kills the process while the model answers for the n-th time, for every n,
+// and while a person is asked. The next process makes the journey that one process makes, with the
+// same effects under the same keys, each of them once in the log.
 func TestKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	want, err := os.ReadFile("testdata/journey.txt")
@@ -254,7 +266,8 @@ func TestKilledAndResumed(t *testing.T) {
 	require.Equal(t, string(want), journeyOf(t, printed))
 	once := keys(t, whole)
 	require.Greater(t, len(once), 20)
-	require.Equal(t, len(once), effects(t, whole), "a call of the model is an effect, and there is no other")
+	require.Equal(t, len(once), effects(t, whole),
+		"a call of the model is an effect, and there is no other")
 
 	resumed := func(t *testing.T, folder string) map[string]int {
 		t.Helper()

@@ -1,5 +1,6 @@
-// Command planexecute reaches a goal by a plan: it does step after step and looks at the plan after each. A person answers what a step asks, and
-// can stop the work, try out a change of the plan, make it, and take it back. By default its model follows script.json, without key and network.
+// Command planexecute reaches a goal by a plan: it does step after step and looks at the plan after
+// each. A person answers what a step asks, and can stop the work, try out a change of the plan,
+// make it, and take it back. By default its model follows script.json, without key and network.
 //
 //	go run ./examples/planexecute < examples/planexecute/answers.txt
 package main
@@ -23,9 +24,9 @@ import (
 	"github.com/routegen/routegen/examples/planexecute/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
-	"github.com/routegen/routegen/runtime/workflow"
 )
 
 //go:generate go run ../../cmd/routegen generate
@@ -34,7 +35,8 @@ var script []byte
 
 func main() {
 	goal := flag.String("goal", "Prepare the offsite in May", "what is to be reached")
-	provider := flag.String("provider", "", "openai or anthropic, with its key in the environment; default: script.json")
+	provider := flag.String("provider", "",
+		"openai or anthropic, with its key in the environment; default: script.json")
 	flag.Parse()
 	model, err := scripted.Model(*provider, script)
 	if err == nil {
@@ -46,10 +48,13 @@ func main() {
 }
 
 // run works on a goal and prints what happens, until it is reached or nobody answers any more.
-func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (err error) {
+func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (
+	err error) {
 	r := &roles{model: model, program: routes.New(routes.UnimplementedHandlers{})}
-	machine, err1 := workflow.NewPlan(workflow.Planner{Plan: r.plan, Execute: r.execute, Replan: r.replan})
-	engine, err2 := thread.Open(ctx, mem.Open(), thread.Config{Kinds: r.program.Tables.Kinds, Shapes: r.program.Shapes}, machine)
+	machine, err1 := planner.New(planner.Config{Plan: r.plan, Execute: r.execute,
+		Replan: r.replan})
+	engine, err2 := thread.Open(ctx, mem.Open(),
+		thread.Config{Kinds: r.program.Tables.Kinds, Shapes: r.program.Shapes}, machine)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -58,19 +63,21 @@ func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model ll
 	if err != nil {
 		return err
 	}
-	d := &desk{engine: engine, out: bufio.NewWriter(out), proposal: &workflow.Proposal{Thread: t.ID}}
-	return (&terminal.Person{In: in, Out: d.out, Show: d.show, Say: d.say}).Follow(ctx, engine, t.ID)
+	d := &desk{engine: engine, out: bufio.NewWriter(out),
+		proposal: &planner.Proposal{Thread: t.ID}}
+	return (&terminal.Person{In: in, Out: d.out, Show: d.show, Say: d.say}).
+		Follow(ctx, engine, t.ID)
 }
 
 // desk is where the person sits.
 type desk struct {
 	engine   *thread.Engine
 	out      *bufio.Writer
-	proposal *workflow.Proposal
+	proposal *planner.Proposal
 }
 
 // show prints the events of the plan, and how the thread ended.
-func (d *desk) show(row *runtime.Entry, _ *runtime.Interrupt) {
+func (d *desk) show(row *thread.Entry, _ *thread.Interrupt) {
 	var e struct {
 		Plan   []string `json:"plan_steps"`
 		Done   int      `json:"completed_count"`
@@ -78,39 +85,42 @@ func (d *desk) show(row *runtime.Entry, _ *runtime.Interrupt) {
 		Result string   `json:"result"`
 	}
 	switch {
-	case row.Type == runtime.EntryOver:
+	case row.Type == thread.EntryOver:
 		fmt.Fprintf(d.out, "%s %s\n", row.State, row.Value)
-	case row.Type != runtime.EntryMessage || json.Unmarshal(row.Value, &e) != nil:
+	case row.Type != thread.EntryMessage || json.Unmarshal(row.Value, &e) != nil:
 	case e.Task != "":
 		fmt.Fprintf(d.out, "%-15s %s: %s\n", row.Name, e.Task, e.Result)
 	default:
-		fmt.Fprintf(d.out, "%-15s %d of %d done: %s\n", row.Name, e.Done, len(e.Plan), strings.Join(e.Plan, ", "))
+		fmt.Fprintf(d.out, "%-15s %d of %d done: %s\n", row.Name, e.Done, len(e.Plan),
+			strings.Join(e.Plan, ", "))
 	}
 }
 
-// say takes a line at an open question: an answer, or pause; and while the plan is paused: continue, modify, preview, apply, undo or cancel.
-func (d *desk) say(ctx context.Context, i *runtime.Interrupt, line string) (err error) {
-	answer := runtime.Answer{Interrupt: i.ID, Text: line, By: "you"}
+// say takes a line at an open question: an answer, or pause; and while the plan is paused:
+// continue, modify, preview, apply, undo or cancel.
+func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) (err error) {
+	answer := thread.Answer{Interrupt: i.ID, Text: line, By: "you"}
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "pause":
-		ack, err := d.engine.Escape(ctx, i.Thread, runtime.EscapeSafe, "you", rest)
+		ack, err := d.engine.Escape(ctx, i.Thread, thread.EscapeSafe, "you", rest)
 		fmt.Fprintln(d.out, ack)
 		return err
 	case "preview":
-		found, err := workflow.PreviewPlan(ctx, d.engine, i.Thread, rest, "you")
+		found, err := planner.Preview(ctx, d.engine, i.Thread, rest, "you")
 		if err == nil {
 			d.proposal = found
 			fmt.Fprintf(d.out, "would add %q, remove %q\n", found.Added, found.Removed)
 		}
 		return err
 	case "apply":
-		return workflow.ApplyPlan(ctx, d.engine, d.proposal, "you")
+		return planner.Apply(ctx, d.engine, d.proposal, "you")
 	case "undo":
-		return workflow.UndoPlan(ctx, d.engine, i.Thread, "you")
+		return planner.Undo(ctx, d.engine, i.Thread, "you")
 	case "modify":
 		answer.Text = ""
-		if answer.Value, err = runtime.Encode(map[string]string{"choice": word, "text": rest}); err != nil {
+		if answer.Value, err = runtime.Encode(
+			map[string]string{"choice": word, "text": rest}); err != nil {
 			return err
 		}
 	}
@@ -125,18 +135,21 @@ type roles struct {
 }
 
 func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
-	routing, err := choose[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner, "Goal: "+goal+"\nMake a plan of a few steps.")
+	routing, err := choose[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner,
+		"Goal: "+goal+"\nMake a plan of a few steps.")
 	if err != nil {
 		return nil, err
 	}
 	return routing.ExecutorRequest.Steps, nil
 }
 
-// execute does a step. The model may ask before it does, as often as it needs; an answer is held to its type.
-func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (string, error) {
+// execute does a step. The model may ask before it does, as often as it needs; an answer is held to
+// its type.
+func (r *roles) execute(ctx context.Context, p *planner.Plan, step string) (string, error) {
 	prompt := story(p) + "\nDo this step: " + step
 	for n := 1; ; n++ {
-		routing, err := choose[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n), routes.NodeExecutor, prompt)
+		routing, err := choose[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n),
+			routes.NodeExecutor, prompt)
 		if err != nil {
 			return "", err
 		}
@@ -146,9 +159,11 @@ func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (str
 		}
 		var answer any
 		if asked.Form == routes.AnswerFormYesNo {
-			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainYesNo})
+			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n),
+				thread.Question{Text: asked.Reason, Plain: thread.PlainYesNo})
 		} else {
-			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n), runtime.Question{Text: asked.Reason, Plain: runtime.PlainText})
+			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n),
+				thread.Question{Text: asked.Reason, Plain: thread.PlainText})
 		}
 		if err != nil {
 			return "", err
@@ -157,32 +172,35 @@ func (r *roles) execute(ctx context.Context, p *workflow.Plan, step string) (str
 	}
 }
 
-func (r *roles) replan(ctx context.Context, p *workflow.Plan, modification string) (workflow.Replanned, error) {
+func (r *roles) replan(ctx context.Context, p *planner.Plan, modification string) (
+	planner.Replanned, error) {
 	prompt := story(p) + "\nA person wants: " + modification + "\nWhat is left to do?"
 	routing, err := choose[*routes.ReplannerRouting](ctx, r, "model", routes.NodeReplanner, prompt)
 	switch {
 	case err != nil:
-		return workflow.Replanned{}, err
+		return planner.Replanned{}, err
 	case routing.Finished != nil:
-		return workflow.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
+		return planner.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
 	case len(routing.ExecutorRequest.Steps) == 0:
-		return workflow.Replanned{Steps: p.Steps}, nil
+		return planner.Replanned{Steps: p.Steps}, nil
 	}
-	return workflow.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
+	return planner.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
 }
 
 // story is what a prompt begins with.
-func story(p *workflow.Plan) string {
+func story(p *planner.Plan) string {
 	var done strings.Builder
 	for _, d := range p.Done {
 		done.WriteString("\nDone: " + d.Step + ": " + d.Result)
 	}
-	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "), "nothing")
+	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "),
+		"nothing")
 }
 
-// choose asks the model what a role says, once: what was taken is stored. The schema offers the branches of the role's routing, and a reply
-// that does not set exactly one of them is refused.
-func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName, prompt string) (R, error) {
+// choose asks the model what a role says, once: what was taken is stored. The schema offers the
+// branches of the role's routing, and a reply that does not set exactly one of them is refused.
+func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
+	prompt string) (R, error) {
 	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {
 		reply, err := r.model.Generate(ctx, llm.Request{
 			Key: key, Prompt: prompt, SchemaName: out.Shape().Name,
@@ -191,7 +209,7 @@ func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role 
 		if err != nil {
 			return out, err
 		}
-		routing, err := r.program.DecodeReply(int(role), reply.Reply(), nil)
+		routing, err := r.program.DecodeReply(int(role), reply.Body(), nil)
 		out, _ = routing.(R)
 		return out, err
 	})

@@ -22,166 +22,94 @@ type NodeName uint32
 // The values of NodeName, in the order of routes.yaml.
 const (
 	_ NodeName = iota
-
-	// NodeOrchestrator is the node orchestrator: Leads the whole workflow: starts its phases in turn and
-	// calls for the final collection.
+	// Leads the whole workflow: starts its phases in turn and calls for the final collection.
 	NodeOrchestrator
-
-	// NodeDiscoveryOrchestrator is the node discoveryOrchestrator: Splits the code base into parts and
-	// decides which of them are explored.
+	// Splits the code base into parts and decides which of them are explored.
 	NodeDiscoveryOrchestrator
-
-	// NodePlanningOrchestrator is the node planningOrchestrator: Cuts the goal into work items and decides
-	// how many agents plan them.
+	// Cuts the goal into work items and decides how many agents plan them.
 	NodePlanningOrchestrator
-
-	// NodeTicketOrchestrator is the node ticketOrchestrator: Leads the implementation: hands out the
-	// planned tickets and minds their order.
+	// Leads the implementation: hands out the planned tickets and minds their order.
 	NodeTicketOrchestrator
-
-	// NodeReview is the node review: Measures one piece of content by given criteria and reports its
-	// verdict to the collector that asked.
+	// Measures one piece of content by given criteria and reports its verdict to the collector that asked.
 	NodeReview
-
-	// NodeMerger is the node merger: Decides whether merged changes can be accepted and how their
-	// conflicts are to be resolved.
+	// Decides whether merged changes can be accepted and how their conflicts are to be resolved.
 	NodeMerger
-
-	// NodeContextManager is the node contextManager: Recovers context that some agent lacks and hands the
-	// work back to the agent that waits.
+	// Recovers context that some agent lacks and hands the work back to the agent that waits.
 	NodeContextManager
-
-	// NodeOrchestratorCollector is the node orchestratorCollector: Puts the outcomes of all phases
-	// together and decides whether the workflow is finished.
+	// Puts the outcomes of all phases together and decides whether the workflow is finished.
 	NodeOrchestratorCollector
-
-	// NodeDiscoveryCollector is the node discoveryCollector: Merges what the discovery agents found into
-	// one code map and decides whether planning can begin.
+	// Merges what the discovery agents found into one code map and decides whether planning can begin.
 	NodeDiscoveryCollector
-
-	// NodePlanningCollector is the node planningCollector: Merges drafted tickets into one list, settles
-	// their dependencies and decides whether they are ready to be built.
+	// Merges drafted tickets into one list, settles their dependencies and decides whether they are ready
+	// to be built.
 	NodePlanningCollector
-
-	// NodeTicketCollector is the node ticketCollector: Sums up what was implemented and verified and
-	// decides whether any ticket is taken up again.
+	// Sums up what was implemented and verified and decides whether any ticket is taken up again.
 	NodeTicketCollector
-
-	// NodeDiscoveryDispatch is the node discoveryDispatch: Sends discovery agents out in parallel and
-	// waits until every report is in.
+	// Sends discovery agents out in parallel and waits until every report is in.
 	NodeDiscoveryDispatch
-
-	// NodePlanningDispatch is the node planningDispatch: Runs one planning agent for each share of the
-	// goal and gathers the ticket drafts.
+	// Runs one planning agent for each share of the goal and gathers the ticket drafts.
 	NodePlanningDispatch
-
-	// NodeTicketDispatch is the node ticketDispatch: Gives every ticket to an implementing agent of its
-	// own and brings their changes together.
+	// Gives every ticket to an implementing agent of its own and brings their changes together.
 	NodeTicketDispatch
-
-	// NodeDiscoveryAgent is the node discoveryAgent: Explores one part of the code base and reports what
-	// is there.
+	// Explores one part of the code base and reports what is there.
 	NodeDiscoveryAgent
-
-	// NodePlanningAgent is the node planningAgent: Designs the tickets for one share of the goal.
+	// Designs the tickets for one share of the goal.
 	NodePlanningAgent
-
-	// NodeTicketAgent is the node ticketAgent: Implements a single ticket and checks its own change.
+	// Implements a single ticket and checks its own change.
 	NodeTicketAgent
-
-	// NodeQuestionAnswer is the node questionAnswer: Stands for the tool by which any agent may ask the
-	// user something.
+	// Stands for the tool by which any agent may ask the user something.
 	NodeQuestionAnswer
 )
 
-var nodeNames = []runtime.Name{
-	{Text: "orchestrator"},
-	{Text: "discoveryOrchestrator"},
-	{Text: "planningOrchestrator"},
-	{Text: "ticketOrchestrator"},
-	{Text: "review"},
-	{Text: "merger"},
-	{Text: "contextManager"},
-	{Text: "orchestratorCollector"},
-	{Text: "discoveryCollector"},
-	{Text: "planningCollector"},
-	{Text: "ticketCollector"},
-	{Text: "discoveryDispatch"},
-	{Text: "planningDispatch"},
-	{Text: "ticketDispatch"},
-	{Text: "discoveryAgent"},
-	{Text: "planningAgent"},
-	{Text: "ticketAgent"},
-	{Text: "questionAnswer"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v NodeName) String() string {
-	return runtime.At(nodeNames, v).Text
+	return runtime.Row(nodeRows, v).Key
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v NodeName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(nodeNames, "node", v)
+	return runtime.NameText("node", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *NodeName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[NodeName](nodeNames, "node", text)
-	return err
-}
-
-var nodeAgentTypes = []AgentType{
-	AgentTypeOrchestrator,
-	AgentTypeDiscoveryOrchestrator,
-	AgentTypePlanningOrchestrator,
-	AgentTypeTicketOrchestrator,
-	AgentTypeReview,
-	AgentTypeMerger,
-	AgentTypeContextManager,
-	AgentTypeOrchestratorCollector,
-	AgentTypeDiscoveryCollector,
-	AgentTypePlanningCollector,
-	AgentTypeTicketCollector,
-	AgentTypeDiscoveryDispatch,
-	AgentTypePlanningDispatch,
-	AgentTypeTicketDispatch,
-	AgentTypeDiscoveryAgent,
-	AgentTypePlanningAgent,
-	AgentTypeTicketAgent,
-	AgentTypeQuestionAnswer,
+func (v *NodeName) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseNode)
 }
 
 // AgentType returns the wire name of the node.
 func (v NodeName) AgentType() AgentType {
-	return runtime.At(nodeAgentTypes, v)
-}
-
-var nodeRoutes = []Route{
-	RouteOrchestrator,
-	RouteDiscoveryOrchestrator,
-	RoutePlanningOrchestrator,
-	RouteTicketOrchestrator,
-	RouteReview,
-	RouteMerger,
-	RouteContextManager,
-	RouteOrchestratorCollector,
-	RouteDiscoveryCollector,
-	RoutePlanningCollector,
-	RouteTicketCollector,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-	0,
-	0,
-	0,
-	0,
+	return AgentType(v)
 }
 
 // Route returns the route back to the node, or 0 where it has none.
 func (v NodeName) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v NodeName) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
+}
+
+// Template returns the name of the node's prompt template, or "".
+func (v NodeName) Template() string {
+	return runtime.Row(nodeRows, v).Template
+}
+
+// Guidance returns what the node's model is told about choosing, or "".
+func (v NodeName) Guidance() string {
+	return runtime.Row(nodeRows, v).Guidance
+}
+
+// Vars returns the request fields that the node's template may name. Callers must not write to it.
+func (v NodeName) Vars() []string {
+	return runtime.Row(nodeRows, v).Vars
+}
+
+// Unstick returns the branches to take instead of interrupting again. Callers must not write to it.
+func (v NodeName) Unstick() []string {
+	return runtime.Row(nodeRows, v).Unstick
 }
 
 // AgentType is the wire name of a node. The zero value names none.
@@ -190,232 +118,94 @@ type AgentType uint32
 // The values of AgentType, in the order of routes.yaml.
 const (
 	_ AgentType = iota
-
-	// AgentTypeOrchestrator is Orchestrator.
 	AgentTypeOrchestrator
-
-	// AgentTypeDiscoveryOrchestrator is Discovery Orchestrator.
 	AgentTypeDiscoveryOrchestrator
-
-	// AgentTypePlanningOrchestrator is Planning Orchestrator.
 	AgentTypePlanningOrchestrator
-
-	// AgentTypeTicketOrchestrator is Ticket Orchestrator.
 	AgentTypeTicketOrchestrator
-
-	// AgentTypeReview is Review Agent.
 	AgentTypeReview
-
-	// AgentTypeMerger is Merger Agent.
 	AgentTypeMerger
-
-	// AgentTypeContextManager is Context Manager.
 	AgentTypeContextManager
-
-	// AgentTypeOrchestratorCollector is Orchestrator Collector.
 	AgentTypeOrchestratorCollector
-
-	// AgentTypeDiscoveryCollector is Discovery Collector.
 	AgentTypeDiscoveryCollector
-
-	// AgentTypePlanningCollector is Planning Collector.
 	AgentTypePlanningCollector
-
-	// AgentTypeTicketCollector is Ticket Collector.
 	AgentTypeTicketCollector
-
-	// AgentTypeDiscoveryDispatch is Discovery Agent Dispatch.
 	AgentTypeDiscoveryDispatch
-
-	// AgentTypePlanningDispatch is Planning Agent Dispatch.
 	AgentTypePlanningDispatch
-
-	// AgentTypeTicketDispatch is Ticket Agent Dispatch.
 	AgentTypeTicketDispatch
-
-	// AgentTypeDiscoveryAgent is Discovery Agents.
 	AgentTypeDiscoveryAgent
-
-	// AgentTypePlanningAgent is Planning Agents.
 	AgentTypePlanningAgent
-
-	// AgentTypeTicketAgent is Ticket Agents.
 	AgentTypeTicketAgent
-
-	// AgentTypeQuestionAnswer is Question Answer.
 	AgentTypeQuestionAnswer
 )
 
-var agentTypeNames = []runtime.Name{
-	{Text: "ORCHESTRATOR"},
-	{Text: "DISCOVERY_ORCHESTRATOR"},
-	{Text: "PLANNING_ORCHESTRATOR"},
-	{Text: "TICKET_ORCHESTRATOR"},
-	{Text: "REVIEW_AGENT", Aliases: []string{"REVIEW_RESOLUTION_AGENT"}},
-	{Text: "MERGER_AGENT"},
-	{Text: "CONTEXT_MANAGER"},
-	{Text: "ORCHESTRATOR_COLLECTOR"},
-	{Text: "DISCOVERY_COLLECTOR"},
-	{Text: "PLANNING_COLLECTOR"},
-	{Text: "TICKET_COLLECTOR"},
-	{Text: "DISCOVERY_DISPATCH", Aliases: []string{"DISCOVERY_AGENT_DISPATCH"}},
-	{Text: "PLANNING_DISPATCH", Aliases: []string{"PLANNING_AGENT_DISPATCH"}},
-	{Text: "TICKET_DISPATCH", Aliases: []string{"TICKET_AGENT_DISPATCH"}},
-	{Text: "DISCOVERY_AGENT"},
-	{Text: "PLANNING_AGENT"},
-	{Text: "TICKET_AGENT"},
-	{Text: "QUESTION_ANSWER"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v AgentType) String() string {
-	return runtime.At(agentTypeNames, v).Text
+	return runtime.Row(nodeRows, v).AgentType
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v AgentType) MarshalText() ([]byte, error) {
-	return runtime.EnumText(agentTypeNames, "agent type", v)
+	return runtime.NameText("agent type", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *AgentType) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[AgentType](agentTypeNames, "agent type", text)
-	return err
-}
-
-var agentTypeNodes = []NodeName{
-	NodeOrchestrator,
-	NodeDiscoveryOrchestrator,
-	NodePlanningOrchestrator,
-	NodeTicketOrchestrator,
-	NodeReview,
-	NodeMerger,
-	NodeContextManager,
-	NodeOrchestratorCollector,
-	NodeDiscoveryCollector,
-	NodePlanningCollector,
-	NodeTicketCollector,
-	NodeDiscoveryDispatch,
-	NodePlanningDispatch,
-	NodeTicketDispatch,
-	NodeDiscoveryAgent,
-	NodePlanningAgent,
-	NodeTicketAgent,
-	NodeQuestionAnswer,
+func (v *AgentType) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseAgentType)
 }
 
 // Node returns the node of that wire name.
 func (v AgentType) Node() NodeName {
-	return runtime.At(agentTypeNodes, v)
+	return NodeName(v)
 }
 
 // Route returns the route back to the node of that wire name, or 0 where it has none.
 func (v AgentType) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v AgentType) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
 }
 
 // ParseAgentType takes a wire name or one of its aliases. Any other is refused with code invalid, the
 // nearest name named.
 func ParseAgentType(text string) (AgentType, error) {
-	return runtime.ParseEnum[AgentType](agentTypeNames, "agent type", []byte(text))
+	n, err := tables.ParseAgentType(text)
+	return AgentType(n), err
 }
-
-// Action is the name under which the work of a node stands in histories and prompts.
-type Action string
-
-// The actions of the nodes that name one.
-const (
-	// ActionCoordinateWorkflow is the work of Orchestrator.
-	ActionCoordinateWorkflow Action = "coordinateWorkflow"
-
-	// ActionKickOffAnyNumberOfAgentsForCodeSearch is the work of Discovery Orchestrator.
-	ActionKickOffAnyNumberOfAgentsForCodeSearch Action = "kickOffAnyNumberOfAgentsForCodeSearch"
-
-	// ActionDecomposePlanAndCreateWorkItems is the work of Planning Orchestrator.
-	ActionDecomposePlanAndCreateWorkItems Action = "decomposePlanAndCreateWorkItems"
-
-	// ActionOrchestrateTicketExecution is the work of Ticket Orchestrator.
-	ActionOrchestrateTicketExecution Action = "orchestrateTicketExecution"
-
-	// ActionPerformReview is the work of Review Agent.
-	ActionPerformReview Action = "performReview"
-
-	// ActionPerformMerge is the work of Merger Agent.
-	ActionPerformMerge Action = "performMerge"
-
-	// ActionContextManagerRequest is the work of Context Manager.
-	ActionContextManagerRequest Action = "contextManagerRequest"
-
-	// ActionConsolidateWorkflowOutputs is the work of Orchestrator Collector.
-	ActionConsolidateWorkflowOutputs Action = "consolidateWorkflowOutputs"
-
-	// ActionConsolidateDiscoveryFindings is the work of Discovery Collector.
-	ActionConsolidateDiscoveryFindings Action = "consolidateDiscoveryFindings"
-
-	// ActionConsolidatePlansIntoTickets is the work of Planning Collector.
-	ActionConsolidatePlansIntoTickets Action = "consolidatePlansIntoTickets"
-
-	// ActionConsolidateTicketResults is the work of Ticket Collector.
-	ActionConsolidateTicketResults Action = "consolidateTicketResults"
-
-	// ActionDispatchDiscoveryAgentRequests is the work of Discovery Agent Dispatch.
-	ActionDispatchDiscoveryAgentRequests Action = "dispatchDiscoveryAgentRequests"
-
-	// ActionDispatchPlanningAgentRequests is the work of Planning Agent Dispatch.
-	ActionDispatchPlanningAgentRequests Action = "dispatchPlanningAgentRequests"
-
-	// ActionDispatchTicketAgentRequests is the work of Ticket Agent Dispatch.
-	ActionDispatchTicketAgentRequests Action = "dispatchTicketAgentRequests"
-
-	// ActionRunDiscoveryAgent is the work of Discovery Agents.
-	ActionRunDiscoveryAgent Action = "runDiscoveryAgent"
-
-	// ActionRunPlanningAgent is the work of Planning Agents.
-	ActionRunPlanningAgent Action = "runPlanningAgent"
-
-	// ActionRunTicketAgent is the work of Ticket Agents.
-	ActionRunTicketAgent Action = "runTicketAgent"
-)
 
 // InterruptType is a closed set of texts. What kind of decision the run needs before it goes on.
 type InterruptType string
 
 // The values of InterruptType.
 const (
-	// InterruptTypeHumanReview: A person has to look at the question and answer it.
+	// A person has to look at the question and answer it.
 	InterruptTypeHumanReview InterruptType = "HUMAN_REVIEW"
-
-	// InterruptTypeAgentReview: A reviewing model judges the question and no person is needed.
+	// A reviewing model judges the question and no person is needed.
 	InterruptTypeAgentReview InterruptType = "AGENT_REVIEW"
-
-	// InterruptTypePause: The node holds where it is until somebody lets it go on.
+	// The node holds where it is until somebody lets it go on.
 	InterruptTypePause InterruptType = "PAUSE"
-
-	// InterruptTypeStop: The node ends here and its work is not continued.
+	// The node ends here and its work is not continued.
 	InterruptTypeStop InterruptType = "STOP"
-
-	// InterruptTypeBranch: The run is forked so that more than one option is followed. Never offered to a
-	// model.
+	// The run is forked so that more than one option is followed. Never offered to a model.
 	InterruptTypeBranch InterruptType = "BRANCH"
-
-	// InterruptTypePrune: The node is taken out of the run and its result is left out. Never offered to a
-	// model.
+	// The node is taken out of the run and its result is left out. Never offered to a model.
 	InterruptTypePrune InterruptType = "PRUNE"
 )
 
-var valuesInterruptType = []runtime.EnumValue{
-	{Value: "HUMAN_REVIEW"},
-	{Value: "AGENT_REVIEW"},
-	{Value: "PAUSE"},
-	{Value: "STOP"},
-	{Value: "BRANCH", Hidden: true},
-	{Value: "PRUNE", Hidden: true},
-}
+var shapeInterruptType = runtime.Shape{Kind: runtime.ShapeEnum, Name: "InterruptType", Of: (*InterruptType)(nil), Fields: []runtime.Field{
+	{Name: "HUMAN_REVIEW"},
+	{Name: "AGENT_REVIEW"},
+	{Name: "PAUSE"},
+	{Name: "STOP"},
+	{Name: "BRANCH", Hidden: true},
+	{Name: "PRUNE", Hidden: true},
+}}
 
-func decodeInterruptType(d *runtime.Decoder, v *InterruptType) {
-	runtime.DecodeEnum(d, v, valuesInterruptType)
-}
+// Shape returns what the values of InterruptType are. Callers must not write to it.
+func (InterruptType) Shape() *runtime.Shape { return &shapeInterruptType }
 
 // CollectorDecisionType is a closed set of texts. Where the workflow goes after a phase was put
 // together.
@@ -423,25 +213,22 @@ type CollectorDecisionType string
 
 // The values of CollectorDecisionType.
 const (
-	// CollectorDecisionTypeRouteBack: The phase is not good enough yet and is worked on again.
+	// The phase is not good enough yet and is worked on again.
 	CollectorDecisionTypeRouteBack CollectorDecisionType = "ROUTE_BACK"
-
-	// CollectorDecisionTypeAdvancePhase: The phase is complete and the next one begins.
+	// The phase is complete and the next one begins.
 	CollectorDecisionTypeAdvancePhase CollectorDecisionType = "ADVANCE_PHASE"
-
-	// CollectorDecisionTypeStop: No more work is done here and what there is goes on to be wrapped up.
+	// No more work is done here and what there is goes on to be wrapped up.
 	CollectorDecisionTypeStop CollectorDecisionType = "STOP"
 )
 
-var valuesCollectorDecisionType = []runtime.EnumValue{
-	{Value: "ROUTE_BACK"},
-	{Value: "ADVANCE_PHASE"},
-	{Value: "STOP"},
-}
+var shapeCollectorDecisionType = runtime.Shape{Kind: runtime.ShapeEnum, Name: "CollectorDecisionType", Of: (*CollectorDecisionType)(nil), Fields: []runtime.Field{
+	{Name: "ROUTE_BACK"},
+	{Name: "ADVANCE_PHASE"},
+	{Name: "STOP"},
+}}
 
-func decodeCollectorDecisionType(d *runtime.Decoder, v *CollectorDecisionType) {
-	runtime.DecodeEnum(d, v, valuesCollectorDecisionType)
-}
+// Shape returns what the values of CollectorDecisionType are. Callers must not write to it.
+func (CollectorDecisionType) Shape() *runtime.Shape { return &shapeCollectorDecisionType }
 
 // ContextManagerRequestType is a closed set of texts. What the context manager does before it hands
 // the work back.
@@ -449,58 +236,54 @@ type ContextManagerRequestType string
 
 // The values of ContextManagerRequestType.
 const (
-	// ContextManagerRequestTypeIntrospectAgentContext: Look into what the agents of this run saw and did
-	// and recover the missing context from it.
+	// Look into what the agents of this run saw and did and recover the missing context from it.
 	ContextManagerRequestTypeIntrospectAgentContext ContextManagerRequestType = "INTROSPECT_AGENT_CONTEXT"
-
-	// ContextManagerRequestTypeProceed: Go on with the context at hand.
+	// Go on with the context at hand.
 	ContextManagerRequestTypeProceed ContextManagerRequestType = "PROCEED"
 )
 
-var valuesContextManagerRequestType = []runtime.EnumValue{
-	{Value: "INTROSPECT_AGENT_CONTEXT"},
-	{Value: "PROCEED"},
-}
+var shapeContextManagerRequestType = runtime.Shape{Kind: runtime.ShapeEnum, Name: "ContextManagerRequestType", Of: (*ContextManagerRequestType)(nil), Fields: []runtime.Field{
+	{Name: "INTROSPECT_AGENT_CONTEXT"},
+	{Name: "PROCEED"},
+}}
 
-func decodeContextManagerRequestType(d *runtime.Decoder, v *ContextManagerRequestType) {
-	runtime.DecodeEnum(d, v, valuesContextManagerRequestType)
-}
+// Shape returns what the values of ContextManagerRequestType are. Callers must not write to it.
+func (ContextManagerRequestType) Shape() *runtime.Shape { return &shapeContextManagerRequestType }
 
 // RecommendationPriority is a closed set of texts. How pressing a recommendation is.
 type RecommendationPriority string
 
 // The values of RecommendationPriority.
 const (
-	// RecommendationPriorityCritical: Has to be followed before anything else.
+	// Has to be followed before anything else.
 	RecommendationPriorityCritical RecommendationPriority = "CRITICAL"
-
-	// RecommendationPriorityHigh: Should be followed soon.
+	// Should be followed soon.
 	RecommendationPriorityHigh RecommendationPriority = "HIGH"
-
-	// RecommendationPriorityMedium: Is worth following when there is time.
+	// Is worth following when there is time.
 	RecommendationPriorityMedium RecommendationPriority = "MEDIUM"
-
-	// RecommendationPriorityLow: Does no harm when it is left undone.
+	// Does no harm when it is left undone.
 	RecommendationPriorityLow RecommendationPriority = "LOW"
 )
 
-var valuesRecommendationPriority = []runtime.EnumValue{
-	{Value: "CRITICAL"},
-	{Value: "HIGH"},
-	{Value: "MEDIUM"},
-	{Value: "LOW"},
-}
+var shapeRecommendationPriority = runtime.Shape{Kind: runtime.ShapeEnum, Name: "RecommendationPriority", Of: (*RecommendationPriority)(nil), Fields: []runtime.Field{
+	{Name: "CRITICAL"},
+	{Name: "HIGH"},
+	{Name: "MEDIUM"},
+	{Name: "LOW"},
+}}
 
-func decodeRecommendationPriority(d *runtime.Decoder, v *RecommendationPriority) {
-	runtime.DecodeEnum(d, v, valuesRecommendationPriority)
-}
+// Shape returns what the values of RecommendationPriority are. Callers must not write to it.
+func (RecommendationPriority) Shape() *runtime.Shape { return &shapeRecommendationPriority }
 
 // ArtifactKey is a string with a meaning. Key in the artifact tree: ak: and one ULID for each level,
 // joined by slashes, so that a child's key begins with its parent's.
 type ArtifactKey string
 
-var ruleArtifactKey = runtime.Rule{Pattern: runtime.MustPattern("^ak:[0-9A-HJKMNP-TV-Z]{26}(/[0-9A-HJKMNP-TV-Z]{26})*$")}
+var ruleArtifactKey = runtime.Rule{Pattern: "^ak:[0-9A-HJKMNP-TV-Z]{26}(/[0-9A-HJKMNP-TV-Z]{26})*$"}
 
-func decodeArtifactKey(d *runtime.Decoder, v *ArtifactKey) {
-	runtime.DecodeRuled(d, v, &ruleArtifactKey, runtime.DecodeString[ArtifactKey])
-}
+var shapeArtifactKey = runtime.Shape{Kind: runtime.ShapeScalar, Name: "ArtifactKey", Of: (*ArtifactKey)(nil), Fields: []runtime.Field{
+	{Required: true, Rule: &ruleArtifactKey, Type: "string"},
+}}
+
+// Shape returns what the values of ArtifactKey are. Callers must not write to it.
+func (ArtifactKey) Shape() *runtime.Shape { return &shapeArtifactKey }

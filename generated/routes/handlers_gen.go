@@ -4,176 +4,92 @@ package routes
 
 import (
 	"context"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-// Handlers is what a program writes by hand: one method for every node. A new node adds one: what
-// implements the interface stops compiling until it is there. An engine may call methods of one value
-// from many goroutines at once.
+// Handlers is what a program writes by hand: one method for every node, which runs it, and one for
+// every second type that a node takes, which turns it into the node's request. A new node adds one:
+// what implements the interface stops compiling until it is there. An engine may call methods of one
+// value from many goroutines at once.
 type Handlers interface {
-	// Orchestrator runs the node orchestrator. Leads the whole workflow: starts its phases in turn and
-	// calls for the final collection.
 	Orchestrator(ctx context.Context, call runtime.Call, request *OrchestratorRequest) (*OrchestratorRouting, error)
-
-	// DiscoveryOrchestrator runs the node discoveryOrchestrator. Splits the code base into parts and
-	// decides which of them are explored.
 	DiscoveryOrchestrator(ctx context.Context, call runtime.Call, request *DiscoveryOrchestratorRequest) (*DiscoveryOrchestratorRouting, error)
-
-	// PlanningOrchestrator runs the node planningOrchestrator. Cuts the goal into work items and decides
-	// how many agents plan them.
 	PlanningOrchestrator(ctx context.Context, call runtime.Call, request *PlanningOrchestratorRequest) (*PlanningOrchestratorRouting, error)
-
-	// TicketOrchestrator runs the node ticketOrchestrator. Leads the implementation: hands out the planned
-	// tickets and minds their order.
 	TicketOrchestrator(ctx context.Context, call runtime.Call, request *TicketOrchestratorRequest) (*TicketOrchestratorRouting, error)
-
-	// Review runs the node review. Measures one piece of content by given criteria and reports its verdict
-	// to the collector that asked.
 	Review(ctx context.Context, call runtime.Call, request *ReviewRequest) (*ReviewRouting, error)
-
-	// Merger runs the node merger. Decides whether merged changes can be accepted and how their conflicts
-	// are to be resolved.
 	Merger(ctx context.Context, call runtime.Call, request *MergerRequest) (*MergerRouting, error)
-
-	// ContextManager runs the node contextManager. Recovers context that some agent lacks and hands the
-	// work back to the agent that waits.
 	ContextManager(ctx context.Context, call runtime.Call, request *ContextManagerRequest) (*ContextManagerResultRouting, error)
-
-	// AdaptContextManager turns a ContextManagerRoutingRequest into the request of the node
-	// contextManager.
 	AdaptContextManager(ctx context.Context, call runtime.Call, request *ContextManagerRoutingRequest) (*ContextManagerRequest, error)
-
-	// OrchestratorCollector runs the node orchestratorCollector. Puts the outcomes of all phases together
-	// and decides whether the workflow is finished.
 	OrchestratorCollector(ctx context.Context, call runtime.Call, request *OrchestratorCollectorRequest) (*OrchestratorCollectorRouting, error)
-
-	// DiscoveryCollector runs the node discoveryCollector. Merges what the discovery agents found into one
-	// code map and decides whether planning can begin.
 	DiscoveryCollector(ctx context.Context, call runtime.Call, request *DiscoveryCollectorRequest) (*DiscoveryCollectorRouting, error)
-
-	// PlanningCollector runs the node planningCollector. Merges drafted tickets into one list, settles
-	// their dependencies and decides whether they are ready to be built.
 	PlanningCollector(ctx context.Context, call runtime.Call, request *PlanningCollectorRequest) (*PlanningCollectorRouting, error)
-
-	// TicketCollector runs the node ticketCollector. Sums up what was implemented and verified and decides
-	// whether any ticket is taken up again.
 	TicketCollector(ctx context.Context, call runtime.Call, request *TicketCollectorRequest) (*TicketCollectorRouting, error)
-
-	// DiscoveryDispatch runs the node discoveryDispatch. Sends discovery agents out in parallel and waits
-	// until every report is in.
 	DiscoveryDispatch(ctx context.Context, call runtime.Call, request *DiscoveryAgentRequests) (*DiscoveryAgentDispatchRouting, error)
-
-	// PlanningDispatch runs the node planningDispatch. Runs one planning agent for each share of the goal
-	// and gathers the ticket drafts.
 	PlanningDispatch(ctx context.Context, call runtime.Call, request *PlanningAgentRequests) (*PlanningAgentDispatchRouting, error)
-
-	// TicketDispatch runs the node ticketDispatch. Gives every ticket to an implementing agent of its own
-	// and brings their changes together.
 	TicketDispatch(ctx context.Context, call runtime.Call, request *TicketAgentRequests) (*TicketAgentDispatchRouting, error)
-
-	// DiscoveryAgent runs the node discoveryAgent. Explores one part of the code base and reports what is
-	// there.
 	DiscoveryAgent(ctx context.Context, call runtime.Call, request *DiscoveryAgentRequest) (*DiscoveryAgentRouting, error)
-
-	// PlanningAgent runs the node planningAgent. Designs the tickets for one share of the goal.
 	PlanningAgent(ctx context.Context, call runtime.Call, request *PlanningAgentRequest) (*PlanningAgentRouting, error)
-
-	// TicketAgent runs the node ticketAgent. Implements a single ticket and checks its own change.
 	TicketAgent(ctx context.Context, call runtime.Call, request *TicketAgentRequest) (*TicketAgentRouting, error)
 }
 
 // UnimplementedHandlers refuses every call with code unavailable. Embed it in tests, or while growing
-// a program; a program that embeds it no longer learns of a new node from the compiler.
+// a program; a program that embeds it no longer learns of a new method from the compiler.
 type UnimplementedHandlers struct{}
 
-// Orchestrator returns an error of code unavailable.
 func (UnimplementedHandlers) Orchestrator(ctx context.Context, call runtime.Call, request *OrchestratorRequest) (*OrchestratorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Orchestrator"}
+	return nil, runtime.Unimplemented("Orchestrator")
 }
-
-// DiscoveryOrchestrator returns an error of code unavailable.
 func (UnimplementedHandlers) DiscoveryOrchestrator(ctx context.Context, call runtime.Call, request *DiscoveryOrchestratorRequest) (*DiscoveryOrchestratorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "DiscoveryOrchestrator"}
+	return nil, runtime.Unimplemented("DiscoveryOrchestrator")
 }
-
-// PlanningOrchestrator returns an error of code unavailable.
 func (UnimplementedHandlers) PlanningOrchestrator(ctx context.Context, call runtime.Call, request *PlanningOrchestratorRequest) (*PlanningOrchestratorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PlanningOrchestrator"}
+	return nil, runtime.Unimplemented("PlanningOrchestrator")
 }
-
-// TicketOrchestrator returns an error of code unavailable.
 func (UnimplementedHandlers) TicketOrchestrator(ctx context.Context, call runtime.Call, request *TicketOrchestratorRequest) (*TicketOrchestratorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "TicketOrchestrator"}
+	return nil, runtime.Unimplemented("TicketOrchestrator")
 }
-
-// Review returns an error of code unavailable.
 func (UnimplementedHandlers) Review(ctx context.Context, call runtime.Call, request *ReviewRequest) (*ReviewRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Review"}
+	return nil, runtime.Unimplemented("Review")
 }
-
-// Merger returns an error of code unavailable.
 func (UnimplementedHandlers) Merger(ctx context.Context, call runtime.Call, request *MergerRequest) (*MergerRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Merger"}
+	return nil, runtime.Unimplemented("Merger")
 }
-
-// ContextManager returns an error of code unavailable.
 func (UnimplementedHandlers) ContextManager(ctx context.Context, call runtime.Call, request *ContextManagerRequest) (*ContextManagerResultRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "ContextManager"}
+	return nil, runtime.Unimplemented("ContextManager")
 }
-
-// AdaptContextManager returns an error of code unavailable.
 func (UnimplementedHandlers) AdaptContextManager(ctx context.Context, call runtime.Call, request *ContextManagerRoutingRequest) (*ContextManagerRequest, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "AdaptContextManager"}
+	return nil, runtime.Unimplemented("AdaptContextManager")
 }
-
-// OrchestratorCollector returns an error of code unavailable.
 func (UnimplementedHandlers) OrchestratorCollector(ctx context.Context, call runtime.Call, request *OrchestratorCollectorRequest) (*OrchestratorCollectorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "OrchestratorCollector"}
+	return nil, runtime.Unimplemented("OrchestratorCollector")
 }
-
-// DiscoveryCollector returns an error of code unavailable.
 func (UnimplementedHandlers) DiscoveryCollector(ctx context.Context, call runtime.Call, request *DiscoveryCollectorRequest) (*DiscoveryCollectorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "DiscoveryCollector"}
+	return nil, runtime.Unimplemented("DiscoveryCollector")
 }
-
-// PlanningCollector returns an error of code unavailable.
 func (UnimplementedHandlers) PlanningCollector(ctx context.Context, call runtime.Call, request *PlanningCollectorRequest) (*PlanningCollectorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PlanningCollector"}
+	return nil, runtime.Unimplemented("PlanningCollector")
 }
-
-// TicketCollector returns an error of code unavailable.
 func (UnimplementedHandlers) TicketCollector(ctx context.Context, call runtime.Call, request *TicketCollectorRequest) (*TicketCollectorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "TicketCollector"}
+	return nil, runtime.Unimplemented("TicketCollector")
 }
-
-// DiscoveryDispatch returns an error of code unavailable.
 func (UnimplementedHandlers) DiscoveryDispatch(ctx context.Context, call runtime.Call, request *DiscoveryAgentRequests) (*DiscoveryAgentDispatchRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "DiscoveryDispatch"}
+	return nil, runtime.Unimplemented("DiscoveryDispatch")
 }
-
-// PlanningDispatch returns an error of code unavailable.
 func (UnimplementedHandlers) PlanningDispatch(ctx context.Context, call runtime.Call, request *PlanningAgentRequests) (*PlanningAgentDispatchRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PlanningDispatch"}
+	return nil, runtime.Unimplemented("PlanningDispatch")
 }
-
-// TicketDispatch returns an error of code unavailable.
 func (UnimplementedHandlers) TicketDispatch(ctx context.Context, call runtime.Call, request *TicketAgentRequests) (*TicketAgentDispatchRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "TicketDispatch"}
+	return nil, runtime.Unimplemented("TicketDispatch")
 }
-
-// DiscoveryAgent returns an error of code unavailable.
 func (UnimplementedHandlers) DiscoveryAgent(ctx context.Context, call runtime.Call, request *DiscoveryAgentRequest) (*DiscoveryAgentRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "DiscoveryAgent"}
+	return nil, runtime.Unimplemented("DiscoveryAgent")
 }
-
-// PlanningAgent returns an error of code unavailable.
 func (UnimplementedHandlers) PlanningAgent(ctx context.Context, call runtime.Call, request *PlanningAgentRequest) (*PlanningAgentRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PlanningAgent"}
+	return nil, runtime.Unimplemented("PlanningAgent")
 }
-
-// TicketAgent returns an error of code unavailable.
 func (UnimplementedHandlers) TicketAgent(ctx context.Context, call runtime.Call, request *TicketAgentRequest) (*TicketAgentRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "TicketAgent"}
+	return nil, runtime.Unimplemented("TicketAgent")
 }
 
 var _ Handlers = UnimplementedHandlers{}
@@ -183,11 +99,11 @@ func New(h Handlers) runtime.Program {
 	return runtime.Program{
 		Tables:    &tables,
 		Schemas:   schemas,
-		Shapes:    storedShapes,
-		Request:   newRequest,
-		Interrupt: newInterrupt,
-		Result:    newResult,
-		Routing:   newRouting,
+		Shapes:    storedShapes(),
+		Request:   tables.NewRequest,
+		Interrupt: tables.NewInterrupt,
+		Result:    runtime.NewResult(types),
+		Routing:   tables.NewRouting,
 		Invoke:    program{h}.invoke,
 		Adapt:     program{h}.adapt,
 	}

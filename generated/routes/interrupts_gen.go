@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // InterruptKind says where an interrupt comes from. Order is priority: the first wins a clash. The
@@ -14,38 +15,28 @@ type InterruptKind uint32
 // The values of InterruptKind, in the order of routes.yaml.
 const (
 	_ InterruptKind = iota
-
-	// KindUserEscape: A person stopped the run and says how it goes on.
+	// A person stopped the run and says how it goes on.
 	KindUserEscape
-
-	// KindAgentQuestion: An agent needs a decision it may not make alone.
+	// An agent needs a decision it may not make alone.
 	KindAgentQuestion
-
-	// KindSystemError: A step failed and retrying did not help.
+	// A step failed and retrying did not help.
 	KindSystemError
 )
 
-var kindNames = []runtime.Name{
-	{Text: "user_escape"},
-	{Text: "agent_question"},
-	{Text: "system_error"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v InterruptKind) String() string {
-	return runtime.At(kindNames, v).Text
+	return runtime.Row(kindRows, v).Name
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v InterruptKind) MarshalText() ([]byte, error) {
-	return runtime.EnumText(kindNames, "interrupt kind", v)
+	return runtime.NameText("interrupt kind", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *InterruptKind) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptKind](kindNames, "interrupt kind", text)
-	return err
+func (v *InterruptKind) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseKind)
 }
 
 var kindRows = []runtime.Kind{
@@ -62,8 +53,8 @@ var kindRows = []runtime.Kind{
 type InterruptRequest interface {
 	runtime.Record
 
-	// InterruptName names the concrete type.
-	InterruptName() InterruptName
+	// InterruptNode returns the node that raises the interrupt.
+	InterruptNode() NodeName
 
 	// Common returns what every interrupt request carries.
 	Common() InterruptCommon
@@ -73,246 +64,42 @@ type InterruptRequest interface {
 
 // InterruptCommon is what every interrupt request carries, whichever node raises it.
 type InterruptCommon struct {
-	// Place of this interrupt in the artifact tree.
+	// Place of this interrupt in the artifact tree. Hidden from models.
 	ContextID ArtifactKey
-
-	// Worktrees the asking agent works in.
+	// Worktrees the asking agent works in. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext
-
 	// What kind of decision is needed.
 	Type InterruptType
-
 	// Why the work cannot go on without the decision.
 	Reason string
-
 	// Decisions with several options; leave out when there is none.
 	Choices []StructuredChoice
-
 	// Statements to answer with yes or no; leave out when there is none.
 	ConfirmationItems []ConfirmationItem
-
 	// Background for whoever decides, beyond the reason.
 	ContextForDecision string
-}
-
-// InterruptName names a type of the set InterruptRequest. The zero value names none.
-type InterruptName uint32
-
-// The values of InterruptName, in the order of routes.yaml.
-const (
-	_ InterruptName = iota
-
-	// NameOrchestratorInterruptRequest names OrchestratorInterruptRequest.
-	NameOrchestratorInterruptRequest
-
-	// NameDiscoveryOrchestratorInterruptRequest names DiscoveryOrchestratorInterruptRequest.
-	NameDiscoveryOrchestratorInterruptRequest
-
-	// NamePlanningOrchestratorInterruptRequest names PlanningOrchestratorInterruptRequest.
-	NamePlanningOrchestratorInterruptRequest
-
-	// NameTicketOrchestratorInterruptRequest names TicketOrchestratorInterruptRequest.
-	NameTicketOrchestratorInterruptRequest
-
-	// NameReviewInterruptRequest names ReviewInterruptRequest.
-	NameReviewInterruptRequest
-
-	// NameMergerInterruptRequest names MergerInterruptRequest.
-	NameMergerInterruptRequest
-
-	// NameContextManagerInterruptRequest names ContextManagerInterruptRequest.
-	NameContextManagerInterruptRequest
-
-	// NameOrchestratorCollectorInterruptRequest names OrchestratorCollectorInterruptRequest.
-	NameOrchestratorCollectorInterruptRequest
-
-	// NameDiscoveryCollectorInterruptRequest names DiscoveryCollectorInterruptRequest.
-	NameDiscoveryCollectorInterruptRequest
-
-	// NamePlanningCollectorInterruptRequest names PlanningCollectorInterruptRequest.
-	NamePlanningCollectorInterruptRequest
-
-	// NameTicketCollectorInterruptRequest names TicketCollectorInterruptRequest.
-	NameTicketCollectorInterruptRequest
-
-	// NameDiscoveryAgentDispatchInterruptRequest names DiscoveryAgentDispatchInterruptRequest.
-	NameDiscoveryAgentDispatchInterruptRequest
-
-	// NamePlanningAgentDispatchInterruptRequest names PlanningAgentDispatchInterruptRequest.
-	NamePlanningAgentDispatchInterruptRequest
-
-	// NameTicketAgentDispatchInterruptRequest names TicketAgentDispatchInterruptRequest.
-	NameTicketAgentDispatchInterruptRequest
-
-	// NameDiscoveryAgentInterruptRequest names DiscoveryAgentInterruptRequest.
-	NameDiscoveryAgentInterruptRequest
-
-	// NamePlanningAgentInterruptRequest names PlanningAgentInterruptRequest.
-	NamePlanningAgentInterruptRequest
-
-	// NameTicketAgentInterruptRequest names TicketAgentInterruptRequest.
-	NameTicketAgentInterruptRequest
-
-	// NameQuestionAnswerInterruptRequest names QuestionAnswerInterruptRequest.
-	NameQuestionAnswerInterruptRequest
-)
-
-var interruptNames = []runtime.Name{
-	{Text: "OrchestratorInterruptRequest"},
-	{Text: "DiscoveryOrchestratorInterruptRequest"},
-	{Text: "PlanningOrchestratorInterruptRequest"},
-	{Text: "TicketOrchestratorInterruptRequest"},
-	{Text: "ReviewInterruptRequest"},
-	{Text: "MergerInterruptRequest"},
-	{Text: "ContextManagerInterruptRequest"},
-	{Text: "OrchestratorCollectorInterruptRequest"},
-	{Text: "DiscoveryCollectorInterruptRequest"},
-	{Text: "PlanningCollectorInterruptRequest"},
-	{Text: "TicketCollectorInterruptRequest"},
-	{Text: "DiscoveryAgentDispatchInterruptRequest"},
-	{Text: "PlanningAgentDispatchInterruptRequest"},
-	{Text: "TicketAgentDispatchInterruptRequest"},
-	{Text: "DiscoveryAgentInterruptRequest"},
-	{Text: "PlanningAgentInterruptRequest"},
-	{Text: "TicketAgentInterruptRequest"},
-	{Text: "QuestionAnswerInterruptRequest"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v InterruptName) String() string {
-	return runtime.At(interruptNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v InterruptName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(interruptNames, "interrupt request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *InterruptName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptName](interruptNames, "interrupt request", text)
-	return err
-}
-
-var interruptNodes = []NodeName{
-	NodeOrchestrator,
-	NodeDiscoveryOrchestrator,
-	NodePlanningOrchestrator,
-	NodeTicketOrchestrator,
-	NodeReview,
-	NodeMerger,
-	NodeContextManager,
-	NodeOrchestratorCollector,
-	NodeDiscoveryCollector,
-	NodePlanningCollector,
-	NodeTicketCollector,
-	NodeDiscoveryDispatch,
-	NodePlanningDispatch,
-	NodeTicketDispatch,
-	NodeDiscoveryAgent,
-	NodePlanningAgent,
-	NodeTicketAgent,
-	NodeQuestionAnswer,
-}
-
-// Node returns the node that raises the interrupt.
-func (v InterruptName) Node() NodeName {
-	return runtime.At(interruptNodes, v)
-}
-
-var interruptAgentTypes = []AgentType{
-	AgentTypeOrchestrator,
-	AgentTypeDiscoveryOrchestrator,
-	AgentTypePlanningOrchestrator,
-	AgentTypeTicketOrchestrator,
-	AgentTypeReview,
-	AgentTypeMerger,
-	AgentTypeContextManager,
-	AgentTypeOrchestratorCollector,
-	AgentTypeDiscoveryCollector,
-	AgentTypePlanningCollector,
-	AgentTypeTicketCollector,
-	AgentTypeDiscoveryDispatch,
-	AgentTypePlanningDispatch,
-	AgentTypeTicketDispatch,
-	AgentTypeDiscoveryAgent,
-	AgentTypePlanningAgent,
-	AgentTypeTicketAgent,
-	AgentTypeQuestionAnswer,
-}
-
-// AgentType returns the wire name of the node that raises the interrupt.
-func (v InterruptName) AgentType() AgentType {
-	return runtime.At(interruptAgentTypes, v)
-}
-
-var interruptRoutings = []RoutingName{
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-	NameInterruptRouting,
-}
-
-// Routing returns the routing that answers the interrupt.
-func (v InterruptName) Routing() RoutingName {
-	return runtime.At(interruptRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v InterruptName) DisplayName() string {
-	return runtime.At(interruptDisplayNames, v)
 }
 
 // OrchestratorInterruptRequest is the interrupt request of the node orchestrator. Asks for a decision
 // on the course of the whole workflow.
 type OrchestratorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Phase in which the orchestrator cannot go on alone.
 	Phase string `json:"phase"`
-
 	// Objective the workflow serves.
 	Goal string `json:"goal"`
-
 	// Where the whole workflow stands, in short.
 	WorkflowContext string `json:"workflowContext"`
 }
 
-var shapeOrchestratorInterruptRequest = runtime.Shape{Name: "OrchestratorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "OrchestratorInterruptRequest", Of: (*OrchestratorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -325,100 +112,38 @@ var shapeOrchestratorInterruptRequest = runtime.Shape{Name: "OrchestratorInterru
 	{Name: "workflowContext", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorInterruptRequest) Shape() *runtime.Shape {
+func (*OrchestratorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeOrchestratorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "phase":
-		runtime.DecodeString(d, &v.Phase)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "workflowContext":
-		runtime.DecodeString(d, &v.WorkflowContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameOrchestratorInterruptRequest.
-func (*OrchestratorInterruptRequest) InterruptName() InterruptName {
-	return NameOrchestratorInterruptRequest
-}
-
-func (*OrchestratorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (v *OrchestratorInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*OrchestratorInterruptRequest) InterruptNode() NodeName        { return NodeOrchestrator }
+func (*OrchestratorInterruptRequest) isInterruptRequest()            {}
 func (v *OrchestratorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // DiscoveryOrchestratorInterruptRequest is the interrupt request of the node discoveryOrchestrator.
 // Asks how the code base shall be split and how far it is explored.
 type DiscoveryOrchestratorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Parts into which the code base could be split.
 	SubdomainPartitioning []string `json:"subdomainPartitioning"`
-
 	// How thorough the exploration should be.
 	CoverageGoals string `json:"coverageGoals"`
-
 	// How the orchestrator means to explore.
 	DiscoveryStrategy string `json:"discoveryStrategy"`
-
 	// What is inside and what outside the exploration.
 	Scope string `json:"scope"`
 }
 
-var shapeDiscoveryOrchestratorInterruptRequest = runtime.Shape{Name: "DiscoveryOrchestratorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryOrchestratorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "DiscoveryOrchestratorInterruptRequest", Of: (*DiscoveryOrchestratorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -432,102 +157,42 @@ var shapeDiscoveryOrchestratorInterruptRequest = runtime.Shape{Name: "DiscoveryO
 	{Name: "scope", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryOrchestratorInterruptRequest) Shape() *runtime.Shape {
+func (*DiscoveryOrchestratorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeDiscoveryOrchestratorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "subdomainPartitioning":
-		runtime.DecodeList(d, &v.SubdomainPartitioning, runtime.DecodeString[string])
-	case "coverageGoals":
-		runtime.DecodeString(d, &v.CoverageGoals)
-	case "discoveryStrategy":
-		runtime.DecodeString(d, &v.DiscoveryStrategy)
-	case "scope":
-		runtime.DecodeString(d, &v.Scope)
-	}
+func (v *DiscoveryOrchestratorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryOrchestratorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (*DiscoveryOrchestratorInterruptRequest) InterruptNode() NodeName {
+	return NodeDiscoveryOrchestrator
 }
-
-// InterruptName returns NameDiscoveryOrchestratorInterruptRequest.
-func (*DiscoveryOrchestratorInterruptRequest) InterruptName() InterruptName {
-	return NameDiscoveryOrchestratorInterruptRequest
-}
-
 func (*DiscoveryOrchestratorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
 func (v *DiscoveryOrchestratorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // PlanningOrchestratorInterruptRequest is the interrupt request of the node planningOrchestrator. Asks
 // how the goal shall be cut into tickets.
 type PlanningOrchestratorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Tickets the orchestrator has in mind.
 	TicketDecomposition string `json:"ticketDecomposition"`
-
 	// Method by which the goal is cut.
 	TicketBreakdownStrategy string `json:"ticketBreakdownStrategy"`
-
 	// How the findings of discovery feed the plan.
 	DiscoveryContextUsage string `json:"discoveryContextUsage"`
-
 	// What is inside and what outside the plan.
 	PlanningScope string `json:"planningScope"`
 }
 
-var shapePlanningOrchestratorInterruptRequest = runtime.Shape{Name: "PlanningOrchestratorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningOrchestratorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "PlanningOrchestratorInterruptRequest", Of: (*PlanningOrchestratorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -541,99 +206,40 @@ var shapePlanningOrchestratorInterruptRequest = runtime.Shape{Name: "PlanningOrc
 	{Name: "planningScope", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningOrchestratorInterruptRequest) Shape() *runtime.Shape {
+func (*PlanningOrchestratorInterruptRequest) Shape() *runtime.Shape {
 	return &shapePlanningOrchestratorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "ticketDecomposition":
-		runtime.DecodeString(d, &v.TicketDecomposition)
-	case "ticketBreakdownStrategy":
-		runtime.DecodeString(d, &v.TicketBreakdownStrategy)
-	case "discoveryContextUsage":
-		runtime.DecodeString(d, &v.DiscoveryContextUsage)
-	case "planningScope":
-		runtime.DecodeString(d, &v.PlanningScope)
-	}
+func (v *PlanningOrchestratorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningOrchestratorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (*PlanningOrchestratorInterruptRequest) InterruptNode() NodeName {
+	return NodePlanningOrchestrator
 }
-
-// InterruptName returns NamePlanningOrchestratorInterruptRequest.
-func (*PlanningOrchestratorInterruptRequest) InterruptName() InterruptName {
-	return NamePlanningOrchestratorInterruptRequest
-}
-
 func (*PlanningOrchestratorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
 func (v *PlanningOrchestratorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // TicketOrchestratorInterruptRequest is the interrupt request of the node ticketOrchestrator. Asks
 // what shall be implemented and in which order.
 type TicketOrchestratorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// What is inside and what outside the implementation.
 	ImplementationScope string `json:"implementationScope"`
-
 	// How the plan is put to use.
 	PlanningContextUsage string `json:"planningContextUsage"`
-
 	// Order and manner in which the tickets are worked on.
 	ExecutionStrategy string `json:"executionStrategy"`
 }
 
-var shapeTicketOrchestratorInterruptRequest = runtime.Shape{Name: "TicketOrchestratorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketOrchestratorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "TicketOrchestratorInterruptRequest", Of: (*TicketOrchestratorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -646,97 +252,38 @@ var shapeTicketOrchestratorInterruptRequest = runtime.Shape{Name: "TicketOrchest
 	{Name: "executionStrategy", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketOrchestratorInterruptRequest) Shape() *runtime.Shape {
+func (*TicketOrchestratorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeTicketOrchestratorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketOrchestratorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "implementationScope":
-		runtime.DecodeString(d, &v.ImplementationScope)
-	case "planningContextUsage":
-		runtime.DecodeString(d, &v.PlanningContextUsage)
-	case "executionStrategy":
-		runtime.DecodeString(d, &v.ExecutionStrategy)
-	}
+func (v *TicketOrchestratorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketOrchestratorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameTicketOrchestratorInterruptRequest.
-func (*TicketOrchestratorInterruptRequest) InterruptName() InterruptName {
-	return NameTicketOrchestratorInterruptRequest
-}
-
-func (*TicketOrchestratorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*TicketOrchestratorInterruptRequest) InterruptNode() NodeName { return NodeTicketOrchestrator }
+func (*TicketOrchestratorInterruptRequest) isInterruptRequest()     {}
 func (v *TicketOrchestratorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // ReviewInterruptRequest is the interrupt request of the node review. Asks for help with a verdict the
 // reviewer cannot give alone.
 type ReviewInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// What the content is measured by.
 	ReviewCriteria string `json:"reviewCriteria"`
-
 	// What the review has found so far.
 	AssessmentFindings []string `json:"assessmentFindings"`
-
 	// Whether the reviewer leans towards approval or rejection.
 	ApprovalRecommendation string `json:"approvalRecommendation"`
 }
 
-var shapeReviewInterruptRequest = runtime.Shape{Name: "ReviewInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeReviewInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "ReviewInterruptRequest", Of: (*ReviewInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -749,97 +296,34 @@ var shapeReviewInterruptRequest = runtime.Shape{Name: "ReviewInterruptRequest", 
 	{Name: "approvalRecommendation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewInterruptRequest) Shape() *runtime.Shape {
-	return &shapeReviewInterruptRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "reviewCriteria":
-		runtime.DecodeString(d, &v.ReviewCriteria)
-	case "assessmentFindings":
-		runtime.DecodeList(d, &v.AssessmentFindings, runtime.DecodeString[string])
-	case "approvalRecommendation":
-		runtime.DecodeString(d, &v.ApprovalRecommendation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameReviewInterruptRequest.
-func (*ReviewInterruptRequest) InterruptName() InterruptName {
-	return NameReviewInterruptRequest
-}
-
-func (*ReviewInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*ReviewInterruptRequest) Shape() *runtime.Shape          { return &shapeReviewInterruptRequest }
+func (v *ReviewInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ReviewInterruptRequest) InterruptNode() NodeName        { return NodeReview }
+func (*ReviewInterruptRequest) isInterruptRequest()            {}
 func (v *ReviewInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // MergerInterruptRequest is the interrupt request of the node merger. Asks how conflicting changes
 // shall be merged.
 type MergerInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Paths that both sides changed.
 	ConflictFiles []string `json:"conflictFiles"`
-
 	// Ways in which the conflicts could be resolved.
 	ResolutionStrategies []string `json:"resolutionStrategies"`
-
 	// How the merger would go about it.
 	MergeApproach string `json:"mergeApproach"`
 }
 
-var shapeMergerInterruptRequest = runtime.Shape{Name: "MergerInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeMergerInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "MergerInterruptRequest", Of: (*MergerInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -852,97 +336,34 @@ var shapeMergerInterruptRequest = runtime.Shape{Name: "MergerInterruptRequest", 
 	{Name: "mergeApproach", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergerInterruptRequest) Shape() *runtime.Shape {
-	return &shapeMergerInterruptRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergerInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "conflictFiles":
-		runtime.DecodeList(d, &v.ConflictFiles, runtime.DecodeString[string])
-	case "resolutionStrategies":
-		runtime.DecodeList(d, &v.ResolutionStrategies, runtime.DecodeString[string])
-	case "mergeApproach":
-		runtime.DecodeString(d, &v.MergeApproach)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergerInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameMergerInterruptRequest.
-func (*MergerInterruptRequest) InterruptName() InterruptName {
-	return NameMergerInterruptRequest
-}
-
-func (*MergerInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*MergerInterruptRequest) Shape() *runtime.Shape          { return &shapeMergerInterruptRequest }
+func (v *MergerInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*MergerInterruptRequest) InterruptNode() NodeName        { return NodeMerger }
+func (*MergerInterruptRequest) isInterruptRequest()            {}
 func (v *MergerInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // ContextManagerInterruptRequest is the interrupt request of the node contextManager. Asks which of
 // the recovered context is wanted.
 type ContextManagerInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Context that could be recovered up to now.
 	ContextFindings string `json:"contextFindings"`
-
 	// How much each piece matters.
 	RelevanceAssessments []string `json:"relevanceAssessments"`
-
 	// Where each piece comes from.
 	SourceReferences []string `json:"sourceReferences"`
 }
 
-var shapeContextManagerInterruptRequest = runtime.Shape{Name: "ContextManagerInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeContextManagerInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "ContextManagerInterruptRequest", Of: (*ContextManagerInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -955,97 +376,38 @@ var shapeContextManagerInterruptRequest = runtime.Shape{Name: "ContextManagerInt
 	{Name: "sourceReferences", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ContextManagerInterruptRequest) Shape() *runtime.Shape {
+func (*ContextManagerInterruptRequest) Shape() *runtime.Shape {
 	return &shapeContextManagerInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ContextManagerInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "contextFindings":
-		runtime.DecodeString(d, &v.ContextFindings)
-	case "relevanceAssessments":
-		runtime.DecodeList(d, &v.RelevanceAssessments, runtime.DecodeString[string])
-	case "sourceReferences":
-		runtime.DecodeList(d, &v.SourceReferences, runtime.DecodeString[string])
-	}
+func (v *ContextManagerInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ContextManagerInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameContextManagerInterruptRequest.
-func (*ContextManagerInterruptRequest) InterruptName() InterruptName {
-	return NameContextManagerInterruptRequest
-}
-
-func (*ContextManagerInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*ContextManagerInterruptRequest) InterruptNode() NodeName { return NodeContextManager }
+func (*ContextManagerInterruptRequest) isInterruptRequest()     {}
 func (v *ContextManagerInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // OrchestratorCollectorInterruptRequest is the interrupt request of the node orchestratorCollector.
 // Asks whether the workflow is finished or a phase is taken up again.
 type OrchestratorCollectorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// What the phases brought, in short.
 	CollectorResults string `json:"collectorResults"`
-
 	// What speaks for moving on or for going back.
 	AdvancementRationale string `json:"advancementRationale"`
-
 	// Phases among which to choose the next one.
 	PhaseOptions []string `json:"phaseOptions"`
 }
 
-var shapeOrchestratorCollectorInterruptRequest = runtime.Shape{Name: "OrchestratorCollectorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorCollectorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "OrchestratorCollectorInterruptRequest", Of: (*OrchestratorCollectorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1058,100 +420,42 @@ var shapeOrchestratorCollectorInterruptRequest = runtime.Shape{Name: "Orchestrat
 	{Name: "phaseOptions", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorCollectorInterruptRequest) Shape() *runtime.Shape {
+func (*OrchestratorCollectorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeOrchestratorCollectorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "collectorResults":
-		runtime.DecodeString(d, &v.CollectorResults)
-	case "advancementRationale":
-		runtime.DecodeString(d, &v.AdvancementRationale)
-	case "phaseOptions":
-		runtime.DecodeList(d, &v.PhaseOptions, runtime.DecodeString[string])
-	}
+func (v *OrchestratorCollectorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorCollectorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (*OrchestratorCollectorInterruptRequest) InterruptNode() NodeName {
+	return NodeOrchestratorCollector
 }
-
-// InterruptName returns NameOrchestratorCollectorInterruptRequest.
-func (*OrchestratorCollectorInterruptRequest) InterruptName() InterruptName {
-	return NameOrchestratorCollectorInterruptRequest
-}
-
 func (*OrchestratorCollectorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
 func (v *OrchestratorCollectorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // DiscoveryCollectorInterruptRequest is the interrupt request of the node discoveryCollector. Asks how
 // conflicting or uncertain findings shall be merged.
 type DiscoveryCollectorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Trade-offs met while merging the findings.
 	ConsolidationDecisions string `json:"consolidationDecisions"`
-
 	// Advice the findings suggest.
 	Recommendations []string `json:"recommendations"`
-
 	// Places in the code that support the findings.
 	CodeReferences []string `json:"codeReferences"`
-
 	// Borders between the parts, as used for merging.
 	SubdomainBoundaries []string `json:"subdomainBoundaries"`
 }
 
-var shapeDiscoveryCollectorInterruptRequest = runtime.Shape{Name: "DiscoveryCollectorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCollectorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "DiscoveryCollectorInterruptRequest", Of: (*DiscoveryCollectorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1165,102 +469,40 @@ var shapeDiscoveryCollectorInterruptRequest = runtime.Shape{Name: "DiscoveryColl
 	{Name: "subdomainBoundaries", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorInterruptRequest) Shape() *runtime.Shape {
+func (*DiscoveryCollectorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeDiscoveryCollectorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "consolidationDecisions":
-		runtime.DecodeString(d, &v.ConsolidationDecisions)
-	case "recommendations":
-		runtime.DecodeList(d, &v.Recommendations, runtime.DecodeString[string])
-	case "codeReferences":
-		runtime.DecodeList(d, &v.CodeReferences, runtime.DecodeString[string])
-	case "subdomainBoundaries":
-		runtime.DecodeList(d, &v.SubdomainBoundaries, runtime.DecodeString[string])
-	}
+func (v *DiscoveryCollectorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameDiscoveryCollectorInterruptRequest.
-func (*DiscoveryCollectorInterruptRequest) InterruptName() InterruptName {
-	return NameDiscoveryCollectorInterruptRequest
-}
-
-func (*DiscoveryCollectorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*DiscoveryCollectorInterruptRequest) InterruptNode() NodeName { return NodeDiscoveryCollector }
+func (*DiscoveryCollectorInterruptRequest) isInterruptRequest()     {}
 func (v *DiscoveryCollectorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // PlanningCollectorInterruptRequest is the interrupt request of the node planningCollector. Asks how
 // drafted tickets shall be merged and their dependencies settled.
 type PlanningCollectorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// How the tickets would be merged.
 	TicketConsolidation string `json:"ticketConsolidation"`
-
 	// How their dependencies would be settled.
 	DependencyResolution string `json:"dependencyResolution"`
-
 	// The merged list of tickets.
 	ConsolidatedTickets []PlanningTicket `json:"consolidatedTickets"`
-
 	// Dependencies that clash and are still open.
 	DependencyConflicts []string `json:"dependencyConflicts"`
 }
 
-var shapePlanningCollectorInterruptRequest = runtime.Shape{Name: "PlanningCollectorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningCollectorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "PlanningCollectorInterruptRequest", Of: (*PlanningCollectorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1274,99 +516,38 @@ var shapePlanningCollectorInterruptRequest = runtime.Shape{Name: "PlanningCollec
 	{Name: "dependencyConflicts", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorInterruptRequest) Shape() *runtime.Shape {
+func (*PlanningCollectorInterruptRequest) Shape() *runtime.Shape {
 	return &shapePlanningCollectorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "ticketConsolidation":
-		runtime.DecodeString(d, &v.TicketConsolidation)
-	case "dependencyResolution":
-		runtime.DecodeString(d, &v.DependencyResolution)
-	case "consolidatedTickets":
-		runtime.DecodeList(d, &v.ConsolidatedTickets, runtime.DecodeRecord[PlanningTicket])
-	case "dependencyConflicts":
-		runtime.DecodeList(d, &v.DependencyConflicts, runtime.DecodeString[string])
-	}
+func (v *PlanningCollectorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NamePlanningCollectorInterruptRequest.
-func (*PlanningCollectorInterruptRequest) InterruptName() InterruptName {
-	return NamePlanningCollectorInterruptRequest
-}
-
-func (*PlanningCollectorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*PlanningCollectorInterruptRequest) InterruptNode() NodeName { return NodePlanningCollector }
+func (*PlanningCollectorInterruptRequest) isInterruptRequest()     {}
 func (v *PlanningCollectorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // TicketCollectorInterruptRequest is the interrupt request of the node ticketCollector. Asks whether
 // the implemented tickets are good enough to go on.
 type TicketCollectorInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// How much of the tickets is done.
 	CompletionStatus string `json:"completionStatus"`
-
 	// Work that would be left over.
 	FollowUps []string `json:"followUps"`
-
 	// Outcomes of the checks that were run.
 	VerificationResults []string `json:"verificationResults"`
 }
 
-var shapeTicketCollectorInterruptRequest = runtime.Shape{Name: "TicketCollectorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketCollectorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "TicketCollectorInterruptRequest", Of: (*TicketCollectorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1379,100 +560,40 @@ var shapeTicketCollectorInterruptRequest = runtime.Shape{Name: "TicketCollectorI
 	{Name: "verificationResults", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorInterruptRequest) Shape() *runtime.Shape {
+func (*TicketCollectorInterruptRequest) Shape() *runtime.Shape {
 	return &shapeTicketCollectorInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "completionStatus":
-		runtime.DecodeString(d, &v.CompletionStatus)
-	case "followUps":
-		runtime.DecodeList(d, &v.FollowUps, runtime.DecodeString[string])
-	case "verificationResults":
-		runtime.DecodeList(d, &v.VerificationResults, runtime.DecodeString[string])
-	}
+func (v *TicketCollectorInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameTicketCollectorInterruptRequest.
-func (*TicketCollectorInterruptRequest) InterruptName() InterruptName {
-	return NameTicketCollectorInterruptRequest
-}
-
-func (*TicketCollectorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*TicketCollectorInterruptRequest) InterruptNode() NodeName { return NodeTicketCollector }
+func (*TicketCollectorInterruptRequest) isInterruptRequest()     {}
 func (v *TicketCollectorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // DiscoveryAgentDispatchInterruptRequest is the interrupt request of the node discoveryDispatch. Asks
 // for a decision before discovery agents are sent out or collected.
 type DiscoveryAgentDispatchInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// What is open about sending the agents out.
 	DispatchDecisions string `json:"dispatchDecisions"`
-
 	// Which discovery agent would get which part.
 	AgentAssignments []string `json:"agentAssignments"`
-
 	// How the load is spread, and its limits.
 	WorkloadDistribution []string `json:"workloadDistribution"`
-
 	// Why the work would go this way.
 	RoutingRationale string `json:"routingRationale"`
 }
 
-var shapeDiscoveryAgentDispatchInterruptRequest = runtime.Shape{Name: "DiscoveryAgentDispatchInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentDispatchInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "DiscoveryAgentDispatchInterruptRequest", Of: (*DiscoveryAgentDispatchInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1486,102 +607,40 @@ var shapeDiscoveryAgentDispatchInterruptRequest = runtime.Shape{Name: "Discovery
 	{Name: "routingRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentDispatchInterruptRequest) Shape() *runtime.Shape {
+func (*DiscoveryAgentDispatchInterruptRequest) Shape() *runtime.Shape {
 	return &shapeDiscoveryAgentDispatchInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "dispatchDecisions":
-		runtime.DecodeString(d, &v.DispatchDecisions)
-	case "agentAssignments":
-		runtime.DecodeList(d, &v.AgentAssignments, runtime.DecodeString[string])
-	case "workloadDistribution":
-		runtime.DecodeList(d, &v.WorkloadDistribution, runtime.DecodeString[string])
-	case "routingRationale":
-		runtime.DecodeString(d, &v.RoutingRationale)
-	}
+func (v *DiscoveryAgentDispatchInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentDispatchInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameDiscoveryAgentDispatchInterruptRequest.
-func (*DiscoveryAgentDispatchInterruptRequest) InterruptName() InterruptName {
-	return NameDiscoveryAgentDispatchInterruptRequest
-}
-
-func (*DiscoveryAgentDispatchInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*DiscoveryAgentDispatchInterruptRequest) InterruptNode() NodeName { return NodeDiscoveryDispatch }
+func (*DiscoveryAgentDispatchInterruptRequest) isInterruptRequest()     {}
 func (v *DiscoveryAgentDispatchInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // PlanningAgentDispatchInterruptRequest is the interrupt request of the node planningDispatch. Asks
 // for a decision before planning agents are sent out or collected.
 type PlanningAgentDispatchInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Which planning agent would get which share.
 	AgentAssignments []string `json:"agentAssignments"`
-
 	// How the tickets are spread over the agents.
 	TicketDistribution []string `json:"ticketDistribution"`
-
 	// Which findings of discovery go to which agent.
 	DiscoveryContextRouting string `json:"discoveryContextRouting"`
-
 	// Why the planning would go this way.
 	RoutingRationale string `json:"routingRationale"`
 }
 
-var shapePlanningAgentDispatchInterruptRequest = runtime.Shape{Name: "PlanningAgentDispatchInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentDispatchInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "PlanningAgentDispatchInterruptRequest", Of: (*PlanningAgentDispatchInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1595,102 +654,40 @@ var shapePlanningAgentDispatchInterruptRequest = runtime.Shape{Name: "PlanningAg
 	{Name: "routingRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentDispatchInterruptRequest) Shape() *runtime.Shape {
+func (*PlanningAgentDispatchInterruptRequest) Shape() *runtime.Shape {
 	return &shapePlanningAgentDispatchInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "agentAssignments":
-		runtime.DecodeList(d, &v.AgentAssignments, runtime.DecodeString[string])
-	case "ticketDistribution":
-		runtime.DecodeList(d, &v.TicketDistribution, runtime.DecodeString[string])
-	case "discoveryContextRouting":
-		runtime.DecodeString(d, &v.DiscoveryContextRouting)
-	case "routingRationale":
-		runtime.DecodeString(d, &v.RoutingRationale)
-	}
+func (v *PlanningAgentDispatchInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentDispatchInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NamePlanningAgentDispatchInterruptRequest.
-func (*PlanningAgentDispatchInterruptRequest) InterruptName() InterruptName {
-	return NamePlanningAgentDispatchInterruptRequest
-}
-
-func (*PlanningAgentDispatchInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*PlanningAgentDispatchInterruptRequest) InterruptNode() NodeName { return NodePlanningDispatch }
+func (*PlanningAgentDispatchInterruptRequest) isInterruptRequest()     {}
 func (v *PlanningAgentDispatchInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // TicketAgentDispatchInterruptRequest is the interrupt request of the node ticketDispatch. Asks for a
 // decision before ticket agents are sent out or collected.
 type TicketAgentDispatchInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// Which ticket agent would get which ticket.
 	AgentAssignments []string `json:"agentAssignments"`
-
 	// How many tickets each agent would carry.
 	TicketDistribution []string `json:"ticketDistribution"`
-
 	// Which context goes to which agent.
 	ContextRouting string `json:"contextRouting"`
-
 	// Why the implementation would go this way.
 	RoutingRationale string `json:"routingRationale"`
 }
 
-var shapeTicketAgentDispatchInterruptRequest = runtime.Shape{Name: "TicketAgentDispatchInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentDispatchInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "TicketAgentDispatchInterruptRequest", Of: (*TicketAgentDispatchInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1704,102 +701,40 @@ var shapeTicketAgentDispatchInterruptRequest = runtime.Shape{Name: "TicketAgentD
 	{Name: "routingRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentDispatchInterruptRequest) Shape() *runtime.Shape {
+func (*TicketAgentDispatchInterruptRequest) Shape() *runtime.Shape {
 	return &shapeTicketAgentDispatchInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentDispatchInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "agentAssignments":
-		runtime.DecodeList(d, &v.AgentAssignments, runtime.DecodeString[string])
-	case "ticketDistribution":
-		runtime.DecodeList(d, &v.TicketDistribution, runtime.DecodeString[string])
-	case "contextRouting":
-		runtime.DecodeString(d, &v.ContextRouting)
-	case "routingRationale":
-		runtime.DecodeString(d, &v.RoutingRationale)
-	}
+func (v *TicketAgentDispatchInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentDispatchInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameTicketAgentDispatchInterruptRequest.
-func (*TicketAgentDispatchInterruptRequest) InterruptName() InterruptName {
-	return NameTicketAgentDispatchInterruptRequest
-}
-
-func (*TicketAgentDispatchInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*TicketAgentDispatchInterruptRequest) InterruptNode() NodeName { return NodeTicketDispatch }
+func (*TicketAgentDispatchInterruptRequest) isInterruptRequest()     {}
 func (v *TicketAgentDispatchInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // DiscoveryAgentInterruptRequest is the interrupt request of the node discoveryAgent. Asks about
 // something a discovery agent found and cannot settle alone.
 type DiscoveryAgentInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// What was found, with the questions it leaves open.
 	CodeFindings string `json:"codeFindings"`
-
 	// Paths the question is about.
 	FileReferences []string `json:"fileReferences"`
-
 	// Questions about where a module ends or who owns a piece of code.
 	BoundaryDecisions []string `json:"boundaryDecisions"`
-
 	// Conventions the agent noticed.
 	PatternObservations []string `json:"patternObservations"`
 }
 
-var shapeDiscoveryAgentInterruptRequest = runtime.Shape{Name: "DiscoveryAgentInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "DiscoveryAgentInterruptRequest", Of: (*DiscoveryAgentInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1813,102 +748,40 @@ var shapeDiscoveryAgentInterruptRequest = runtime.Shape{Name: "DiscoveryAgentInt
 	{Name: "patternObservations", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentInterruptRequest) Shape() *runtime.Shape {
+func (*DiscoveryAgentInterruptRequest) Shape() *runtime.Shape {
 	return &shapeDiscoveryAgentInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "codeFindings":
-		runtime.DecodeString(d, &v.CodeFindings)
-	case "fileReferences":
-		runtime.DecodeList(d, &v.FileReferences, runtime.DecodeString[string])
-	case "boundaryDecisions":
-		runtime.DecodeList(d, &v.BoundaryDecisions, runtime.DecodeString[string])
-	case "patternObservations":
-		runtime.DecodeList(d, &v.PatternObservations, runtime.DecodeString[string])
-	}
+func (v *DiscoveryAgentInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameDiscoveryAgentInterruptRequest.
-func (*DiscoveryAgentInterruptRequest) InterruptName() InterruptName {
-	return NameDiscoveryAgentInterruptRequest
-}
-
-func (*DiscoveryAgentInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*DiscoveryAgentInterruptRequest) InterruptNode() NodeName { return NodeDiscoveryAgent }
+func (*DiscoveryAgentInterruptRequest) isInterruptRequest()     {}
 func (v *DiscoveryAgentInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // PlanningAgentInterruptRequest is the interrupt request of the node planningAgent. Asks about the
 // design of tickets that a planning agent is drafting.
 type PlanningAgentInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// How the tickets in question are designed.
 	TicketDesign string `json:"ticketDesign"`
-
 	// Questions of architecture to be decided.
 	ArchitectureDecisions []string `json:"architectureDecisions"`
-
 	// Drafts of the tickets.
 	ProposedTickets []PlanningTicket `json:"proposedTickets"`
-
 	// Memory entries of discovery the drafts rest on.
 	DiscoveryReferences []MemoryReference `json:"discoveryReferences"`
 }
 
-var shapePlanningAgentInterruptRequest = runtime.Shape{Name: "PlanningAgentInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "PlanningAgentInterruptRequest", Of: (*PlanningAgentInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -1922,102 +795,38 @@ var shapePlanningAgentInterruptRequest = runtime.Shape{Name: "PlanningAgentInter
 	{Name: "discoveryReferences", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentInterruptRequest) Shape() *runtime.Shape {
+func (*PlanningAgentInterruptRequest) Shape() *runtime.Shape {
 	return &shapePlanningAgentInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "ticketDesign":
-		runtime.DecodeString(d, &v.TicketDesign)
-	case "architectureDecisions":
-		runtime.DecodeList(d, &v.ArchitectureDecisions, runtime.DecodeString[string])
-	case "proposedTickets":
-		runtime.DecodeList(d, &v.ProposedTickets, runtime.DecodeRecord[PlanningTicket])
-	case "discoveryReferences":
-		runtime.DecodeList(d, &v.DiscoveryReferences, runtime.DecodeRecord[MemoryReference])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NamePlanningAgentInterruptRequest.
-func (*PlanningAgentInterruptRequest) InterruptName() InterruptName {
-	return NamePlanningAgentInterruptRequest
-}
-
-func (*PlanningAgentInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (v *PlanningAgentInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningAgentInterruptRequest) InterruptNode() NodeName        { return NodePlanningAgent }
+func (*PlanningAgentInterruptRequest) isInterruptRequest()            {}
 func (v *PlanningAgentInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // TicketAgentInterruptRequest is the interrupt request of the node ticketAgent. Asks how a single
 // ticket shall be implemented.
 type TicketAgentInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
-
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 	// How the agent means to implement the ticket.
 	ImplementationApproach string `json:"implementationApproach"`
-
 	// Intended change of each file.
 	FileChanges []string `json:"fileChanges"`
-
 	// Paths the agent will touch.
 	FilesToModify []string `json:"filesToModify"`
-
 	// Ways to test the change.
 	TestStrategies []string `json:"testStrategies"`
 }
 
-var shapeTicketAgentInterruptRequest = runtime.Shape{Name: "TicketAgentInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "TicketAgentInterruptRequest", Of: (*TicketAgentInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -2031,90 +840,28 @@ var shapeTicketAgentInterruptRequest = runtime.Shape{Name: "TicketAgentInterrupt
 	{Name: "testStrategies", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentInterruptRequest) Shape() *runtime.Shape {
-	return &shapeTicketAgentInterruptRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	case "implementationApproach":
-		runtime.DecodeString(d, &v.ImplementationApproach)
-	case "fileChanges":
-		runtime.DecodeList(d, &v.FileChanges, runtime.DecodeString[string])
-	case "filesToModify":
-		runtime.DecodeList(d, &v.FilesToModify, runtime.DecodeString[string])
-	case "testStrategies":
-		runtime.DecodeList(d, &v.TestStrategies, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameTicketAgentInterruptRequest.
-func (*TicketAgentInterruptRequest) InterruptName() InterruptName {
-	return NameTicketAgentInterruptRequest
-}
-
-func (*TicketAgentInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*TicketAgentInterruptRequest) Shape() *runtime.Shape          { return &shapeTicketAgentInterruptRequest }
+func (v *TicketAgentInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketAgentInterruptRequest) InterruptNode() NodeName        { return NodeTicketAgent }
+func (*TicketAgentInterruptRequest) isInterruptRequest()            {}
 func (v *TicketAgentInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }
 
 // QuestionAnswerInterruptRequest is the interrupt request of the node questionAnswer. Carries a
 // question that a tool puts to the user while other work goes on.
 type QuestionAnswerInterruptRequest struct {
-	// Place of this interrupt in the artifact tree. Hidden from models.
-	ContextID ArtifactKey `json:"contextId,omitempty"`
-
-	// Worktrees the asking agent works in. Hidden from models.
-	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
-	// What kind of decision is needed.
-	Type InterruptType `json:"type"`
-
-	// Why the work cannot go on without the decision.
-	Reason string `json:"reason"`
-
-	// Decisions with several options; leave out when there is none.
-	Choices []StructuredChoice `json:"choices,omitempty"`
-
-	// Statements to answer with yes or no; leave out when there is none.
-	ConfirmationItems []ConfirmationItem `json:"confirmationItems,omitempty"`
-
-	// Background for whoever decides, beyond the reason.
-	ContextForDecision string `json:"contextForDecision,omitempty"`
+	// The fields of InterruptCommon.
+	ContextID          ArtifactKey             `json:"contextId,omitempty"`
+	WorktreeContext    *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
+	Type               InterruptType           `json:"type"`
+	Reason             string                  `json:"reason"`
+	Choices            []StructuredChoice      `json:"choices,omitempty"`
+	ConfirmationItems  []ConfirmationItem      `json:"confirmationItems,omitempty"`
+	ContextForDecision string                  `json:"contextForDecision,omitempty"`
 }
 
-var shapeQuestionAnswerInterruptRequest = runtime.Shape{Name: "QuestionAnswerInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeQuestionAnswerInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "QuestionAnswerInterruptRequest", Of: (*QuestionAnswerInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -2124,52 +871,14 @@ var shapeQuestionAnswerInterruptRequest = runtime.Shape{Name: "QuestionAnswerInt
 	{Name: "contextForDecision"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *QuestionAnswerInterruptRequest) Shape() *runtime.Shape {
+func (*QuestionAnswerInterruptRequest) Shape() *runtime.Shape {
 	return &shapeQuestionAnswerInterruptRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *QuestionAnswerInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeInterruptType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "choices":
-		runtime.DecodeList(d, &v.Choices, runtime.DecodeRecord[StructuredChoice])
-	case "confirmationItems":
-		runtime.DecodeList(d, &v.ConfirmationItems, runtime.DecodeRecord[ConfirmationItem])
-	case "contextForDecision":
-		runtime.DecodeString(d, &v.ContextForDecision)
-	}
+func (v *QuestionAnswerInterruptRequest) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *QuestionAnswerInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameQuestionAnswerInterruptRequest.
-func (*QuestionAnswerInterruptRequest) InterruptName() InterruptName {
-	return NameQuestionAnswerInterruptRequest
-}
-
-func (*QuestionAnswerInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*QuestionAnswerInterruptRequest) InterruptNode() NodeName { return NodeQuestionAnswer }
+func (*QuestionAnswerInterruptRequest) isInterruptRequest()     {}
 func (v *QuestionAnswerInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.ContextID,
-		v.WorktreeContext,
-		v.Type,
-		v.Reason,
-		v.Choices,
-		v.ConfirmationItems,
-		v.ContextForDecision,
-	}
+	return InterruptCommon{v.ContextID, v.WorktreeContext, v.Type, v.Reason, v.Choices, v.ConfirmationItems, v.ContextForDecision}
 }

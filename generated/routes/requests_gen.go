@@ -4,8 +4,9 @@ package routes
 
 import (
 	"encoding/json"
-	"github.com/routegen/routegen/runtime"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // Request is the sealed set of messages that activate or resume a node. Only the types of this package
@@ -15,214 +16,10 @@ import (
 type Request interface {
 	runtime.Record
 
-	// RequestName names the concrete type.
-	RequestName() RequestName
+	// RequestNode returns the node that the request reaches.
+	RequestNode() NodeName
 
 	isRequest()
-}
-
-// RequestName names a type of the set Request. The zero value names none.
-type RequestName uint32
-
-// The values of RequestName, in the order of routes.yaml.
-const (
-	_ RequestName = iota
-
-	// NameOrchestratorRequest names OrchestratorRequest.
-	NameOrchestratorRequest
-
-	// NameDiscoveryOrchestratorRequest names DiscoveryOrchestratorRequest.
-	NameDiscoveryOrchestratorRequest
-
-	// NamePlanningOrchestratorRequest names PlanningOrchestratorRequest.
-	NamePlanningOrchestratorRequest
-
-	// NameTicketOrchestratorRequest names TicketOrchestratorRequest.
-	NameTicketOrchestratorRequest
-
-	// NameReviewRequest names ReviewRequest.
-	NameReviewRequest
-
-	// NameMergerRequest names MergerRequest.
-	NameMergerRequest
-
-	// NameContextManagerRequest names ContextManagerRequest.
-	NameContextManagerRequest
-
-	// NameContextManagerRoutingRequest names ContextManagerRoutingRequest.
-	NameContextManagerRoutingRequest
-
-	// NameOrchestratorCollectorRequest names OrchestratorCollectorRequest.
-	NameOrchestratorCollectorRequest
-
-	// NameDiscoveryCollectorRequest names DiscoveryCollectorRequest.
-	NameDiscoveryCollectorRequest
-
-	// NamePlanningCollectorRequest names PlanningCollectorRequest.
-	NamePlanningCollectorRequest
-
-	// NameTicketCollectorRequest names TicketCollectorRequest.
-	NameTicketCollectorRequest
-
-	// NameDiscoveryAgentRequests names DiscoveryAgentRequests.
-	NameDiscoveryAgentRequests
-
-	// NameDiscoveryAgentResults names DiscoveryAgentResults.
-	NameDiscoveryAgentResults
-
-	// NamePlanningAgentRequests names PlanningAgentRequests.
-	NamePlanningAgentRequests
-
-	// NamePlanningAgentResults names PlanningAgentResults.
-	NamePlanningAgentResults
-
-	// NameTicketAgentRequests names TicketAgentRequests.
-	NameTicketAgentRequests
-
-	// NameTicketAgentResults names TicketAgentResults.
-	NameTicketAgentResults
-
-	// NameDiscoveryAgentRequest names DiscoveryAgentRequest.
-	NameDiscoveryAgentRequest
-
-	// NamePlanningAgentRequest names PlanningAgentRequest.
-	NamePlanningAgentRequest
-
-	// NameTicketAgentRequest names TicketAgentRequest.
-	NameTicketAgentRequest
-)
-
-var requestNames = []runtime.Name{
-	{Text: "OrchestratorRequest"},
-	{Text: "DiscoveryOrchestratorRequest"},
-	{Text: "PlanningOrchestratorRequest"},
-	{Text: "TicketOrchestratorRequest"},
-	{Text: "ReviewRequest"},
-	{Text: "MergerRequest"},
-	{Text: "ContextManagerRequest"},
-	{Text: "ContextManagerRoutingRequest"},
-	{Text: "OrchestratorCollectorRequest"},
-	{Text: "DiscoveryCollectorRequest"},
-	{Text: "PlanningCollectorRequest"},
-	{Text: "TicketCollectorRequest"},
-	{Text: "DiscoveryAgentRequests"},
-	{Text: "DiscoveryAgentResults"},
-	{Text: "PlanningAgentRequests"},
-	{Text: "PlanningAgentResults"},
-	{Text: "TicketAgentRequests"},
-	{Text: "TicketAgentResults"},
-	{Text: "DiscoveryAgentRequest"},
-	{Text: "PlanningAgentRequest"},
-	{Text: "TicketAgentRequest"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RequestName) String() string {
-	return runtime.At(requestNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RequestName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(requestNames, "request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RequestName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RequestName](requestNames, "request", text)
-	return err
-}
-
-var requestNodes = []NodeName{
-	NodeOrchestrator,
-	NodeDiscoveryOrchestrator,
-	NodePlanningOrchestrator,
-	NodeTicketOrchestrator,
-	NodeReview,
-	NodeMerger,
-	NodeContextManager,
-	NodeContextManager,
-	NodeOrchestratorCollector,
-	NodeDiscoveryCollector,
-	NodePlanningCollector,
-	NodeTicketCollector,
-	NodeDiscoveryDispatch,
-	NodeDiscoveryDispatch,
-	NodePlanningDispatch,
-	NodePlanningDispatch,
-	NodeTicketDispatch,
-	NodeTicketDispatch,
-	NodeDiscoveryAgent,
-	NodePlanningAgent,
-	NodeTicketAgent,
-}
-
-// Node returns the node that the request reaches.
-func (v RequestName) Node() NodeName {
-	return runtime.At(requestNodes, v)
-}
-
-var requestInterrupts = []InterruptName{
-	NameOrchestratorInterruptRequest,
-	NameDiscoveryOrchestratorInterruptRequest,
-	NamePlanningOrchestratorInterruptRequest,
-	NameTicketOrchestratorInterruptRequest,
-	NameReviewInterruptRequest,
-	NameMergerInterruptRequest,
-	NameContextManagerInterruptRequest,
-	NameContextManagerInterruptRequest,
-	NameOrchestratorCollectorInterruptRequest,
-	NameDiscoveryCollectorInterruptRequest,
-	NamePlanningCollectorInterruptRequest,
-	NameTicketCollectorInterruptRequest,
-	NameDiscoveryAgentDispatchInterruptRequest,
-	NameDiscoveryAgentDispatchInterruptRequest,
-	NamePlanningAgentDispatchInterruptRequest,
-	NamePlanningAgentDispatchInterruptRequest,
-	NameTicketAgentDispatchInterruptRequest,
-	NameTicketAgentDispatchInterruptRequest,
-	NameDiscoveryAgentInterruptRequest,
-	NamePlanningAgentInterruptRequest,
-	NameTicketAgentInterruptRequest,
-}
-
-// Interrupt returns the interrupt that the reached node raises, or 0 where it raises none.
-func (v RequestName) Interrupt() InterruptName {
-	return runtime.At(requestInterrupts, v)
-}
-
-var requestRoutings = []RoutingName{
-	NameOrchestratorRouting,
-	NameDiscoveryOrchestratorRouting,
-	NamePlanningOrchestratorRouting,
-	NameTicketOrchestratorRouting,
-	NameReviewRouting,
-	NameMergerRouting,
-	NameContextManagerResultRouting,
-	NameContextManagerResultRouting,
-	NameOrchestratorCollectorRouting,
-	NameDiscoveryCollectorRouting,
-	NamePlanningCollectorRouting,
-	NameTicketCollectorRouting,
-	NameDiscoveryAgentDispatchRouting,
-	NameDiscoveryAgentDispatchRouting,
-	NamePlanningAgentDispatchRouting,
-	NamePlanningAgentDispatchRouting,
-	NameTicketAgentDispatchRouting,
-	NameTicketAgentDispatchRouting,
-	NameDiscoveryAgentRouting,
-	NamePlanningAgentRouting,
-	NameTicketAgentRouting,
-}
-
-// Routing returns the routing that the reached node answers with.
-func (v RequestName) Routing() RoutingName {
-	return runtime.At(requestRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v RequestName) DisplayName() string {
-	return runtime.At(requestDisplayNames, v)
 }
 
 // OrchestratorRequest activates the node orchestrator. Starts the workflow, or hands it back to its
@@ -230,33 +27,25 @@ func (v RequestName) DisplayName() string {
 type OrchestratorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Phase the workflow is in: DISCOVERY, PLANNING, TICKETS or COMPLETE.
 	Phase string `json:"phase"`
-
 	// What a person answered to an interrupt, as notes to follow from now on.
 	Feedback string `json:"feedback,omitempty"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// Curated outcome of planning, if any. Hidden from models.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
-
 	// Curated outcome of the ticket work, if any. Hidden from models.
 	TicketCuration *TicketCollectorContext `json:"ticketCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *OrchestratorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeOrchestratorRequest = runtime.Shape{Name: "OrchestratorRequest", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "OrchestratorRequest", Of: (*OrchestratorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -268,67 +57,27 @@ var shapeOrchestratorRequest = runtime.Shape{Name: "OrchestratorRequest", Union:
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorRequest) Shape() *runtime.Shape {
-	return &shapeOrchestratorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "phase":
-		runtime.DecodeString(d, &v.Phase)
-	case "feedback":
-		runtime.DecodeString(d, &v.Feedback)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	case "ticketCuration":
-		runtime.DecodeNew(d, &v.TicketCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameOrchestratorRequest.
-func (*OrchestratorRequest) RequestName() RequestName {
-	return NameOrchestratorRequest
-}
-
-func (*OrchestratorRequest) isRequest() {}
+func (*OrchestratorRequest) Shape() *runtime.Shape          { return &shapeOrchestratorRequest }
+func (v *OrchestratorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*OrchestratorRequest) RequestNode() NodeName          { return NodeOrchestrator }
+func (*OrchestratorRequest) isRequest()                     {}
 
 // DiscoveryOrchestratorRequest activates the node discoveryOrchestrator. Asks for the code base to be
 // explored with a goal in mind.
 type DiscoveryOrchestratorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// What a person answered to an interrupt, as notes to follow from now on.
 	Feedback string `json:"feedback,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *DiscoveryOrchestratorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeDiscoveryOrchestratorRequest = runtime.Shape{Name: "DiscoveryOrchestratorRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryOrchestratorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "DiscoveryOrchestratorRequest", Of: (*DiscoveryOrchestratorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -336,62 +85,31 @@ var shapeDiscoveryOrchestratorRequest = runtime.Shape{Name: "DiscoveryOrchestrat
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryOrchestratorRequest) Shape() *runtime.Shape {
+func (*DiscoveryOrchestratorRequest) Shape() *runtime.Shape {
 	return &shapeDiscoveryOrchestratorRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryOrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "feedback":
-		runtime.DecodeString(d, &v.Feedback)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryOrchestratorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameDiscoveryOrchestratorRequest.
-func (*DiscoveryOrchestratorRequest) RequestName() RequestName {
-	return NameDiscoveryOrchestratorRequest
-}
-
-func (*DiscoveryOrchestratorRequest) isRequest() {}
+func (v *DiscoveryOrchestratorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*DiscoveryOrchestratorRequest) RequestNode() NodeName          { return NodeDiscoveryOrchestrator }
+func (*DiscoveryOrchestratorRequest) isRequest()                     {}
 
 // PlanningOrchestratorRequest activates the node planningOrchestrator. Asks for the goal to be broken
 // down into tickets.
 type PlanningOrchestratorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// What a person answered to an interrupt, as notes to follow from now on.
 	Feedback string `json:"feedback,omitempty"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *PlanningOrchestratorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapePlanningOrchestratorRequest = runtime.Shape{Name: "PlanningOrchestratorRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningOrchestratorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlanningOrchestratorRequest", Of: (*PlanningOrchestratorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -400,67 +118,31 @@ var shapePlanningOrchestratorRequest = runtime.Shape{Name: "PlanningOrchestrator
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningOrchestratorRequest) Shape() *runtime.Shape {
-	return &shapePlanningOrchestratorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningOrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "feedback":
-		runtime.DecodeString(d, &v.Feedback)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningOrchestratorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlanningOrchestratorRequest.
-func (*PlanningOrchestratorRequest) RequestName() RequestName {
-	return NamePlanningOrchestratorRequest
-}
-
-func (*PlanningOrchestratorRequest) isRequest() {}
+func (*PlanningOrchestratorRequest) Shape() *runtime.Shape          { return &shapePlanningOrchestratorRequest }
+func (v *PlanningOrchestratorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningOrchestratorRequest) RequestNode() NodeName          { return NodePlanningOrchestrator }
+func (*PlanningOrchestratorRequest) isRequest()                     {}
 
 // TicketOrchestratorRequest activates the node ticketOrchestrator. Asks for the planned tickets to be
 // implemented.
 type TicketOrchestratorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// What a person answered to an interrupt, as notes to follow from now on.
 	Feedback string `json:"feedback,omitempty"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// Curated outcome of planning, if any. Hidden from models.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *TicketOrchestratorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeTicketOrchestratorRequest = runtime.Shape{Name: "TicketOrchestratorRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketOrchestratorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "TicketOrchestratorRequest", Of: (*TicketOrchestratorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -470,74 +152,34 @@ var shapeTicketOrchestratorRequest = runtime.Shape{Name: "TicketOrchestratorRequ
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketOrchestratorRequest) Shape() *runtime.Shape {
-	return &shapeTicketOrchestratorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketOrchestratorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "feedback":
-		runtime.DecodeString(d, &v.Feedback)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketOrchestratorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameTicketOrchestratorRequest.
-func (*TicketOrchestratorRequest) RequestName() RequestName {
-	return NameTicketOrchestratorRequest
-}
-
-func (*TicketOrchestratorRequest) isRequest() {}
+func (*TicketOrchestratorRequest) Shape() *runtime.Shape          { return &shapeTicketOrchestratorRequest }
+func (v *TicketOrchestratorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketOrchestratorRequest) RequestNode() NodeName          { return NodeTicketOrchestrator }
+func (*TicketOrchestratorRequest) isRequest()                     {}
 
 // ReviewRequest activates the node review. Asks for a verdict on one piece of content.
 type ReviewRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// What is to be assessed.
 	Content string `json:"content"`
-
 	// What the content is measured by.
 	Criteria string `json:"criteria"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *ReviewPreviousContext `json:"previousContext,omitempty"`
-
 	// Set when the orchestrator collector asked.
 	ReturnToOrchestratorCollector *OrchestratorCollectorRequest `json:"returnToOrchestratorCollector,omitempty"`
-
 	// Set when the discovery collector asked.
 	ReturnToDiscoveryCollector *DiscoveryCollectorRequest `json:"returnToDiscoveryCollector,omitempty"`
-
 	// Set when the planning collector asked.
 	ReturnToPlanningCollector *PlanningCollectorRequest `json:"returnToPlanningCollector,omitempty"`
-
 	// Set when the ticket collector asked.
 	ReturnToTicketCollector *TicketCollectorRequest `json:"returnToTicketCollector,omitempty"`
 }
 
-var shapeReviewRequest = runtime.Shape{Name: "ReviewRequest", Union: false, Fields: []runtime.Field{
+var shapeReviewRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ReviewRequest", Of: (*ReviewRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "content", Required: true},
@@ -549,81 +191,36 @@ var shapeReviewRequest = runtime.Shape{Name: "ReviewRequest", Union: false, Fiel
 	{Name: "returnToTicketCollector"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewRequest) Shape() *runtime.Shape {
-	return &shapeReviewRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "content":
-		runtime.DecodeString(d, &v.Content)
-	case "criteria":
-		runtime.DecodeString(d, &v.Criteria)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "returnToOrchestratorCollector":
-		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
-	case "returnToDiscoveryCollector":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
-	case "returnToPlanningCollector":
-		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
-	case "returnToTicketCollector":
-		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameReviewRequest.
-func (*ReviewRequest) RequestName() RequestName {
-	return NameReviewRequest
-}
-
-func (*ReviewRequest) isRequest() {}
+func (*ReviewRequest) Shape() *runtime.Shape          { return &shapeReviewRequest }
+func (v *ReviewRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ReviewRequest) RequestNode() NodeName          { return NodeReview }
+func (*ReviewRequest) isRequest()                     {}
 
 // MergerRequest activates the node merger. Asks for a judgement on merged changes.
 type MergerRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// What led to the merge and what it is for.
 	MergeContext string `json:"mergeContext"`
-
 	// The merged changes in short.
 	MergeSummary string `json:"mergeSummary"`
-
 	// Paths in conflict, all in one text.
 	ConflictFiles string `json:"conflictFiles"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *MergerPreviousContext `json:"previousContext,omitempty"`
-
 	// Set when the orchestrator collector asked.
 	ReturnToOrchestratorCollector *OrchestratorCollectorRequest `json:"returnToOrchestratorCollector,omitempty"`
-
 	// Set when the discovery collector asked.
 	ReturnToDiscoveryCollector *DiscoveryCollectorRequest `json:"returnToDiscoveryCollector,omitempty"`
-
 	// Set when the planning collector asked.
 	ReturnToPlanningCollector *PlanningCollectorRequest `json:"returnToPlanningCollector,omitempty"`
-
 	// Set when the ticket collector asked.
 	ReturnToTicketCollector *TicketCollectorRequest `json:"returnToTicketCollector,omitempty"`
 }
 
-var shapeMergerRequest = runtime.Shape{Name: "MergerRequest", Union: false, Fields: []runtime.Field{
+var shapeMergerRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "MergerRequest", Of: (*MergerRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "mergeContext", Required: true},
@@ -636,135 +233,71 @@ var shapeMergerRequest = runtime.Shape{Name: "MergerRequest", Union: false, Fiel
 	{Name: "returnToTicketCollector"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergerRequest) Shape() *runtime.Shape {
-	return &shapeMergerRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergerRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "mergeContext":
-		runtime.DecodeString(d, &v.MergeContext)
-	case "mergeSummary":
-		runtime.DecodeString(d, &v.MergeSummary)
-	case "conflictFiles":
-		runtime.DecodeString(d, &v.ConflictFiles)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "returnToOrchestratorCollector":
-		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
-	case "returnToDiscoveryCollector":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
-	case "returnToPlanningCollector":
-		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
-	case "returnToTicketCollector":
-		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergerRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameMergerRequest.
-func (*MergerRequest) RequestName() RequestName {
-	return NameMergerRequest
-}
-
-func (*MergerRequest) isRequest() {}
+func (*MergerRequest) Shape() *runtime.Shape          { return &shapeMergerRequest }
+func (v *MergerRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*MergerRequest) RequestNode() NodeName          { return NodeMerger }
+func (*MergerRequest) isRequest()                     {}
 
 // ContextManagerRequest activates the node contextManager. Asks for context to be rebuilt, and says
 // who waits for it.
 type ContextManagerRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Whether to look into the run first or to go on at once.
 	Type ContextManagerRequestType `json:"type"`
-
 	// Why context has to be rebuilt; stuck-handler marks a run in which no agent could go on.
 	Reason string `json:"reason"`
-
 	// What the rebuilt context shall serve.
 	Goal string `json:"goal"`
-
 	// Further hints for the search.
 	AdditionalContext string `json:"additionalContext"`
-
 	// Set when the orchestrator waits.
 	ReturnToOrchestrator *OrchestratorRequest `json:"returnToOrchestrator,omitempty"`
-
 	// Set when the orchestrator collector waits.
 	ReturnToOrchestratorCollector *OrchestratorCollectorRequest `json:"returnToOrchestratorCollector,omitempty"`
-
 	// Set when the discovery orchestrator waits.
 	ReturnToDiscoveryOrchestrator *DiscoveryOrchestratorRequest `json:"returnToDiscoveryOrchestrator,omitempty"`
-
 	// Set when the discovery collector waits.
 	ReturnToDiscoveryCollector *DiscoveryCollectorRequest `json:"returnToDiscoveryCollector,omitempty"`
-
 	// Set when the planning orchestrator waits.
 	ReturnToPlanningOrchestrator *PlanningOrchestratorRequest `json:"returnToPlanningOrchestrator,omitempty"`
-
 	// Set when the planning collector waits.
 	ReturnToPlanningCollector *PlanningCollectorRequest `json:"returnToPlanningCollector,omitempty"`
-
 	// Set when the ticket orchestrator waits.
 	ReturnToTicketOrchestrator *TicketOrchestratorRequest `json:"returnToTicketOrchestrator,omitempty"`
-
 	// Set when the ticket collector waits.
 	ReturnToTicketCollector *TicketCollectorRequest `json:"returnToTicketCollector,omitempty"`
-
 	// Set when the review agent waits.
 	ReturnToReview *ReviewRequest `json:"returnToReview,omitempty"`
-
 	// Set when the merger agent waits.
 	ReturnToMerger *MergerRequest `json:"returnToMerger,omitempty"`
-
 	// Set when one planning agent waits.
 	ReturnToPlanningAgent *PlanningAgentRequest `json:"returnToPlanningAgent,omitempty"`
-
 	// Set when a planning fan-out waits for context.
 	ReturnToPlanningAgentRequests *PlanningAgentRequests `json:"returnToPlanningAgentRequests,omitempty"`
-
 	// Set when planning results wait for context.
 	ReturnToPlanningAgentResults *PlanningAgentResults `json:"returnToPlanningAgentResults,omitempty"`
-
 	// Set when one ticket agent waits.
 	ReturnToTicketAgent *TicketAgentRequest `json:"returnToTicketAgent,omitempty"`
-
 	// Set when a ticket fan-out waits for context.
 	ReturnToTicketAgentRequests *TicketAgentRequests `json:"returnToTicketAgentRequests,omitempty"`
-
 	// Set when ticket results wait for context.
 	ReturnToTicketAgentResults *TicketAgentResults `json:"returnToTicketAgentResults,omitempty"`
-
 	// Set when one discovery agent waits.
 	ReturnToDiscoveryAgent *DiscoveryAgentRequest `json:"returnToDiscoveryAgent,omitempty"`
-
 	// Set when a discovery fan-out waits for context.
 	ReturnToDiscoveryAgentRequests *DiscoveryAgentRequests `json:"returnToDiscoveryAgentRequests,omitempty"`
-
 	// Set when discovery results wait for context.
 	ReturnToDiscoveryAgentResults *DiscoveryAgentResults `json:"returnToDiscoveryAgentResults,omitempty"`
-
 	// Set when a former context request waits.
 	ReturnToContextOrchestrator *ContextManagerRequest `json:"returnToContextOrchestrator,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext json.RawMessage `json:"previousContext,omitempty"`
 }
 
-var shapeContextManagerRequest = runtime.Shape{Name: "ContextManagerRequest", Union: false, Fields: []runtime.Field{
+var shapeContextManagerRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ContextManagerRequest", Of: (*ContextManagerRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "type", Required: true},
@@ -794,106 +327,29 @@ var shapeContextManagerRequest = runtime.Shape{Name: "ContextManagerRequest", Un
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ContextManagerRequest) Shape() *runtime.Shape {
-	return &shapeContextManagerRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ContextManagerRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "type":
-		decodeContextManagerRequestType(d, &v.Type)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "additionalContext":
-		runtime.DecodeString(d, &v.AdditionalContext)
-	case "returnToOrchestrator":
-		runtime.DecodeNew(d, &v.ReturnToOrchestrator)
-	case "returnToOrchestratorCollector":
-		runtime.DecodeNew(d, &v.ReturnToOrchestratorCollector)
-	case "returnToDiscoveryOrchestrator":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryOrchestrator)
-	case "returnToDiscoveryCollector":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryCollector)
-	case "returnToPlanningOrchestrator":
-		runtime.DecodeNew(d, &v.ReturnToPlanningOrchestrator)
-	case "returnToPlanningCollector":
-		runtime.DecodeNew(d, &v.ReturnToPlanningCollector)
-	case "returnToTicketOrchestrator":
-		runtime.DecodeNew(d, &v.ReturnToTicketOrchestrator)
-	case "returnToTicketCollector":
-		runtime.DecodeNew(d, &v.ReturnToTicketCollector)
-	case "returnToReview":
-		runtime.DecodeNew(d, &v.ReturnToReview)
-	case "returnToMerger":
-		runtime.DecodeNew(d, &v.ReturnToMerger)
-	case "returnToPlanningAgent":
-		runtime.DecodeNew(d, &v.ReturnToPlanningAgent)
-	case "returnToPlanningAgentRequests":
-		runtime.DecodeNew(d, &v.ReturnToPlanningAgentRequests)
-	case "returnToPlanningAgentResults":
-		runtime.DecodeNew(d, &v.ReturnToPlanningAgentResults)
-	case "returnToTicketAgent":
-		runtime.DecodeNew(d, &v.ReturnToTicketAgent)
-	case "returnToTicketAgentRequests":
-		runtime.DecodeNew(d, &v.ReturnToTicketAgentRequests)
-	case "returnToTicketAgentResults":
-		runtime.DecodeNew(d, &v.ReturnToTicketAgentResults)
-	case "returnToDiscoveryAgent":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgent)
-	case "returnToDiscoveryAgentRequests":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgentRequests)
-	case "returnToDiscoveryAgentResults":
-		runtime.DecodeNew(d, &v.ReturnToDiscoveryAgentResults)
-	case "returnToContextOrchestrator":
-		runtime.DecodeNew(d, &v.ReturnToContextOrchestrator)
-	case "previousContext":
-		runtime.DecodeJSON(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ContextManagerRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameContextManagerRequest.
-func (*ContextManagerRequest) RequestName() RequestName {
-	return NameContextManagerRequest
-}
-
-func (*ContextManagerRequest) isRequest() {}
+func (*ContextManagerRequest) Shape() *runtime.Shape          { return &shapeContextManagerRequest }
+func (v *ContextManagerRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ContextManagerRequest) RequestNode() NodeName          { return NodeContextManager }
+func (*ContextManagerRequest) isRequest()                     {}
 
 // ContextManagerRoutingRequest reaches the node contextManager. Asks the context manager for context
 // that the asking agent lacks.
 type ContextManagerRoutingRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Which context is lacking and why it is needed.
 	Reason string `json:"reason"`
-
 	// The exact gap to be filled.
 	MissingContextDescription string `json:"missingContextDescription"`
-
 	// Whether to look into the run first or to go on at once.
 	Type ContextManagerRequestType `json:"type"`
-
 	// Where the missing context may be found.
 	SuggestedSources string `json:"suggestedSources"`
 }
 
-var shapeContextManagerRoutingRequest = runtime.Shape{Name: "ContextManagerRoutingRequest", Union: false, Fields: []runtime.Field{
+var shapeContextManagerRoutingRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ContextManagerRoutingRequest", Of: (*ContextManagerRoutingRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "reason", Required: true},
@@ -902,73 +358,37 @@ var shapeContextManagerRoutingRequest = runtime.Shape{Name: "ContextManagerRouti
 	{Name: "suggestedSources", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ContextManagerRoutingRequest) Shape() *runtime.Shape {
+func (*ContextManagerRoutingRequest) Shape() *runtime.Shape {
 	return &shapeContextManagerRoutingRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ContextManagerRoutingRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	case "missingContextDescription":
-		runtime.DecodeString(d, &v.MissingContextDescription)
-	case "type":
-		decodeContextManagerRequestType(d, &v.Type)
-	case "suggestedSources":
-		runtime.DecodeString(d, &v.SuggestedSources)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ContextManagerRoutingRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameContextManagerRoutingRequest.
-func (*ContextManagerRoutingRequest) RequestName() RequestName {
-	return NameContextManagerRoutingRequest
-}
-
-func (*ContextManagerRoutingRequest) isRequest() {}
+func (v *ContextManagerRoutingRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ContextManagerRoutingRequest) RequestNode() NodeName          { return NodeContextManager }
+func (*ContextManagerRoutingRequest) isRequest()                     {}
 
 // OrchestratorCollectorRequest activates the node orchestratorCollector. Asks for the outcomes of all
 // phases to be put together.
 type OrchestratorCollectorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Phase the workflow is in: DISCOVERY, PLANNING, TICKETS or COMPLETE.
 	Phase string `json:"phase"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// Curated outcome of planning, if any. Hidden from models.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
-
 	// Curated outcome of the ticket work, if any. Hidden from models.
 	TicketCuration *TicketCollectorContext `json:"ticketCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *OrchestratorCollectorPreviousContext `json:"previousContext,omitempty"`
-
 	// Outcome of the last merge; absent without one.
 	MergeDescriptor *MergeDescriptor `json:"mergeDescriptor,omitempty"`
 }
 
-var shapeOrchestratorCollectorRequest = runtime.Shape{Name: "OrchestratorCollectorRequest", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorCollectorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "OrchestratorCollectorRequest", Of: (*OrchestratorCollectorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -980,67 +400,29 @@ var shapeOrchestratorCollectorRequest = runtime.Shape{Name: "OrchestratorCollect
 	{Name: "mergeDescriptor"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorCollectorRequest) Shape() *runtime.Shape {
+func (*OrchestratorCollectorRequest) Shape() *runtime.Shape {
 	return &shapeOrchestratorCollectorRequest
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorCollectorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "phase":
-		runtime.DecodeString(d, &v.Phase)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	case "ticketCuration":
-		runtime.DecodeNew(d, &v.TicketCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "mergeDescriptor":
-		runtime.DecodeNew(d, &v.MergeDescriptor)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorCollectorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameOrchestratorCollectorRequest.
-func (*OrchestratorCollectorRequest) RequestName() RequestName {
-	return NameOrchestratorCollectorRequest
-}
-
-func (*OrchestratorCollectorRequest) isRequest() {}
+func (v *OrchestratorCollectorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*OrchestratorCollectorRequest) RequestNode() NodeName          { return NodeOrchestratorCollector }
+func (*OrchestratorCollectorRequest) isRequest()                     {}
 
 // DiscoveryCollectorRequest activates the node discoveryCollector. Asks for the findings of discovery
 // to be merged.
 type DiscoveryCollectorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Everything the discovery agents returned, as one text.
 	DiscoveryResults string `json:"discoveryResults"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *DiscoveryCollectorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeDiscoveryCollectorRequest = runtime.Shape{Name: "DiscoveryCollectorRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCollectorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "DiscoveryCollectorRequest", Of: (*DiscoveryCollectorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -1048,62 +430,29 @@ var shapeDiscoveryCollectorRequest = runtime.Shape{Name: "DiscoveryCollectorRequ
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorRequest) Shape() *runtime.Shape {
-	return &shapeDiscoveryCollectorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "discoveryResults":
-		runtime.DecodeString(d, &v.DiscoveryResults)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameDiscoveryCollectorRequest.
-func (*DiscoveryCollectorRequest) RequestName() RequestName {
-	return NameDiscoveryCollectorRequest
-}
-
-func (*DiscoveryCollectorRequest) isRequest() {}
+func (*DiscoveryCollectorRequest) Shape() *runtime.Shape          { return &shapeDiscoveryCollectorRequest }
+func (v *DiscoveryCollectorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*DiscoveryCollectorRequest) RequestNode() NodeName          { return NodeDiscoveryCollector }
+func (*DiscoveryCollectorRequest) isRequest()                     {}
 
 // PlanningCollectorRequest activates the node planningCollector. Asks for the drafted tickets to be
 // merged.
 type PlanningCollectorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Everything the planning agents returned, as one text.
 	PlanningResults string `json:"planningResults"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *PlanningCollectorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapePlanningCollectorRequest = runtime.Shape{Name: "PlanningCollectorRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningCollectorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlanningCollectorRequest", Of: (*PlanningCollectorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -1112,67 +461,31 @@ var shapePlanningCollectorRequest = runtime.Shape{Name: "PlanningCollectorReques
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorRequest) Shape() *runtime.Shape {
-	return &shapePlanningCollectorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "planningResults":
-		runtime.DecodeString(d, &v.PlanningResults)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlanningCollectorRequest.
-func (*PlanningCollectorRequest) RequestName() RequestName {
-	return NamePlanningCollectorRequest
-}
-
-func (*PlanningCollectorRequest) isRequest() {}
+func (*PlanningCollectorRequest) Shape() *runtime.Shape          { return &shapePlanningCollectorRequest }
+func (v *PlanningCollectorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningCollectorRequest) RequestNode() NodeName          { return NodePlanningCollector }
+func (*PlanningCollectorRequest) isRequest()                     {}
 
 // TicketCollectorRequest activates the node ticketCollector. Asks for the outcome of all tickets to be
 // summed up.
 type TicketCollectorRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Everything the ticket agents returned, as one text.
 	TicketResults string `json:"ticketResults"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// Curated outcome of planning, if any. Hidden from models.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *TicketCollectorPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeTicketCollectorRequest = runtime.Shape{Name: "TicketCollectorRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketCollectorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "TicketCollectorRequest", Of: (*TicketCollectorRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -1182,66 +495,29 @@ var shapeTicketCollectorRequest = runtime.Shape{Name: "TicketCollectorRequest", 
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorRequest) Shape() *runtime.Shape {
-	return &shapeTicketCollectorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "ticketResults":
-		runtime.DecodeString(d, &v.TicketResults)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameTicketCollectorRequest.
-func (*TicketCollectorRequest) RequestName() RequestName {
-	return NameTicketCollectorRequest
-}
-
-func (*TicketCollectorRequest) isRequest() {}
+func (*TicketCollectorRequest) Shape() *runtime.Shape          { return &shapeTicketCollectorRequest }
+func (v *TicketCollectorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketCollectorRequest) RequestNode() NodeName          { return NodeTicketCollector }
+func (*TicketCollectorRequest) isRequest()                     {}
 
 // DiscoveryAgentRequests activates the node discoveryDispatch. Asks for several discovery agents to be
 // sent out at once.
 type DiscoveryAgentRequests struct {
 	// One request for each discovery agent.
 	Requests []DiscoveryAgentRequest `json:"requests"`
-
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Reason for splitting the work like this.
 	DelegationRationale string `json:"delegationRationale"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeDiscoveryAgentRequests = runtime.Shape{Name: "DiscoveryAgentRequests", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentRequests = runtime.Shape{Kind: runtime.ShapeRequest, Name: "DiscoveryAgentRequests", Of: (*DiscoveryAgentRequests)(nil), Fields: []runtime.Field{
 	{Name: "requests", Required: true},
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
@@ -1250,61 +526,27 @@ var shapeDiscoveryAgentRequests = runtime.Shape{Name: "DiscoveryAgentRequests", 
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentRequests) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentRequests
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentRequests) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "requests":
-		runtime.DecodeList(d, &v.Requests, runtime.DecodeRecord[DiscoveryAgentRequest])
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "delegationRationale":
-		runtime.DecodeString(d, &v.DelegationRationale)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentRequests) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameDiscoveryAgentRequests.
-func (*DiscoveryAgentRequests) RequestName() RequestName {
-	return NameDiscoveryAgentRequests
-}
-
-func (*DiscoveryAgentRequests) isRequest() {}
+func (*DiscoveryAgentRequests) Shape() *runtime.Shape          { return &shapeDiscoveryAgentRequests }
+func (v *DiscoveryAgentRequests) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*DiscoveryAgentRequests) RequestNode() NodeName          { return NodeDiscoveryDispatch }
+func (*DiscoveryAgentRequests) isRequest()                     {}
 
 // DiscoveryAgentResults reaches the node discoveryDispatch. What all discovery agents of one fan-out
 // returned; resumes the discovery dispatch.
 type DiscoveryAgentResults struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// One result for each discovery agent, in the order of the requests.
 	Result []DiscoveryAgentResult `json:"result"`
-
 	// What the former collection left behind. Hidden from models.
 	PreviousContext *DiscoveryCollectorPreviousContext `json:"previousContext,omitempty"`
-
 	// How far the agents' worktrees are merged into the trunk.
 	MergeAggregation MergeAggregation `json:"mergeAggregation"`
 }
 
-var shapeDiscoveryAgentResults = runtime.Shape{Name: "DiscoveryAgentResults", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentResults = runtime.Shape{Kind: runtime.ShapeRequest, Name: "DiscoveryAgentResults", Of: (*DiscoveryAgentResults)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "result", Required: true},
@@ -1312,62 +554,29 @@ var shapeDiscoveryAgentResults = runtime.Shape{Name: "DiscoveryAgentResults", Un
 	{Name: "mergeAggregation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentResults) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentResults
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentResults) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "result":
-		runtime.DecodeList(d, &v.Result, runtime.DecodeRecord[DiscoveryAgentResult])
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "mergeAggregation":
-		runtime.DecodeRecord(d, &v.MergeAggregation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentResults) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameDiscoveryAgentResults.
-func (*DiscoveryAgentResults) RequestName() RequestName {
-	return NameDiscoveryAgentResults
-}
-
-func (*DiscoveryAgentResults) isRequest() {}
+func (*DiscoveryAgentResults) Shape() *runtime.Shape          { return &shapeDiscoveryAgentResults }
+func (v *DiscoveryAgentResults) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*DiscoveryAgentResults) RequestNode() NodeName          { return NodeDiscoveryDispatch }
+func (*DiscoveryAgentResults) isRequest()                     {}
 
 // PlanningAgentRequests activates the node planningDispatch. Asks for several planning agents to be
 // sent out at once.
 type PlanningAgentRequests struct {
 	// One request for each planning agent.
 	Requests []PlanningAgentRequest `json:"requests"`
-
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Reason for splitting the work like this.
 	DelegationRationale string `json:"delegationRationale"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapePlanningAgentRequests = runtime.Shape{Name: "PlanningAgentRequests", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentRequests = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlanningAgentRequests", Of: (*PlanningAgentRequests)(nil), Fields: []runtime.Field{
 	{Name: "requests", Required: true},
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
@@ -1376,61 +585,27 @@ var shapePlanningAgentRequests = runtime.Shape{Name: "PlanningAgentRequests", Un
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentRequests) Shape() *runtime.Shape {
-	return &shapePlanningAgentRequests
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentRequests) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "requests":
-		runtime.DecodeList(d, &v.Requests, runtime.DecodeRecord[PlanningAgentRequest])
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "delegationRationale":
-		runtime.DecodeString(d, &v.DelegationRationale)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentRequests) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlanningAgentRequests.
-func (*PlanningAgentRequests) RequestName() RequestName {
-	return NamePlanningAgentRequests
-}
-
-func (*PlanningAgentRequests) isRequest() {}
+func (*PlanningAgentRequests) Shape() *runtime.Shape          { return &shapePlanningAgentRequests }
+func (v *PlanningAgentRequests) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningAgentRequests) RequestNode() NodeName          { return NodePlanningDispatch }
+func (*PlanningAgentRequests) isRequest()                     {}
 
 // PlanningAgentResults reaches the node planningDispatch. What all planning agents of one fan-out
 // returned; resumes the planning dispatch.
 type PlanningAgentResults struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// One result for each planning agent, in the order of the requests.
 	PlanningAgentResults []PlanningAgentResult `json:"planningAgentResults"`
-
 	// What the former collection left behind. Hidden from models.
 	PreviousContext *PlanningCollectorPreviousContext `json:"previousContext,omitempty"`
-
 	// How far the agents' worktrees are merged into the trunk.
 	MergeAggregation MergeAggregation `json:"mergeAggregation"`
 }
 
-var shapePlanningAgentResults = runtime.Shape{Name: "PlanningAgentResults", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentResults = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlanningAgentResults", Of: (*PlanningAgentResults)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "planningAgentResults", Required: true},
@@ -1438,62 +613,29 @@ var shapePlanningAgentResults = runtime.Shape{Name: "PlanningAgentResults", Unio
 	{Name: "mergeAggregation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentResults) Shape() *runtime.Shape {
-	return &shapePlanningAgentResults
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentResults) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "planningAgentResults":
-		runtime.DecodeList(d, &v.PlanningAgentResults, runtime.DecodeRecord[PlanningAgentResult])
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "mergeAggregation":
-		runtime.DecodeRecord(d, &v.MergeAggregation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentResults) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlanningAgentResults.
-func (*PlanningAgentResults) RequestName() RequestName {
-	return NamePlanningAgentResults
-}
-
-func (*PlanningAgentResults) isRequest() {}
+func (*PlanningAgentResults) Shape() *runtime.Shape          { return &shapePlanningAgentResults }
+func (v *PlanningAgentResults) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningAgentResults) RequestNode() NodeName          { return NodePlanningDispatch }
+func (*PlanningAgentResults) isRequest()                     {}
 
 // TicketAgentRequests activates the node ticketDispatch. Asks for several ticket agents to be sent out
 // at once.
 type TicketAgentRequests struct {
 	// One request for each ticket agent.
 	Requests []TicketAgentRequest `json:"requests"`
-
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective to be worked on.
 	Goal string `json:"goal"`
-
 	// Reason for splitting the work like this.
 	DelegationRationale string `json:"delegationRationale"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeTicketAgentRequests = runtime.Shape{Name: "TicketAgentRequests", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentRequests = runtime.Shape{Kind: runtime.ShapeRequest, Name: "TicketAgentRequests", Of: (*TicketAgentRequests)(nil), Fields: []runtime.Field{
 	{Name: "requests", Required: true},
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
@@ -1502,61 +644,27 @@ var shapeTicketAgentRequests = runtime.Shape{Name: "TicketAgentRequests", Union:
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentRequests) Shape() *runtime.Shape {
-	return &shapeTicketAgentRequests
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentRequests) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "requests":
-		runtime.DecodeList(d, &v.Requests, runtime.DecodeRecord[TicketAgentRequest])
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "delegationRationale":
-		runtime.DecodeString(d, &v.DelegationRationale)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentRequests) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameTicketAgentRequests.
-func (*TicketAgentRequests) RequestName() RequestName {
-	return NameTicketAgentRequests
-}
-
-func (*TicketAgentRequests) isRequest() {}
+func (*TicketAgentRequests) Shape() *runtime.Shape          { return &shapeTicketAgentRequests }
+func (v *TicketAgentRequests) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketAgentRequests) RequestNode() NodeName          { return NodeTicketDispatch }
+func (*TicketAgentRequests) isRequest()                     {}
 
 // TicketAgentResults reaches the node ticketDispatch. What all ticket agents of one fan-out returned;
 // resumes the ticket dispatch.
 type TicketAgentResults struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// One result for each ticket agent, in the order of the requests.
 	TicketAgentResults []TicketAgentResult `json:"ticketAgentResults"`
-
 	// What the former collection left behind. Hidden from models.
 	PreviousContext *TicketCollectorPreviousContext `json:"previousContext,omitempty"`
-
 	// How far the agents' worktrees are merged into the trunk.
 	MergeAggregation MergeAggregation `json:"mergeAggregation"`
 }
 
-var shapeTicketAgentResults = runtime.Shape{Name: "TicketAgentResults", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentResults = runtime.Shape{Kind: runtime.ShapeRequest, Name: "TicketAgentResults", Of: (*TicketAgentResults)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "ticketAgentResults", Required: true},
@@ -1564,59 +672,27 @@ var shapeTicketAgentResults = runtime.Shape{Name: "TicketAgentResults", Union: f
 	{Name: "mergeAggregation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentResults) Shape() *runtime.Shape {
-	return &shapeTicketAgentResults
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentResults) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "ticketAgentResults":
-		runtime.DecodeList(d, &v.TicketAgentResults, runtime.DecodeRecord[TicketAgentResult])
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	case "mergeAggregation":
-		runtime.DecodeRecord(d, &v.MergeAggregation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentResults) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameTicketAgentResults.
-func (*TicketAgentResults) RequestName() RequestName {
-	return NameTicketAgentResults
-}
-
-func (*TicketAgentResults) isRequest() {}
+func (*TicketAgentResults) Shape() *runtime.Shape          { return &shapeTicketAgentResults }
+func (v *TicketAgentResults) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketAgentResults) RequestNode() NodeName          { return NodeTicketDispatch }
+func (*TicketAgentResults) isRequest()                     {}
 
 // DiscoveryAgentRequest activates the node discoveryAgent. Asks one agent to explore its part of the
 // code base.
 type DiscoveryAgentRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Objective the exploration serves.
 	Goal string `json:"goal"`
-
 	// Part of the code base this agent explores.
 	SubdomainFocus string `json:"subdomainFocus"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *DiscoveryAgentPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeDiscoveryAgentRequest = runtime.Shape{Name: "DiscoveryAgentRequest", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "DiscoveryAgentRequest", Of: (*DiscoveryAgentRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -1624,59 +700,27 @@ var shapeDiscoveryAgentRequest = runtime.Shape{Name: "DiscoveryAgentRequest", Un
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentRequest) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "subdomainFocus":
-		runtime.DecodeString(d, &v.SubdomainFocus)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameDiscoveryAgentRequest.
-func (*DiscoveryAgentRequest) RequestName() RequestName {
-	return NameDiscoveryAgentRequest
-}
-
-func (*DiscoveryAgentRequest) isRequest() {}
+func (*DiscoveryAgentRequest) Shape() *runtime.Shape          { return &shapeDiscoveryAgentRequest }
+func (v *DiscoveryAgentRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*DiscoveryAgentRequest) RequestNode() NodeName          { return NodeDiscoveryAgent }
+func (*DiscoveryAgentRequest) isRequest()                     {}
 
 // PlanningAgentRequest activates the node planningAgent. Asks one agent to design tickets for its
 // share of the goal.
 type PlanningAgentRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Share of the goal this agent designs tickets for.
 	Goal string `json:"goal"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *PlanningAgentPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapePlanningAgentRequest = runtime.Shape{Name: "PlanningAgentRequest", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlanningAgentRequest", Of: (*PlanningAgentRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "goal", Required: true},
@@ -1684,64 +728,30 @@ var shapePlanningAgentRequest = runtime.Shape{Name: "PlanningAgentRequest", Unio
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentRequest) Shape() *runtime.Shape {
-	return &shapePlanningAgentRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlanningAgentRequest.
-func (*PlanningAgentRequest) RequestName() RequestName {
-	return NamePlanningAgentRequest
-}
-
-func (*PlanningAgentRequest) isRequest() {}
+func (*PlanningAgentRequest) Shape() *runtime.Shape          { return &shapePlanningAgentRequest }
+func (v *PlanningAgentRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlanningAgentRequest) RequestNode() NodeName          { return NodePlanningAgent }
+func (*PlanningAgentRequest) isRequest()                     {}
 
 // TicketAgentRequest activates the node ticketAgent. Asks one agent to implement a ticket.
 type TicketAgentRequest struct {
 	// Place of this request in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Worktrees the framework set aside for the work. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Text of the ticket.
 	TicketDetails string `json:"ticketDetails"`
-
 	// Path of a file that holds the ticket.
 	TicketDetailsFilePath string `json:"ticketDetailsFilePath"`
-
 	// Curated outcome of discovery, if any. Hidden from models.
 	DiscoveryCuration *DiscoveryCollectorContext `json:"discoveryCuration,omitempty"`
-
 	// Curated outcome of planning, if any. Hidden from models.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
-
 	// What the former run left behind. Hidden from models.
 	PreviousContext *TicketAgentPreviousContext `json:"previousContext,omitempty"`
 }
 
-var shapeTicketAgentRequest = runtime.Shape{Name: "TicketAgentRequest", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "TicketAgentRequest", Of: (*TicketAgentRequest)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "ticketDetails", Required: true},
@@ -1751,169 +761,80 @@ var shapeTicketAgentRequest = runtime.Shape{Name: "TicketAgentRequest", Union: f
 	{Name: "previousContext", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentRequest) Shape() *runtime.Shape {
-	return &shapeTicketAgentRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "ticketDetails":
-		runtime.DecodeString(d, &v.TicketDetails)
-	case "ticketDetailsFilePath":
-		runtime.DecodeString(d, &v.TicketDetailsFilePath)
-	case "discoveryCuration":
-		runtime.DecodeNew(d, &v.DiscoveryCuration)
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	case "previousContext":
-		runtime.DecodeNew(d, &v.PreviousContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameTicketAgentRequest.
-func (*TicketAgentRequest) RequestName() RequestName {
-	return NameTicketAgentRequest
-}
-
-func (*TicketAgentRequest) isRequest() {}
+func (*TicketAgentRequest) Shape() *runtime.Shape          { return &shapeTicketAgentRequest }
+func (v *TicketAgentRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*TicketAgentRequest) RequestNode() NodeName          { return NodeTicketAgent }
+func (*TicketAgentRequest) isRequest()                     {}
 
 // DiscoveryAgentResult ends a frame. What one discovery agent found.
 type DiscoveryAgentResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// The findings in structured form.
 	Report DiscoveryReport `json:"report"`
-
 	// The result as text for people and later agents.
 	Output string `json:"output"`
-
 	// Outcome of merging the agent's worktree; absent without a merge.
 	MergeDescriptor *MergeDescriptor `json:"mergeDescriptor,omitempty"`
 }
 
-var shapeDiscoveryAgentResult = runtime.Shape{Name: "DiscoveryAgentResult", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "DiscoveryAgentResult", Of: (*DiscoveryAgentResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "report", Required: true},
 	{Name: "output", Required: true},
 	{Name: "mergeDescriptor"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentResult) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "report":
-		runtime.DecodeRecord(d, &v.Report)
-	case "output":
-		runtime.DecodeString(d, &v.Output)
-	case "mergeDescriptor":
-		runtime.DecodeNew(d, &v.MergeDescriptor)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryAgentResult) Shape() *runtime.Shape          { return &shapeDiscoveryAgentResult }
+func (v *DiscoveryAgentResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningAgentResult ends a frame. The tickets one planning agent designed.
 type PlanningAgentResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// The designed tickets.
 	Tickets []PlanningTicket `json:"tickets"`
-
 	// The result as text for people and later agents.
 	Output string `json:"output"`
-
 	// Outcome of merging the agent's worktree; absent without a merge.
 	MergeDescriptor *MergeDescriptor `json:"mergeDescriptor,omitempty"`
 }
 
-var shapePlanningAgentResult = runtime.Shape{Name: "PlanningAgentResult", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "PlanningAgentResult", Of: (*PlanningAgentResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "tickets", Required: true},
 	{Name: "output", Required: true},
 	{Name: "mergeDescriptor"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentResult) Shape() *runtime.Shape {
-	return &shapePlanningAgentResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "tickets":
-		runtime.DecodeList(d, &v.Tickets, runtime.DecodeRecord[PlanningTicket])
-	case "output":
-		runtime.DecodeString(d, &v.Output)
-	case "mergeDescriptor":
-		runtime.DecodeNew(d, &v.MergeDescriptor)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PlanningAgentResult) Shape() *runtime.Shape          { return &shapePlanningAgentResult }
+func (v *PlanningAgentResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketAgentResult ends a frame. What one ticket agent implemented and how it was verified.
 type TicketAgentResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Id of the ticket.
 	TicketID string `json:"ticketId"`
-
 	// What was changed, in prose.
 	ImplementationSummary string `json:"implementationSummary"`
-
 	// Paths that were changed.
 	FilesModified []string `json:"filesModified"`
-
 	// Outcome of each test that was run.
 	TestResults []string `json:"testResults"`
-
 	// Hashes of the commits that were made.
 	Commits []string `json:"commits"`
-
 	// Whether the change was verified, and with what outcome.
 	VerificationStatus string `json:"verificationStatus"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
-
 	// The result as text for people and later agents.
 	Output string `json:"output"`
-
 	// Outcome of merging the agent's worktree; absent without a merge.
 	MergeDescriptor *MergeDescriptor `json:"mergeDescriptor,omitempty"`
 }
 
-var shapeTicketAgentResult = runtime.Shape{Name: "TicketAgentResult", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "TicketAgentResult", Of: (*TicketAgentResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "ticketId", Required: true},
 	{Name: "implementationSummary", Required: true},
@@ -1926,64 +847,26 @@ var shapeTicketAgentResult = runtime.Shape{Name: "TicketAgentResult", Union: fal
 	{Name: "mergeDescriptor"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentResult) Shape() *runtime.Shape {
-	return &shapeTicketAgentResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "ticketId":
-		runtime.DecodeString(d, &v.TicketID)
-	case "implementationSummary":
-		runtime.DecodeString(d, &v.ImplementationSummary)
-	case "filesModified":
-		runtime.DecodeList(d, &v.FilesModified, runtime.DecodeString[string])
-	case "testResults":
-		runtime.DecodeList(d, &v.TestResults, runtime.DecodeString[string])
-	case "commits":
-		runtime.DecodeList(d, &v.Commits, runtime.DecodeString[string])
-	case "verificationStatus":
-		runtime.DecodeString(d, &v.VerificationStatus)
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	case "output":
-		runtime.DecodeString(d, &v.Output)
-	case "mergeDescriptor":
-		runtime.DecodeNew(d, &v.MergeDescriptor)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketAgentResult) Shape() *runtime.Shape          { return &shapeTicketAgentResult }
+func (v *TicketAgentResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ReviewAgentResult ends a frame. The verdict of a review.
 type ReviewAgentResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// The verdict in a word.
 	AssessmentStatus string `json:"assessmentStatus"`
-
 	// What the reviewer has to say about the content.
 	Feedback string `json:"feedback,omitempty"`
-
 	// Changes the reviewer proposes.
 	Suggestions []string `json:"suggestions"`
-
 	// Places in the content the verdict refers to.
 	ContentLinks []string `json:"contentLinks"`
-
 	// The result as text for people and later agents.
 	Output string `json:"output"`
 }
 
-var shapeReviewAgentResult = runtime.Shape{Name: "ReviewAgentResult", Union: false, Fields: []runtime.Field{
+var shapeReviewAgentResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "ReviewAgentResult", Of: (*ReviewAgentResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "assessmentStatus", Required: true},
 	{Name: "feedback"},
@@ -1992,53 +875,24 @@ var shapeReviewAgentResult = runtime.Shape{Name: "ReviewAgentResult", Union: fal
 	{Name: "output", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewAgentResult) Shape() *runtime.Shape {
-	return &shapeReviewAgentResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewAgentResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "assessmentStatus":
-		runtime.DecodeString(d, &v.AssessmentStatus)
-	case "feedback":
-		runtime.DecodeString(d, &v.Feedback)
-	case "suggestions":
-		runtime.DecodeList(d, &v.Suggestions, runtime.DecodeString[string])
-	case "contentLinks":
-		runtime.DecodeList(d, &v.ContentLinks, runtime.DecodeString[string])
-	case "output":
-		runtime.DecodeString(d, &v.Output)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewAgentResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ReviewAgentResult) Shape() *runtime.Shape          { return &shapeReviewAgentResult }
+func (v *ReviewAgentResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergerAgentResult ends a frame. The judgement of a merge.
 type MergerAgentResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Whether the merge can be accepted.
 	Acceptability string `json:"acceptability"`
-
 	// What each conflict is about.
 	ConflictDetails []string `json:"conflictDetails"`
-
 	// How each conflict should be resolved.
 	ResolutionGuidance []string `json:"resolutionGuidance"`
-
 	// The result as text for people and later agents.
 	Output string `json:"output"`
 }
 
-var shapeMergerAgentResult = runtime.Shape{Name: "MergerAgentResult", Union: false, Fields: []runtime.Field{
+var shapeMergerAgentResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "MergerAgentResult", Of: (*MergerAgentResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "acceptability", Required: true},
 	{Name: "conflictDetails", Required: true},
@@ -2046,58 +900,29 @@ var shapeMergerAgentResult = runtime.Shape{Name: "MergerAgentResult", Union: fal
 	{Name: "output", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergerAgentResult) Shape() *runtime.Shape {
-	return &shapeMergerAgentResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergerAgentResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "acceptability":
-		runtime.DecodeString(d, &v.Acceptability)
-	case "conflictDetails":
-		runtime.DecodeList(d, &v.ConflictDetails, runtime.DecodeString[string])
-	case "resolutionGuidance":
-		runtime.DecodeList(d, &v.ResolutionGuidance, runtime.DecodeString[string])
-	case "output":
-		runtime.DecodeString(d, &v.Output)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergerAgentResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergerAgentResult) Shape() *runtime.Shape          { return &shapeMergerAgentResult }
+func (v *MergerAgentResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // OrchestratorCollectorResult ends a frame. Outcome of the whole workflow, with the outcomes of its
 // phases.
 type OrchestratorCollectorResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Everything the phase brought, merged into one text; it becomes the next goal.
 	ConsolidatedOutput string `json:"consolidatedOutput"`
-
 	// Where the workflow goes next, and why.
 	CollectorDecision CollectorDecision `json:"collectorDecision"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
-
 	// Outcome of discovery.
 	DiscoveryCollectorResult DiscoveryCollectorResult `json:"discoveryCollectorResult"`
-
 	// Outcome of planning.
 	PlanningCollectorResult PlanningCollectorResult `json:"planningCollectorResult"`
-
 	// Outcome of the ticket work.
 	TicketCollectorResult TicketCollectorResult `json:"ticketCollectorResult"`
 }
 
-var shapeOrchestratorCollectorResult = runtime.Shape{Name: "OrchestratorCollectorResult", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorCollectorResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "OrchestratorCollectorResult", Of: (*OrchestratorCollectorResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "consolidatedOutput", Required: true},
 	{Name: "collectorDecision", Required: true},
@@ -2107,65 +932,31 @@ var shapeOrchestratorCollectorResult = runtime.Shape{Name: "OrchestratorCollecto
 	{Name: "ticketCollectorResult", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorCollectorResult) Shape() *runtime.Shape {
-	return &shapeOrchestratorCollectorResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorCollectorResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "consolidatedOutput":
-		runtime.DecodeString(d, &v.ConsolidatedOutput)
-	case "collectorDecision":
-		runtime.DecodeRecord(d, &v.CollectorDecision)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	case "discoveryCollectorResult":
-		runtime.DecodeRecord(d, &v.DiscoveryCollectorResult)
-	case "planningCollectorResult":
-		runtime.DecodeRecord(d, &v.PlanningCollectorResult)
-	case "ticketCollectorResult":
-		runtime.DecodeRecord(d, &v.TicketCollectorResult)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorCollectorResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*OrchestratorCollectorResult) Shape() *runtime.Shape          { return &shapeOrchestratorCollectorResult }
+func (v *OrchestratorCollectorResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryCollectorResult ends a frame. Outcome of the discovery phase, with the decision on what
 // follows.
 type DiscoveryCollectorResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Everything the phase brought, merged into one text; it becomes the next goal.
 	ConsolidatedOutput string `json:"consolidatedOutput"`
-
 	// Where the workflow goes next, and why.
 	CollectorDecision CollectorDecision `json:"collectorDecision"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
-
 	// Map merged from all reports.
 	UnifiedCodeMap CodeMap `json:"unifiedCodeMap"`
-
 	// Advice for planning.
 	Recommendations []Recommendation `json:"recommendations"`
-
 	// Findings by the question that led to them.
 	QuerySpecificFindings map[string]QueryFindings `json:"querySpecificFindings"`
-
 	// The curation that later phases receive.
 	DiscoveryCollectorContext DiscoveryCollectorContext `json:"discoveryCollectorContext"`
 }
 
-var shapeDiscoveryCollectorResult = runtime.Shape{Name: "DiscoveryCollectorResult", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCollectorResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "DiscoveryCollectorResult", Of: (*DiscoveryCollectorResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "consolidatedOutput", Required: true},
 	{Name: "collectorDecision", Required: true},
@@ -2176,64 +967,29 @@ var shapeDiscoveryCollectorResult = runtime.Shape{Name: "DiscoveryCollectorResul
 	{Name: "discoveryCollectorContext", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorResult) Shape() *runtime.Shape {
-	return &shapeDiscoveryCollectorResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "consolidatedOutput":
-		runtime.DecodeString(d, &v.ConsolidatedOutput)
-	case "collectorDecision":
-		runtime.DecodeRecord(d, &v.CollectorDecision)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	case "unifiedCodeMap":
-		runtime.DecodeRecord(d, &v.UnifiedCodeMap)
-	case "recommendations":
-		runtime.DecodeList(d, &v.Recommendations, runtime.DecodeRecord[Recommendation])
-	case "querySpecificFindings":
-		runtime.DecodeMap(d, &v.QuerySpecificFindings, runtime.DecodeRecord[QueryFindings])
-	case "discoveryCollectorContext":
-		runtime.DecodeRecord(d, &v.DiscoveryCollectorContext)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryCollectorResult) Shape() *runtime.Shape          { return &shapeDiscoveryCollectorResult }
+func (v *DiscoveryCollectorResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningCollectorResult ends a frame. Outcome of the planning phase, with the decision on what
 // follows.
 type PlanningCollectorResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Everything the phase brought, merged into one text; it becomes the next goal.
 	ConsolidatedOutput string `json:"consolidatedOutput"`
-
 	// Where the workflow goes next, and why.
 	CollectorDecision CollectorDecision `json:"collectorDecision"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
-
 	// Tickets as they shall be implemented.
 	FinalizedTickets []PlanningTicket `json:"finalizedTickets"`
-
 	// Which ticket depends on which.
 	DependencyGraph []TicketDependency `json:"dependencyGraph"`
-
 	// The curation that later phases receive.
 	PlanningCuration *PlanningCollectorContext `json:"planningCuration,omitempty"`
 }
 
-var shapePlanningCollectorResult = runtime.Shape{Name: "PlanningCollectorResult", Union: false, Fields: []runtime.Field{
+var shapePlanningCollectorResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "PlanningCollectorResult", Of: (*PlanningCollectorResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "consolidatedOutput", Required: true},
 	{Name: "collectorDecision", Required: true},
@@ -2243,61 +999,28 @@ var shapePlanningCollectorResult = runtime.Shape{Name: "PlanningCollectorResult"
 	{Name: "planningCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorResult) Shape() *runtime.Shape {
-	return &shapePlanningCollectorResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "consolidatedOutput":
-		runtime.DecodeString(d, &v.ConsolidatedOutput)
-	case "collectorDecision":
-		runtime.DecodeRecord(d, &v.CollectorDecision)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	case "finalizedTickets":
-		runtime.DecodeList(d, &v.FinalizedTickets, runtime.DecodeRecord[PlanningTicket])
-	case "dependencyGraph":
-		runtime.DecodeList(d, &v.DependencyGraph, runtime.DecodeRecord[TicketDependency])
-	case "planningCuration":
-		runtime.DecodeNew(d, &v.PlanningCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PlanningCollectorResult) Shape() *runtime.Shape          { return &shapePlanningCollectorResult }
+func (v *PlanningCollectorResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketCollectorResult ends a frame. Outcome of the ticket phase, with the decision on what follows.
 type TicketCollectorResult struct {
 	// Place of this result in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Everything the phase brought, merged into one text; it becomes the next goal.
 	ConsolidatedOutput string `json:"consolidatedOutput"`
-
 	// Where the workflow goes next, and why.
 	CollectorDecision CollectorDecision `json:"collectorDecision"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
-
 	// How much of the tickets is done.
 	CompletionStatus string `json:"completionStatus"`
-
 	// Work that is left over.
 	FollowUps []string `json:"followUps"`
-
 	// The curation the final collection receives. Hidden from models.
 	TicketCuration *TicketCollectorContext `json:"ticketCuration,omitempty"`
 }
 
-var shapeTicketCollectorResult = runtime.Shape{Name: "TicketCollectorResult", Union: false, Fields: []runtime.Field{
+var shapeTicketCollectorResult = runtime.Shape{Kind: runtime.ShapeResult, Name: "TicketCollectorResult", Of: (*TicketCollectorResult)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "consolidatedOutput", Required: true},
 	{Name: "collectorDecision", Required: true},
@@ -2307,56 +1030,25 @@ var shapeTicketCollectorResult = runtime.Shape{Name: "TicketCollectorResult", Un
 	{Name: "ticketCuration", Hidden: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorResult) Shape() *runtime.Shape {
-	return &shapeTicketCollectorResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "consolidatedOutput":
-		runtime.DecodeString(d, &v.ConsolidatedOutput)
-	case "collectorDecision":
-		runtime.DecodeRecord(d, &v.CollectorDecision)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	case "completionStatus":
-		runtime.DecodeString(d, &v.CompletionStatus)
-	case "followUps":
-		runtime.DecodeList(d, &v.FollowUps, runtime.DecodeString[string])
-	case "ticketCuration":
-		runtime.DecodeNew(d, &v.TicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketCollectorResult) Shape() *runtime.Shape          { return &shapeTicketCollectorResult }
+func (v *TicketCollectorResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // StructuredChoice is part of other messages. One decision with several options, to be made by whoever
 // answers.
 type StructuredChoice struct {
 	// Key under which the answer names the picked option.
 	ChoiceID string `json:"choiceId"`
-
 	// What has to be decided.
 	Question string `json:"question"`
-
 	// Background needed to decide this one choice.
 	Context string `json:"context"`
-
 	// Text of each option by its key; by custom the keys are A, B, C and CUSTOM.
 	Options map[string]string `json:"options"`
-
 	// Key of the option the asking agent favours.
 	Recommended string `json:"recommended"`
 }
 
-var shapeStructuredChoice = runtime.Shape{Name: "StructuredChoice", Union: false, Fields: []runtime.Field{
+var shapeStructuredChoice = runtime.Shape{Kind: runtime.ShapeRecord, Name: "StructuredChoice", Of: (*StructuredChoice)(nil), Fields: []runtime.Field{
 	{Name: "choiceId", Required: true},
 	{Name: "question", Required: true},
 	{Name: "context", Required: true},
@@ -2364,51 +1056,24 @@ var shapeStructuredChoice = runtime.Shape{Name: "StructuredChoice", Union: false
 	{Name: "recommended", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *StructuredChoice) Shape() *runtime.Shape {
-	return &shapeStructuredChoice
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *StructuredChoice) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "choiceId":
-		runtime.DecodeString(d, &v.ChoiceID)
-	case "question":
-		runtime.DecodeString(d, &v.Question)
-	case "context":
-		runtime.DecodeString(d, &v.Context)
-	case "options":
-		runtime.DecodeMap(d, &v.Options, runtime.DecodeString[string])
-	case "recommended":
-		runtime.DecodeString(d, &v.Recommended)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *StructuredChoice) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*StructuredChoice) Shape() *runtime.Shape          { return &shapeStructuredChoice }
+func (v *StructuredChoice) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ConfirmationItem is part of other messages. One statement to be answered with yes or no.
 type ConfirmationItem struct {
 	// Key under which the answer says yes or no.
 	ConfirmationID string `json:"confirmationId"`
-
 	// What is to be accepted or denied.
 	Statement string `json:"statement"`
-
 	// Background needed to judge this statement.
 	Context string `json:"context"`
-
 	// Answer that holds when none is given; absent without one.
 	DefaultValue *bool `json:"defaultValue,omitempty"`
-
 	// What follows when the answer is no.
 	ImpactIfNo string `json:"impactIfNo"`
 }
 
-var shapeConfirmationItem = runtime.Shape{Name: "ConfirmationItem", Union: false, Fields: []runtime.Field{
+var shapeConfirmationItem = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ConfirmationItem", Of: (*ConfirmationItem)(nil), Fields: []runtime.Field{
 	{Name: "confirmationId", Required: true},
 	{Name: "statement", Required: true},
 	{Name: "context", Required: true},
@@ -2416,220 +1081,108 @@ var shapeConfirmationItem = runtime.Shape{Name: "ConfirmationItem", Union: false
 	{Name: "impactIfNo", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ConfirmationItem) Shape() *runtime.Shape {
-	return &shapeConfirmationItem
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ConfirmationItem) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "confirmationId":
-		runtime.DecodeString(d, &v.ConfirmationID)
-	case "statement":
-		runtime.DecodeString(d, &v.Statement)
-	case "context":
-		runtime.DecodeString(d, &v.Context)
-	case "defaultValue":
-		runtime.DecodePointer(d, &v.DefaultValue, runtime.DecodeBool[bool])
-	case "impactIfNo":
-		runtime.DecodeString(d, &v.ImpactIfNo)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ConfirmationItem) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ConfirmationItem) Shape() *runtime.Shape          { return &shapeConfirmationItem }
+func (v *ConfirmationItem) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // InterruptResolution is part of other messages. What a person answers to an interrupt.
 type InterruptResolution struct {
 	// Key of the picked option by choice id.
 	SelectedChoices map[string]string `json:"selectedChoices"`
-
 	// Free text by choice id, where CUSTOM was picked.
 	CustomInputs map[string]string `json:"customInputs,omitempty"`
-
 	// Yes or no by confirmation id.
 	Confirmations map[string]bool `json:"confirmations"`
 }
 
-var shapeInterruptResolution = runtime.Shape{Name: "InterruptResolution", Union: false, Fields: []runtime.Field{
+var shapeInterruptResolution = runtime.Shape{Kind: runtime.ShapeRecord, Name: "InterruptResolution", Of: (*InterruptResolution)(nil), Fields: []runtime.Field{
 	{Name: "selectedChoices", Required: true},
 	{Name: "customInputs"},
 	{Name: "confirmations", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *InterruptResolution) Shape() *runtime.Shape {
-	return &shapeInterruptResolution
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *InterruptResolution) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "selectedChoices":
-		runtime.DecodeMap(d, &v.SelectedChoices, runtime.DecodeString[string])
-	case "customInputs":
-		runtime.DecodeMap(d, &v.CustomInputs, runtime.DecodeString[string])
-	case "confirmations":
-		runtime.DecodeMap(d, &v.Confirmations, runtime.DecodeBool[bool])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *InterruptResolution) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*InterruptResolution) Shape() *runtime.Shape          { return &shapeInterruptResolution }
+func (v *InterruptResolution) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CollectorDecision is part of other messages. Where a collector sends the workflow, and why.
 type CollectorDecision struct {
 	// Direction the workflow takes.
 	DecisionType CollectorDecisionType `json:"decisionType"`
-
 	// Reason for that direction.
 	Rationale string `json:"rationale"`
-
 	// Phase that should be worked on next.
 	RequestedPhase string `json:"requestedPhase"`
 }
 
-var shapeCollectorDecision = runtime.Shape{Name: "CollectorDecision", Union: false, Fields: []runtime.Field{
+var shapeCollectorDecision = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CollectorDecision", Of: (*CollectorDecision)(nil), Fields: []runtime.Field{
 	{Name: "decisionType", Required: true},
 	{Name: "rationale", Required: true},
 	{Name: "requestedPhase", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CollectorDecision) Shape() *runtime.Shape {
-	return &shapeCollectorDecision
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CollectorDecision) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "decisionType":
-		decodeCollectorDecisionType(d, &v.DecisionType)
-	case "rationale":
-		runtime.DecodeString(d, &v.Rationale)
-	case "requestedPhase":
-		runtime.DecodeString(d, &v.RequestedPhase)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CollectorDecision) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CollectorDecision) Shape() *runtime.Shape          { return &shapeCollectorDecision }
+func (v *CollectorDecision) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ConsolidationSummary is part of other messages. Short account of what went into a curation.
 type ConsolidationSummary struct {
 	// The merged output as text.
 	ConsolidatedOutput string `json:"consolidatedOutput"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeConsolidationSummary = runtime.Shape{Name: "ConsolidationSummary", Union: false, Fields: []runtime.Field{
+var shapeConsolidationSummary = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ConsolidationSummary", Of: (*ConsolidationSummary)(nil), Fields: []runtime.Field{
 	{Name: "consolidatedOutput", Required: true},
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ConsolidationSummary) Shape() *runtime.Shape {
-	return &shapeConsolidationSummary
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ConsolidationSummary) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "consolidatedOutput":
-		runtime.DecodeString(d, &v.ConsolidatedOutput)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ConsolidationSummary) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ConsolidationSummary) Shape() *runtime.Shape          { return &shapeConsolidationSummary }
+func (v *ConsolidationSummary) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // WorktreeSandboxContext is part of other messages. The git worktrees set aside for one piece of work.
 type WorktreeSandboxContext struct {
 	// Worktree of the main repository.
 	MainWorktree MainWorktreeContext `json:"mainWorktree"`
-
 	// Worktrees of the submodules.
 	SubmoduleWorktrees []SubmoduleWorktreeContext `json:"submoduleWorktrees"`
 }
 
-var shapeWorktreeSandboxContext = runtime.Shape{Name: "WorktreeSandboxContext", Union: false, Fields: []runtime.Field{
+var shapeWorktreeSandboxContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "WorktreeSandboxContext", Of: (*WorktreeSandboxContext)(nil), Fields: []runtime.Field{
 	{Name: "mainWorktree", Required: true},
 	{Name: "submoduleWorktrees", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *WorktreeSandboxContext) Shape() *runtime.Shape {
-	return &shapeWorktreeSandboxContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *WorktreeSandboxContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "mainWorktree":
-		runtime.DecodeRecord(d, &v.MainWorktree)
-	case "submoduleWorktrees":
-		runtime.DecodeList(d, &v.SubmoduleWorktrees, runtime.DecodeRecord[SubmoduleWorktreeContext])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *WorktreeSandboxContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*WorktreeSandboxContext) Shape() *runtime.Shape          { return &shapeWorktreeSandboxContext }
+func (v *WorktreeSandboxContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MainWorktreeContext is part of other messages. One git worktree of the main repository.
 type MainWorktreeContext struct {
 	// Id of this worktree.
 	WorktreeID string `json:"worktreeId"`
-
 	// Folder of the worktree on disk.
 	WorktreePath string `json:"worktreePath"`
-
 	// Branch the worktree was created from.
 	BaseBranch string `json:"baseBranch"`
-
 	// Branch the work is committed to.
 	DerivedBranch string `json:"derivedBranch"`
-
 	// State the worktree is in.
 	Status string `json:"status"`
-
 	// Id of the worktree this one was derived from.
 	ParentWorktreeID string `json:"parentWorktreeId"`
-
 	// Id of the graph node that works here.
 	AssociatedNodeID string `json:"associatedNodeId"`
-
 	// When the worktree was created.
 	CreatedAt time.Time `json:"createdAt"`
-
 	// Hash of the newest commit in the worktree.
 	LastCommitHash string `json:"lastCommitHash"`
-
 	// Whether the repository has submodules.
 	HasSubmodules bool `json:"hasSubmodules"`
-
 	// Worktrees of those submodules.
 	SubmoduleWorktrees []SubmoduleWorktreeContext `json:"submoduleWorktrees"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeMainWorktreeContext = runtime.Shape{Name: "MainWorktreeContext", Union: false, Fields: []runtime.Field{
+var shapeMainWorktreeContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MainWorktreeContext", Of: (*MainWorktreeContext)(nil), Fields: []runtime.Field{
 	{Name: "worktreeId", Required: true},
 	{Name: "worktreePath", Required: true},
 	{Name: "baseBranch", Required: true},
@@ -2644,83 +1197,36 @@ var shapeMainWorktreeContext = runtime.Shape{Name: "MainWorktreeContext", Union:
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MainWorktreeContext) Shape() *runtime.Shape {
-	return &shapeMainWorktreeContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MainWorktreeContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "worktreeId":
-		runtime.DecodeString(d, &v.WorktreeID)
-	case "worktreePath":
-		runtime.DecodeString(d, &v.WorktreePath)
-	case "baseBranch":
-		runtime.DecodeString(d, &v.BaseBranch)
-	case "derivedBranch":
-		runtime.DecodeString(d, &v.DerivedBranch)
-	case "status":
-		runtime.DecodeString(d, &v.Status)
-	case "parentWorktreeId":
-		runtime.DecodeString(d, &v.ParentWorktreeID)
-	case "associatedNodeId":
-		runtime.DecodeString(d, &v.AssociatedNodeID)
-	case "createdAt":
-		runtime.DecodeTime(d, &v.CreatedAt)
-	case "lastCommitHash":
-		runtime.DecodeString(d, &v.LastCommitHash)
-	case "hasSubmodules":
-		runtime.DecodeBool(d, &v.HasSubmodules)
-	case "submoduleWorktrees":
-		runtime.DecodeList(d, &v.SubmoduleWorktrees, runtime.DecodeRecord[SubmoduleWorktreeContext])
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MainWorktreeContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MainWorktreeContext) Shape() *runtime.Shape          { return &shapeMainWorktreeContext }
+func (v *MainWorktreeContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // SubmoduleWorktreeContext is part of other messages. One git worktree of a submodule.
 type SubmoduleWorktreeContext struct {
 	// Id of this worktree.
 	WorktreeID string `json:"worktreeId"`
-
 	// Folder of the worktree on disk.
 	WorktreePath string `json:"worktreePath"`
-
 	// Branch the worktree was created from.
 	BaseBranch string `json:"baseBranch"`
-
 	// State the worktree is in.
 	Status string `json:"status"`
-
 	// Id of the worktree this one was derived from.
 	ParentWorktreeID string `json:"parentWorktreeId"`
-
 	// Id of the graph node that works here.
 	AssociatedNodeID string `json:"associatedNodeId"`
-
 	// When the worktree was created.
 	CreatedAt time.Time `json:"createdAt"`
-
 	// Hash of the newest commit in the worktree.
 	LastCommitHash string `json:"lastCommitHash"`
-
 	// Name of the submodule.
 	SubmoduleName string `json:"submoduleName"`
-
 	// Id of the main worktree it belongs to.
 	MainWorktreeID string `json:"mainWorktreeId"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeSubmoduleWorktreeContext = runtime.Shape{Name: "SubmoduleWorktreeContext", Union: false, Fields: []runtime.Field{
+var shapeSubmoduleWorktreeContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "SubmoduleWorktreeContext", Of: (*SubmoduleWorktreeContext)(nil), Fields: []runtime.Field{
 	{Name: "worktreeId", Required: true},
 	{Name: "worktreePath", Required: true},
 	{Name: "baseBranch", Required: true},
@@ -2734,67 +1240,27 @@ var shapeSubmoduleWorktreeContext = runtime.Shape{Name: "SubmoduleWorktreeContex
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *SubmoduleWorktreeContext) Shape() *runtime.Shape {
-	return &shapeSubmoduleWorktreeContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *SubmoduleWorktreeContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "worktreeId":
-		runtime.DecodeString(d, &v.WorktreeID)
-	case "worktreePath":
-		runtime.DecodeString(d, &v.WorktreePath)
-	case "baseBranch":
-		runtime.DecodeString(d, &v.BaseBranch)
-	case "status":
-		runtime.DecodeString(d, &v.Status)
-	case "parentWorktreeId":
-		runtime.DecodeString(d, &v.ParentWorktreeID)
-	case "associatedNodeId":
-		runtime.DecodeString(d, &v.AssociatedNodeID)
-	case "createdAt":
-		runtime.DecodeTime(d, &v.CreatedAt)
-	case "lastCommitHash":
-		runtime.DecodeString(d, &v.LastCommitHash)
-	case "submoduleName":
-		runtime.DecodeString(d, &v.SubmoduleName)
-	case "mainWorktreeId":
-		runtime.DecodeString(d, &v.MainWorktreeID)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *SubmoduleWorktreeContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*SubmoduleWorktreeContext) Shape() *runtime.Shape          { return &shapeSubmoduleWorktreeContext }
+func (v *SubmoduleWorktreeContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergeDescriptor is part of other messages. Outcome of merging one worktree into another, submodules
 // included.
 type MergeDescriptor struct {
 	// Which worktree was merged into which.
 	MergeDirection string `json:"mergeDirection"`
-
 	// Whether everything was merged.
 	Successful bool `json:"successful"`
-
 	// Paths that could not be merged.
 	ConflictFiles []string `json:"conflictFiles"`
-
 	// One outcome for each submodule.
 	SubmoduleMergeResults []SubmoduleMergeResult `json:"submoduleMergeResults"`
-
 	// Outcome in the main repository.
 	MainWorktreeMergeResult MergeResult `json:"mainWorktreeMergeResult"`
-
 	// What went wrong in the merge, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
 }
 
-var shapeMergeDescriptor = runtime.Shape{Name: "MergeDescriptor", Union: false, Fields: []runtime.Field{
+var shapeMergeDescriptor = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MergeDescriptor", Of: (*MergeDescriptor)(nil), Fields: []runtime.Field{
 	{Name: "mergeDirection", Required: true},
 	{Name: "successful", Required: true},
 	{Name: "conflictFiles", Required: true},
@@ -2803,71 +1269,36 @@ var shapeMergeDescriptor = runtime.Shape{Name: "MergeDescriptor", Union: false, 
 	{Name: "errorMessage", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergeDescriptor) Shape() *runtime.Shape {
-	return &shapeMergeDescriptor
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergeDescriptor) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "mergeDirection":
-		runtime.DecodeString(d, &v.MergeDirection)
-	case "successful":
-		runtime.DecodeBool(d, &v.Successful)
-	case "conflictFiles":
-		runtime.DecodeList(d, &v.ConflictFiles, runtime.DecodeString[string])
-	case "submoduleMergeResults":
-		runtime.DecodeList(d, &v.SubmoduleMergeResults, runtime.DecodeRecord[SubmoduleMergeResult])
-	case "mainWorktreeMergeResult":
-		runtime.DecodeRecord(d, &v.MainWorktreeMergeResult)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergeDescriptor) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergeDescriptor) Shape() *runtime.Shape          { return &shapeMergeDescriptor }
+func (v *MergeDescriptor) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergeResult is part of other messages. Outcome of one git merge between two worktrees.
 type MergeResult struct {
 	// Id of this merge.
 	MergeID string `json:"mergeId"`
-
 	// Id of the child's worktree.
 	ChildWorktreeID string `json:"childWorktreeId"`
-
 	// Id of the parent's worktree.
 	ParentWorktreeID string `json:"parentWorktreeId"`
-
 	// Folder of the child's worktree.
 	ChildWorktreePath string `json:"childWorktreePath"`
-
 	// Folder of the parent's worktree.
 	ParentWorktreePath string `json:"parentWorktreePath"`
-
 	// Whether the merge went through.
 	Successful bool `json:"successful"`
-
 	// Hash of the merge commit.
 	MergeCommitHash string `json:"mergeCommitHash"`
-
 	// Files in which both sides clash.
 	Conflicts []MergeConflict `json:"conflicts"`
-
 	// Submodules whose recorded commit moved.
 	SubmoduleUpdates []SubmodulePointerUpdate `json:"submoduleUpdates"`
-
 	// Message of the merge commit.
 	MergeMessage string `json:"mergeMessage"`
-
 	// When the merge was made.
 	MergedAt time.Time `json:"mergedAt"`
 }
 
-var shapeMergeResult = runtime.Shape{Name: "MergeResult", Union: false, Fields: []runtime.Field{
+var shapeMergeResult = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MergeResult", Of: (*MergeResult)(nil), Fields: []runtime.Field{
 	{Name: "mergeId", Required: true},
 	{Name: "childWorktreeId", Required: true},
 	{Name: "parentWorktreeId", Required: true},
@@ -2881,67 +1312,27 @@ var shapeMergeResult = runtime.Shape{Name: "MergeResult", Union: false, Fields: 
 	{Name: "mergedAt", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergeResult) Shape() *runtime.Shape {
-	return &shapeMergeResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergeResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "mergeId":
-		runtime.DecodeString(d, &v.MergeID)
-	case "childWorktreeId":
-		runtime.DecodeString(d, &v.ChildWorktreeID)
-	case "parentWorktreeId":
-		runtime.DecodeString(d, &v.ParentWorktreeID)
-	case "childWorktreePath":
-		runtime.DecodeString(d, &v.ChildWorktreePath)
-	case "parentWorktreePath":
-		runtime.DecodeString(d, &v.ParentWorktreePath)
-	case "successful":
-		runtime.DecodeBool(d, &v.Successful)
-	case "mergeCommitHash":
-		runtime.DecodeString(d, &v.MergeCommitHash)
-	case "conflicts":
-		runtime.DecodeList(d, &v.Conflicts, runtime.DecodeRecord[MergeConflict])
-	case "submoduleUpdates":
-		runtime.DecodeList(d, &v.SubmoduleUpdates, runtime.DecodeRecord[SubmodulePointerUpdate])
-	case "mergeMessage":
-		runtime.DecodeString(d, &v.MergeMessage)
-	case "mergedAt":
-		runtime.DecodeTime(d, &v.MergedAt)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergeResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergeResult) Shape() *runtime.Shape          { return &shapeMergeResult }
+func (v *MergeResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergeConflict is part of other messages. One file that two sides changed in ways that do not fit
 // together.
 type MergeConflict struct {
 	// Path of the file.
 	FilePath string `json:"filePath"`
-
 	// In which way the two changes clash.
 	ConflictType string `json:"conflictType"`
-
 	// Text before both changes.
 	BaseContent string `json:"baseContent"`
-
 	// Text on the side that is merged into.
 	OursContent string `json:"oursContent"`
-
 	// Text on the side that is merged in.
 	TheirsContent string `json:"theirsContent"`
-
 	// Path of the submodule that holds the file, empty for the main repository.
 	SubmodulePath string `json:"submodulePath"`
 }
 
-var shapeMergeConflict = runtime.Shape{Name: "MergeConflict", Union: false, Fields: []runtime.Field{
+var shapeMergeConflict = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MergeConflict", Of: (*MergeConflict)(nil), Fields: []runtime.Field{
 	{Name: "filePath", Required: true},
 	{Name: "conflictType", Required: true},
 	{Name: "baseContent", Required: true},
@@ -2950,100 +1341,47 @@ var shapeMergeConflict = runtime.Shape{Name: "MergeConflict", Union: false, Fiel
 	{Name: "submodulePath", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergeConflict) Shape() *runtime.Shape {
-	return &shapeMergeConflict
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergeConflict) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "filePath":
-		runtime.DecodeString(d, &v.FilePath)
-	case "conflictType":
-		runtime.DecodeString(d, &v.ConflictType)
-	case "baseContent":
-		runtime.DecodeString(d, &v.BaseContent)
-	case "oursContent":
-		runtime.DecodeString(d, &v.OursContent)
-	case "theirsContent":
-		runtime.DecodeString(d, &v.TheirsContent)
-	case "submodulePath":
-		runtime.DecodeString(d, &v.SubmodulePath)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergeConflict) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergeConflict) Shape() *runtime.Shape          { return &shapeMergeConflict }
+func (v *MergeConflict) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // SubmodulePointerUpdate is part of other messages. A submodule whose recorded commit moved during a
 // merge.
 type SubmodulePointerUpdate struct {
 	// Name of the submodule.
 	SubmoduleName string `json:"submoduleName"`
-
 	// Commit recorded before the merge.
 	OldCommitHash string `json:"oldCommitHash"`
-
 	// Commit recorded after the merge.
 	NewCommitHash string `json:"newCommitHash"`
-
 	// Whether it is still open which commit is right.
 	RequiresResolution bool `json:"requiresResolution"`
 }
 
-var shapeSubmodulePointerUpdate = runtime.Shape{Name: "SubmodulePointerUpdate", Union: false, Fields: []runtime.Field{
+var shapeSubmodulePointerUpdate = runtime.Shape{Kind: runtime.ShapeRecord, Name: "SubmodulePointerUpdate", Of: (*SubmodulePointerUpdate)(nil), Fields: []runtime.Field{
 	{Name: "submoduleName", Required: true},
 	{Name: "oldCommitHash", Required: true},
 	{Name: "newCommitHash", Required: true},
 	{Name: "requiresResolution", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *SubmodulePointerUpdate) Shape() *runtime.Shape {
-	return &shapeSubmodulePointerUpdate
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *SubmodulePointerUpdate) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "submoduleName":
-		runtime.DecodeString(d, &v.SubmoduleName)
-	case "oldCommitHash":
-		runtime.DecodeString(d, &v.OldCommitHash)
-	case "newCommitHash":
-		runtime.DecodeString(d, &v.NewCommitHash)
-	case "requiresResolution":
-		runtime.DecodeBool(d, &v.RequiresResolution)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *SubmodulePointerUpdate) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*SubmodulePointerUpdate) Shape() *runtime.Shape          { return &shapeSubmodulePointerUpdate }
+func (v *SubmodulePointerUpdate) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // SubmoduleMergeResult is part of other messages. Outcome of merging one submodule.
 type SubmoduleMergeResult struct {
 	// Name of the submodule.
 	SubmoduleName string `json:"submoduleName"`
-
 	// Folder of the child's worktree.
 	ChildWorktreePath string `json:"childWorktreePath"`
-
 	// Folder of the parent's worktree.
 	ParentWorktreePath string `json:"parentWorktreePath"`
-
 	// The git merge inside the submodule.
 	MergeResult MergeResult `json:"mergeResult"`
-
 	// Whether the main repository now records the merged commit.
 	PointerUpdated bool `json:"pointerUpdated"`
 }
 
-var shapeSubmoduleMergeResult = runtime.Shape{Name: "SubmoduleMergeResult", Union: false, Fields: []runtime.Field{
+var shapeSubmoduleMergeResult = runtime.Shape{Kind: runtime.ShapeRecord, Name: "SubmoduleMergeResult", Of: (*SubmoduleMergeResult)(nil), Fields: []runtime.Field{
 	{Name: "submoduleName", Required: true},
 	{Name: "childWorktreePath", Required: true},
 	{Name: "parentWorktreePath", Required: true},
@@ -3051,156 +1389,79 @@ var shapeSubmoduleMergeResult = runtime.Shape{Name: "SubmoduleMergeResult", Unio
 	{Name: "pointerUpdated", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *SubmoduleMergeResult) Shape() *runtime.Shape {
-	return &shapeSubmoduleMergeResult
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *SubmoduleMergeResult) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "submoduleName":
-		runtime.DecodeString(d, &v.SubmoduleName)
-	case "childWorktreePath":
-		runtime.DecodeString(d, &v.ChildWorktreePath)
-	case "parentWorktreePath":
-		runtime.DecodeString(d, &v.ParentWorktreePath)
-	case "mergeResult":
-		runtime.DecodeRecord(d, &v.MergeResult)
-	case "pointerUpdated":
-		runtime.DecodeBool(d, &v.PointerUpdated)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *SubmoduleMergeResult) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*SubmoduleMergeResult) Shape() *runtime.Shape          { return &shapeSubmoduleMergeResult }
+func (v *SubmoduleMergeResult) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergeAggregation is part of other messages. How far the work of all sub-agents is merged into the
 // trunk.
 type MergeAggregation struct {
 	// Sub-agents whose work is merged.
 	Merged []AgentMergeStatus `json:"merged"`
-
 	// Sub-agents whose work still waits to be merged.
 	Pending []AgentMergeStatus `json:"pending"`
-
 	// Sub-agent whose merge stopped at a conflict.
 	Conflicted AgentMergeStatus `json:"conflicted"`
 }
 
-var shapeMergeAggregation = runtime.Shape{Name: "MergeAggregation", Union: false, Fields: []runtime.Field{
+var shapeMergeAggregation = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MergeAggregation", Of: (*MergeAggregation)(nil), Fields: []runtime.Field{
 	{Name: "merged", Required: true},
 	{Name: "pending", Required: true},
 	{Name: "conflicted", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergeAggregation) Shape() *runtime.Shape {
-	return &shapeMergeAggregation
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergeAggregation) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "merged":
-		runtime.DecodeList(d, &v.Merged, runtime.DecodeRecord[AgentMergeStatus])
-	case "pending":
-		runtime.DecodeList(d, &v.Pending, runtime.DecodeRecord[AgentMergeStatus])
-	case "conflicted":
-		runtime.DecodeRecord(d, &v.Conflicted)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergeAggregation) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergeAggregation) Shape() *runtime.Shape          { return &shapeMergeAggregation }
+func (v *MergeAggregation) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // AgentMergeStatus is part of other messages. Where the merge of one sub-agent's work stands.
 type AgentMergeStatus struct {
 	// Id of the sub-agent's result.
 	AgentResultID string `json:"agentResultId"`
-
 	// Worktrees the sub-agent worked in. Hidden from models.
 	WorktreeContext *WorktreeSandboxContext `json:"worktreeContext,omitempty"`
-
 	// Outcome of the merge, absent while it is pending.
 	MergeDescriptor *MergeDescriptor `json:"mergeDescriptor,omitempty"`
 }
 
-var shapeAgentMergeStatus = runtime.Shape{Name: "AgentMergeStatus", Union: false, Fields: []runtime.Field{
+var shapeAgentMergeStatus = runtime.Shape{Kind: runtime.ShapeRecord, Name: "AgentMergeStatus", Of: (*AgentMergeStatus)(nil), Fields: []runtime.Field{
 	{Name: "agentResultId", Required: true},
 	{Name: "worktreeContext", Hidden: true},
 	{Name: "mergeDescriptor"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *AgentMergeStatus) Shape() *runtime.Shape {
-	return &shapeAgentMergeStatus
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *AgentMergeStatus) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "agentResultId":
-		runtime.DecodeString(d, &v.AgentResultID)
-	case "worktreeContext":
-		runtime.DecodeNew(d, &v.WorktreeContext)
-	case "mergeDescriptor":
-		runtime.DecodeNew(d, &v.MergeDescriptor)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *AgentMergeStatus) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*AgentMergeStatus) Shape() *runtime.Shape          { return &shapeAgentMergeStatus }
+func (v *AgentMergeStatus) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningTicket is part of other messages. One unit of work, described well enough to be implemented.
 type PlanningTicket struct {
 	// Place of this record in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Version of the form this record is written in.
 	SchemaVersion string `json:"schemaVersion"`
-
 	// Key of the result the ticket is part of.
 	ResultID ArtifactKey `json:"resultId"`
-
 	// Id of the ticket, unique within the plan.
 	TicketID string `json:"ticketId"`
-
 	// What the ticket brings, in a few words.
 	Title string `json:"title"`
-
 	// What has to be built or changed.
 	Description string `json:"description"`
-
 	// Steps that make up the ticket.
 	Tasks []TicketTask `json:"tasks"`
-
 	// Ids of the tickets that have to be done before.
 	Dependencies []string `json:"dependencies"`
-
 	// Statements that hold once the ticket is done.
 	AcceptanceCriteria []string `json:"acceptanceCriteria"`
-
 	// How much work the ticket is, in words.
 	EffortEstimate string `json:"effortEstimate"`
-
 	// Findings of discovery the ticket rests on.
 	DiscoveryLinks []DiscoveryLink `json:"discoveryLinks"`
-
 	// Rank of the ticket among the others.
 	Priority int64 `json:"priority"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
 }
 
-var shapePlanningTicket = runtime.Shape{Name: "PlanningTicket", Union: false, Fields: []runtime.Field{
+var shapePlanningTicket = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningTicket", Of: (*PlanningTicket)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "schemaVersion", Required: true},
 	{Name: "resultId", Required: true},
@@ -3216,267 +1477,125 @@ var shapePlanningTicket = runtime.Shape{Name: "PlanningTicket", Union: false, Fi
 	{Name: "memoryReferences", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningTicket) Shape() *runtime.Shape {
-	return &shapePlanningTicket
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningTicket) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "schemaVersion":
-		runtime.DecodeString(d, &v.SchemaVersion)
-	case "resultId":
-		decodeArtifactKey(d, &v.ResultID)
-	case "ticketId":
-		runtime.DecodeString(d, &v.TicketID)
-	case "title":
-		runtime.DecodeString(d, &v.Title)
-	case "description":
-		runtime.DecodeString(d, &v.Description)
-	case "tasks":
-		runtime.DecodeList(d, &v.Tasks, runtime.DecodeRecord[TicketTask])
-	case "dependencies":
-		runtime.DecodeList(d, &v.Dependencies, runtime.DecodeString[string])
-	case "acceptanceCriteria":
-		runtime.DecodeList(d, &v.AcceptanceCriteria, runtime.DecodeString[string])
-	case "effortEstimate":
-		runtime.DecodeString(d, &v.EffortEstimate)
-	case "discoveryLinks":
-		runtime.DecodeList(d, &v.DiscoveryLinks, runtime.DecodeRecord[DiscoveryLink])
-	case "priority":
-		runtime.DecodeInt(d, &v.Priority)
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningTicket) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PlanningTicket) Shape() *runtime.Shape          { return &shapePlanningTicket }
+func (v *PlanningTicket) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketTask is part of other messages. One step of a ticket.
 type TicketTask struct {
 	// Id of the step, unique within its ticket.
 	TaskID string `json:"taskId"`
-
 	// What is done in this step.
 	Description string `json:"description"`
-
 	// Expected effort in hours.
 	EstimatedHours float64 `json:"estimatedHours"`
-
 	// Paths the step is about.
 	RelatedFiles []string `json:"relatedFiles"`
 }
 
-var shapeTicketTask = runtime.Shape{Name: "TicketTask", Union: false, Fields: []runtime.Field{
+var shapeTicketTask = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketTask", Of: (*TicketTask)(nil), Fields: []runtime.Field{
 	{Name: "taskId", Required: true},
 	{Name: "description", Required: true},
 	{Name: "estimatedHours", Required: true},
 	{Name: "relatedFiles", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketTask) Shape() *runtime.Shape {
-	return &shapeTicketTask
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketTask) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "taskId":
-		runtime.DecodeString(d, &v.TaskID)
-	case "description":
-		runtime.DecodeString(d, &v.Description)
-	case "estimatedHours":
-		runtime.DecodeFloat(d, &v.EstimatedHours)
-	case "relatedFiles":
-		runtime.DecodeList(d, &v.RelatedFiles, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketTask) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketTask) Shape() *runtime.Shape          { return &shapeTicketTask }
+func (v *TicketTask) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryLink is part of other messages. Ties a ticket to a finding of discovery.
 type DiscoveryLink struct {
 	// Key of the discovery result.
 	DiscoveryResultID ArtifactKey `json:"discoveryResultId"`
-
 	// Id of the finding inside that result.
 	ReferenceID string `json:"referenceId"`
-
 	// Why the finding matters for the ticket.
 	LinkRationale string `json:"linkRationale"`
 }
 
-var shapeDiscoveryLink = runtime.Shape{Name: "DiscoveryLink", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryLink = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryLink", Of: (*DiscoveryLink)(nil), Fields: []runtime.Field{
 	{Name: "discoveryResultId", Required: true},
 	{Name: "referenceId", Required: true},
 	{Name: "linkRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryLink) Shape() *runtime.Shape {
-	return &shapeDiscoveryLink
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryLink) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "discoveryResultId":
-		decodeArtifactKey(d, &v.DiscoveryResultID)
-	case "referenceId":
-		runtime.DecodeString(d, &v.ReferenceID)
-	case "linkRationale":
-		runtime.DecodeString(d, &v.LinkRationale)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryLink) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryLink) Shape() *runtime.Shape          { return &shapeDiscoveryLink }
+func (v *DiscoveryLink) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MemoryReference is part of other messages. Points at an entry of the shared memory.
 type MemoryReference struct {
 	// Id of the memory entry.
 	ReferenceID string `json:"referenceId"`
-
 	// Kind of memory the entry belongs to.
 	MemoryType string `json:"memoryType"`
-
 	// What the entry says, in short.
 	Summary string `json:"summary"`
-
 	// Free notes by name.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-var shapeMemoryReference = runtime.Shape{Name: "MemoryReference", Union: false, Fields: []runtime.Field{
+var shapeMemoryReference = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MemoryReference", Of: (*MemoryReference)(nil), Fields: []runtime.Field{
 	{Name: "referenceId", Required: true},
 	{Name: "memoryType", Required: true},
 	{Name: "summary", Required: true},
 	{Name: "metadata"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MemoryReference) Shape() *runtime.Shape {
-	return &shapeMemoryReference
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MemoryReference) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "referenceId":
-		runtime.DecodeString(d, &v.ReferenceID)
-	case "memoryType":
-		runtime.DecodeString(d, &v.MemoryType)
-	case "summary":
-		runtime.DecodeString(d, &v.Summary)
-	case "metadata":
-		runtime.DecodeMap(d, &v.Metadata, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MemoryReference) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MemoryReference) Shape() *runtime.Shape          { return &shapeMemoryReference }
+func (v *MemoryReference) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketDependency is part of other messages. Says that one ticket depends on another.
 type TicketDependency struct {
 	// Id of the ticket at the start of the arrow.
 	FromTicketID string `json:"fromTicketId"`
-
 	// Id of the ticket the arrow points at.
 	ToTicketID string `json:"toTicketId"`
-
 	// In which way the two depend on each other.
 	DependencyType string `json:"dependencyType"`
 }
 
-var shapeTicketDependency = runtime.Shape{Name: "TicketDependency", Union: false, Fields: []runtime.Field{
+var shapeTicketDependency = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketDependency", Of: (*TicketDependency)(nil), Fields: []runtime.Field{
 	{Name: "fromTicketId", Required: true},
 	{Name: "toTicketId", Required: true},
 	{Name: "dependencyType", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketDependency) Shape() *runtime.Shape {
-	return &shapeTicketDependency
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketDependency) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "fromTicketId":
-		runtime.DecodeString(d, &v.FromTicketID)
-	case "toTicketId":
-		runtime.DecodeString(d, &v.ToTicketID)
-	case "dependencyType":
-		runtime.DecodeString(d, &v.DependencyType)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketDependency) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketDependency) Shape() *runtime.Shape          { return &shapeTicketDependency }
+func (v *TicketDependency) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryReport is part of other messages. What one discovery agent learned about its part of the
 // code base.
 type DiscoveryReport struct {
 	// Place of this record in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Version of the form this record is written in.
 	SchemaVersion string `json:"schemaVersion"`
-
 	// Key of the result the report is part of.
 	ResultID ArtifactKey `json:"resultId"`
-
 	// Key of the context the agent started from.
 	UpstreamContextID ArtifactKey `json:"upstreamContextId"`
-
 	// Places in the code that matter.
 	FileReferences []FileReference `json:"fileReferences"`
-
 	// How those places hang together.
 	CrossLinks []CrossLink `json:"crossLinks"`
-
 	// Topics found in the code.
 	SemanticTags []SemanticTag `json:"semanticTags"`
-
 	// Search queries that would find the same places again.
 	GeneratedQueries []GeneratedQuery `json:"generatedQueries"`
-
 	// Pictures of the structure.
 	Diagrams []DiagramRepresentation `json:"diagrams"`
-
 	// How this part is built, in prose.
 	ArchitectureOverview string `json:"architectureOverview"`
-
 	// Conventions the code follows.
 	KeyPatterns []string `json:"keyPatterns"`
-
 	// Places where this part meets other parts.
 	IntegrationPoints []string `json:"integrationPoints"`
-
 	// How much each path matters for the goal.
 	RelevanceScores map[string]float64 `json:"relevanceScores"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
 }
 
-var shapeDiscoveryReport = runtime.Shape{Name: "DiscoveryReport", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryReport = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryReport", Of: (*DiscoveryReport)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "schemaVersion", Required: true},
 	{Name: "resultId", Required: true},
@@ -3493,72 +1612,26 @@ var shapeDiscoveryReport = runtime.Shape{Name: "DiscoveryReport", Union: false, 
 	{Name: "memoryReferences", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryReport) Shape() *runtime.Shape {
-	return &shapeDiscoveryReport
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryReport) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "schemaVersion":
-		runtime.DecodeString(d, &v.SchemaVersion)
-	case "resultId":
-		decodeArtifactKey(d, &v.ResultID)
-	case "upstreamContextId":
-		decodeArtifactKey(d, &v.UpstreamContextID)
-	case "fileReferences":
-		runtime.DecodeList(d, &v.FileReferences, runtime.DecodeRecord[FileReference])
-	case "crossLinks":
-		runtime.DecodeList(d, &v.CrossLinks, runtime.DecodeRecord[CrossLink])
-	case "semanticTags":
-		runtime.DecodeList(d, &v.SemanticTags, runtime.DecodeRecord[SemanticTag])
-	case "generatedQueries":
-		runtime.DecodeList(d, &v.GeneratedQueries, runtime.DecodeRecord[GeneratedQuery])
-	case "diagrams":
-		runtime.DecodeList(d, &v.Diagrams, runtime.DecodeRecord[DiagramRepresentation])
-	case "architectureOverview":
-		runtime.DecodeString(d, &v.ArchitectureOverview)
-	case "keyPatterns":
-		runtime.DecodeList(d, &v.KeyPatterns, runtime.DecodeString[string])
-	case "integrationPoints":
-		runtime.DecodeList(d, &v.IntegrationPoints, runtime.DecodeString[string])
-	case "relevanceScores":
-		runtime.DecodeMap(d, &v.RelevanceScores, runtime.DecodeFloat[float64])
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryReport) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryReport) Shape() *runtime.Shape          { return &shapeDiscoveryReport }
+func (v *DiscoveryReport) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // FileReference is part of other messages. A range of lines in one file.
 type FileReference struct {
 	// Path of the file.
 	FilePath string `json:"filePath"`
-
 	// First line of the range.
 	StartLine int64 `json:"startLine"`
-
 	// Last line of the range.
 	EndLine int64 `json:"endLine"`
-
 	// How much the range matters for the goal.
 	RelevanceScore float64 `json:"relevanceScore"`
-
 	// Text of the range.
 	Snippet string `json:"snippet"`
-
 	// Labels given to the range.
 	Tags []string `json:"tags"`
 }
 
-var shapeFileReference = runtime.Shape{Name: "FileReference", Union: false, Fields: []runtime.Field{
+var shapeFileReference = runtime.Shape{Kind: runtime.ShapeRecord, Name: "FileReference", Of: (*FileReference)(nil), Fields: []runtime.Field{
 	{Name: "filePath", Required: true},
 	{Name: "startLine", Required: true},
 	{Name: "endLine", Required: true},
@@ -3567,53 +1640,24 @@ var shapeFileReference = runtime.Shape{Name: "FileReference", Union: false, Fiel
 	{Name: "tags", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *FileReference) Shape() *runtime.Shape {
-	return &shapeFileReference
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *FileReference) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "filePath":
-		runtime.DecodeString(d, &v.FilePath)
-	case "startLine":
-		runtime.DecodeInt(d, &v.StartLine)
-	case "endLine":
-		runtime.DecodeInt(d, &v.EndLine)
-	case "relevanceScore":
-		runtime.DecodeFloat(d, &v.RelevanceScore)
-	case "snippet":
-		runtime.DecodeString(d, &v.Snippet)
-	case "tags":
-		runtime.DecodeList(d, &v.Tags, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *FileReference) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*FileReference) Shape() *runtime.Shape          { return &shapeFileReference }
+func (v *FileReference) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CrossLink is part of other messages. A relation between two code references.
 type CrossLink struct {
 	// Id of the relation.
 	LinkID string `json:"linkId"`
-
 	// Id of the reference the relation starts at.
 	SourceReferenceID string `json:"sourceReferenceId"`
-
 	// Id of the reference the relation ends at.
 	TargetReferenceID string `json:"targetReferenceId"`
-
 	// Kind of relation.
 	LinkType string `json:"linkType"`
-
 	// What the relation consists of.
 	Description string `json:"description"`
 }
 
-var shapeCrossLink = runtime.Shape{Name: "CrossLink", Union: false, Fields: []runtime.Field{
+var shapeCrossLink = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CrossLink", Of: (*CrossLink)(nil), Fields: []runtime.Field{
 	{Name: "linkId", Required: true},
 	{Name: "sourceReferenceId", Required: true},
 	{Name: "targetReferenceId", Required: true},
@@ -3621,51 +1665,24 @@ var shapeCrossLink = runtime.Shape{Name: "CrossLink", Union: false, Fields: []ru
 	{Name: "description", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CrossLink) Shape() *runtime.Shape {
-	return &shapeCrossLink
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CrossLink) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "linkId":
-		runtime.DecodeString(d, &v.LinkID)
-	case "sourceReferenceId":
-		runtime.DecodeString(d, &v.SourceReferenceID)
-	case "targetReferenceId":
-		runtime.DecodeString(d, &v.TargetReferenceID)
-	case "linkType":
-		runtime.DecodeString(d, &v.LinkType)
-	case "description":
-		runtime.DecodeString(d, &v.Description)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CrossLink) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CrossLink) Shape() *runtime.Shape          { return &shapeCrossLink }
+func (v *CrossLink) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // SemanticTag is part of other messages. A topic and the references it applies to.
 type SemanticTag struct {
 	// Id of the topic.
 	TagID string `json:"tagId"`
-
 	// Name of the topic.
 	TagName string `json:"tagName"`
-
 	// Family of topics it belongs to.
 	TagCategory string `json:"tagCategory"`
-
 	// How sure the agent is of it.
 	Confidence float64 `json:"confidence"`
-
 	// Ids of the references it applies to.
 	AppliedTo []string `json:"appliedTo"`
 }
 
-var shapeSemanticTag = runtime.Shape{Name: "SemanticTag", Union: false, Fields: []runtime.Field{
+var shapeSemanticTag = runtime.Shape{Kind: runtime.ShapeRecord, Name: "SemanticTag", Of: (*SemanticTag)(nil), Fields: []runtime.Field{
 	{Name: "tagId", Required: true},
 	{Name: "tagName", Required: true},
 	{Name: "tagCategory", Required: true},
@@ -3673,51 +1690,24 @@ var shapeSemanticTag = runtime.Shape{Name: "SemanticTag", Union: false, Fields: 
 	{Name: "appliedTo", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *SemanticTag) Shape() *runtime.Shape {
-	return &shapeSemanticTag
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *SemanticTag) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "tagId":
-		runtime.DecodeString(d, &v.TagID)
-	case "tagName":
-		runtime.DecodeString(d, &v.TagName)
-	case "tagCategory":
-		runtime.DecodeString(d, &v.TagCategory)
-	case "confidence":
-		runtime.DecodeFloat(d, &v.Confidence)
-	case "appliedTo":
-		runtime.DecodeList(d, &v.AppliedTo, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *SemanticTag) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*SemanticTag) Shape() *runtime.Shape          { return &shapeSemanticTag }
+func (v *SemanticTag) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GeneratedQuery is part of other messages. A search query with the paths it should find.
 type GeneratedQuery struct {
 	// Id of the query.
 	QueryID string `json:"queryId"`
-
 	// Text to search for.
 	QueryText string `json:"queryText"`
-
 	// Paths a good search returns.
 	ExpectedResultPaths []string `json:"expectedResultPaths"`
-
 	// Kind of search the query is meant for.
 	QueryType string `json:"queryType"`
-
 	// True relevance of each expected path.
 	GroundTruthRelevance map[string]float64 `json:"groundTruthRelevance"`
 }
 
-var shapeGeneratedQuery = runtime.Shape{Name: "GeneratedQuery", Union: false, Fields: []runtime.Field{
+var shapeGeneratedQuery = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GeneratedQuery", Of: (*GeneratedQuery)(nil), Fields: []runtime.Field{
 	{Name: "queryId", Required: true},
 	{Name: "queryText", Required: true},
 	{Name: "expectedResultPaths", Required: true},
@@ -3725,54 +1715,26 @@ var shapeGeneratedQuery = runtime.Shape{Name: "GeneratedQuery", Union: false, Fi
 	{Name: "groundTruthRelevance", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GeneratedQuery) Shape() *runtime.Shape {
-	return &shapeGeneratedQuery
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GeneratedQuery) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "queryId":
-		runtime.DecodeString(d, &v.QueryID)
-	case "queryText":
-		runtime.DecodeString(d, &v.QueryText)
-	case "expectedResultPaths":
-		runtime.DecodeList(d, &v.ExpectedResultPaths, runtime.DecodeString[string])
-	case "queryType":
-		runtime.DecodeString(d, &v.QueryType)
-	case "groundTruthRelevance":
-		runtime.DecodeMap(d, &v.GroundTruthRelevance, runtime.DecodeFloat[float64])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GeneratedQuery) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GeneratedQuery) Shape() *runtime.Shape          { return &shapeGeneratedQuery }
+func (v *GeneratedQuery) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiagramRepresentation is part of other messages. A diagram, as data and as Mermaid source.
 type DiagramRepresentation struct {
 	// Id of the diagram.
 	DiagramID string `json:"diagramId"`
-
 	// Kind of diagram.
 	DiagramType string `json:"diagramType"`
-
 	// Heading of the diagram.
 	Title string `json:"title"`
-
 	// Boxes of the diagram, each with free properties.
 	Nodes []map[string]json.RawMessage `json:"nodes"`
-
 	// Lines between the boxes, each with free properties.
 	Edges []map[string]json.RawMessage `json:"edges"`
-
 	// The same diagram as Mermaid text.
 	MermaidSource string `json:"mermaidSource"`
 }
 
-var shapeDiagramRepresentation = runtime.Shape{Name: "DiagramRepresentation", Union: false, Fields: []runtime.Field{
+var shapeDiagramRepresentation = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiagramRepresentation", Of: (*DiagramRepresentation)(nil), Fields: []runtime.Field{
 	{Name: "diagramId", Required: true},
 	{Name: "diagramType", Required: true},
 	{Name: "title", Required: true},
@@ -3781,152 +1743,70 @@ var shapeDiagramRepresentation = runtime.Shape{Name: "DiagramRepresentation", Un
 	{Name: "mermaidSource", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiagramRepresentation) Shape() *runtime.Shape {
-	return &shapeDiagramRepresentation
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiagramRepresentation) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "diagramId":
-		runtime.DecodeString(d, &v.DiagramID)
-	case "diagramType":
-		runtime.DecodeString(d, &v.DiagramType)
-	case "title":
-		runtime.DecodeString(d, &v.Title)
-	case "nodes":
-		runtime.DecodeList(d, &v.Nodes, func(d *runtime.Decoder, v *map[string]json.RawMessage) {
-			runtime.DecodeMap(d, v, runtime.DecodeJSON)
-		})
-	case "edges":
-		runtime.DecodeList(d, &v.Edges, func(d *runtime.Decoder, v *map[string]json.RawMessage) {
-			runtime.DecodeMap(d, v, runtime.DecodeJSON)
-		})
-	case "mermaidSource":
-		runtime.DecodeString(d, &v.MermaidSource)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiagramRepresentation) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiagramRepresentation) Shape() *runtime.Shape          { return &shapeDiagramRepresentation }
+func (v *DiagramRepresentation) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CodeMap is part of other messages. One merged map of the explored code base.
 type CodeMap struct {
 	// The modules and what each is for.
 	Modules []ModuleOverview `json:"modules"`
-
 	// Code references of all reports, each named once.
 	DeduplicatedReferences []FileReference `json:"deduplicatedReferences"`
-
 	// One diagram over all modules.
 	UnifiedDiagram DiagramRepresentation `json:"unifiedDiagram"`
-
 	// Topics of all reports, merged.
 	MergedTags []SemanticTag `json:"mergedTags"`
 }
 
-var shapeCodeMap = runtime.Shape{Name: "CodeMap", Union: false, Fields: []runtime.Field{
+var shapeCodeMap = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CodeMap", Of: (*CodeMap)(nil), Fields: []runtime.Field{
 	{Name: "modules", Required: true},
 	{Name: "deduplicatedReferences", Required: true},
 	{Name: "unifiedDiagram", Required: true},
 	{Name: "mergedTags", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CodeMap) Shape() *runtime.Shape {
-	return &shapeCodeMap
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CodeMap) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "modules":
-		runtime.DecodeList(d, &v.Modules, runtime.DecodeRecord[ModuleOverview])
-	case "deduplicatedReferences":
-		runtime.DecodeList(d, &v.DeduplicatedReferences, runtime.DecodeRecord[FileReference])
-	case "unifiedDiagram":
-		runtime.DecodeRecord(d, &v.UnifiedDiagram)
-	case "mergedTags":
-		runtime.DecodeList(d, &v.MergedTags, runtime.DecodeRecord[SemanticTag])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CodeMap) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CodeMap) Shape() *runtime.Shape          { return &shapeCodeMap }
+func (v *CodeMap) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ModuleOverview is part of other messages. One module in short.
 type ModuleOverview struct {
 	// Name of the module.
 	ModuleName string `json:"moduleName"`
-
 	// What the module does.
 	Summary string `json:"summary"`
-
 	// Paths that belong to the module.
 	RelatedFiles []string `json:"relatedFiles"`
-
 	// Names of the modules it needs.
 	Dependencies []string `json:"dependencies"`
 }
 
-var shapeModuleOverview = runtime.Shape{Name: "ModuleOverview", Union: false, Fields: []runtime.Field{
+var shapeModuleOverview = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ModuleOverview", Of: (*ModuleOverview)(nil), Fields: []runtime.Field{
 	{Name: "moduleName", Required: true},
 	{Name: "summary", Required: true},
 	{Name: "relatedFiles", Required: true},
 	{Name: "dependencies", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ModuleOverview) Shape() *runtime.Shape {
-	return &shapeModuleOverview
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ModuleOverview) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "moduleName":
-		runtime.DecodeString(d, &v.ModuleName)
-	case "summary":
-		runtime.DecodeString(d, &v.Summary)
-	case "relatedFiles":
-		runtime.DecodeList(d, &v.RelatedFiles, runtime.DecodeString[string])
-	case "dependencies":
-		runtime.DecodeList(d, &v.Dependencies, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ModuleOverview) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ModuleOverview) Shape() *runtime.Shape          { return &shapeModuleOverview }
+func (v *ModuleOverview) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // Recommendation is part of other messages. One piece of advice drawn from the findings.
 type Recommendation struct {
 	// Id of the advice.
 	RecommendationID string `json:"recommendationId"`
-
 	// The advice in a few words.
 	Title string `json:"title"`
-
 	// What to do, and why.
 	Description string `json:"description"`
-
 	// How pressing the advice is.
 	Priority RecommendationPriority `json:"priority"`
-
 	// Paths the advice is about.
 	RelatedFilePaths []string `json:"relatedFilePaths"`
-
 	// What following the advice would change.
 	EstimatedImpact string `json:"estimatedImpact"`
 }
 
-var shapeRecommendation = runtime.Shape{Name: "Recommendation", Union: false, Fields: []runtime.Field{
+var shapeRecommendation = runtime.Shape{Kind: runtime.ShapeRecord, Name: "Recommendation", Of: (*Recommendation)(nil), Fields: []runtime.Field{
 	{Name: "recommendationId", Required: true},
 	{Name: "title", Required: true},
 	{Name: "description", Required: true},
@@ -3935,105 +1815,50 @@ var shapeRecommendation = runtime.Shape{Name: "Recommendation", Union: false, Fi
 	{Name: "estimatedImpact", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *Recommendation) Shape() *runtime.Shape {
-	return &shapeRecommendation
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *Recommendation) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "recommendationId":
-		runtime.DecodeString(d, &v.RecommendationID)
-	case "title":
-		runtime.DecodeString(d, &v.Title)
-	case "description":
-		runtime.DecodeString(d, &v.Description)
-	case "priority":
-		decodeRecommendationPriority(d, &v.Priority)
-	case "relatedFilePaths":
-		runtime.DecodeList(d, &v.RelatedFilePaths, runtime.DecodeString[string])
-	case "estimatedImpact":
-		runtime.DecodeString(d, &v.EstimatedImpact)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *Recommendation) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*Recommendation) Shape() *runtime.Shape          { return &shapeRecommendation }
+func (v *Recommendation) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // QueryFindings is part of other messages. What was found for one question.
 type QueryFindings struct {
 	// The question as it was asked.
 	OriginalQuery string `json:"originalQuery"`
-
 	// Code references that answer it.
 	Results []FileReference `json:"results"`
-
 	// How well the references answer it.
 	ConfidenceScore float64 `json:"confidenceScore"`
-
 	// The answer in prose.
 	Summary string `json:"summary"`
 }
 
-var shapeQueryFindings = runtime.Shape{Name: "QueryFindings", Union: false, Fields: []runtime.Field{
+var shapeQueryFindings = runtime.Shape{Kind: runtime.ShapeRecord, Name: "QueryFindings", Of: (*QueryFindings)(nil), Fields: []runtime.Field{
 	{Name: "originalQuery", Required: true},
 	{Name: "results", Required: true},
 	{Name: "confidenceScore", Required: true},
 	{Name: "summary", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *QueryFindings) Shape() *runtime.Shape {
-	return &shapeQueryFindings
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *QueryFindings) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "originalQuery":
-		runtime.DecodeString(d, &v.OriginalQuery)
-	case "results":
-		runtime.DecodeList(d, &v.Results, runtime.DecodeRecord[FileReference])
-	case "confidenceScore":
-		runtime.DecodeFloat(d, &v.ConfidenceScore)
-	case "summary":
-		runtime.DecodeString(d, &v.Summary)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *QueryFindings) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*QueryFindings) Shape() *runtime.Shape          { return &shapeQueryFindings }
+func (v *QueryFindings) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryCuration is part of other messages. Everything worth keeping from the discovery phase.
 type DiscoveryCuration struct {
 	// Place of this record in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Reports of all discovery agents.
 	DiscoveryReports []DiscoveryReport `json:"discoveryReports"`
-
 	// Map merged from all reports.
 	UnifiedCodeMap CodeMap `json:"unifiedCodeMap"`
-
 	// Advice drawn from the reports.
 	Recommendations []Recommendation `json:"recommendations"`
-
 	// Findings by the question that led to them.
 	QuerySpecificFindings map[string]QueryFindings `json:"querySpecificFindings"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
-
 	// Short account of what was merged.
 	ConsolidationSummary ConsolidationSummary `json:"consolidationSummary"`
 }
 
-var shapeDiscoveryCuration = runtime.Shape{Name: "DiscoveryCuration", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCuration = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryCuration", Of: (*DiscoveryCuration)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "discoveryReports", Required: true},
 	{Name: "unifiedCodeMap", Required: true},
@@ -4043,58 +1868,26 @@ var shapeDiscoveryCuration = runtime.Shape{Name: "DiscoveryCuration", Union: fal
 	{Name: "consolidationSummary", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCuration) Shape() *runtime.Shape {
-	return &shapeDiscoveryCuration
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCuration) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "discoveryReports":
-		runtime.DecodeList(d, &v.DiscoveryReports, runtime.DecodeRecord[DiscoveryReport])
-	case "unifiedCodeMap":
-		runtime.DecodeRecord(d, &v.UnifiedCodeMap)
-	case "recommendations":
-		runtime.DecodeList(d, &v.Recommendations, runtime.DecodeRecord[Recommendation])
-	case "querySpecificFindings":
-		runtime.DecodeMap(d, &v.QuerySpecificFindings, runtime.DecodeRecord[QueryFindings])
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	case "consolidationSummary":
-		runtime.DecodeRecord(d, &v.ConsolidationSummary)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCuration) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryCuration) Shape() *runtime.Shape          { return &shapeDiscoveryCuration }
+func (v *DiscoveryCuration) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningCuration is part of other messages. Everything worth keeping from the planning phase.
 type PlanningCuration struct {
 	// Place of this record in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Results of all planning agents.
 	PlanningAgentResults []PlanningAgentResult `json:"planningAgentResults"`
-
 	// Tickets as they shall be implemented.
 	FinalizedTickets []PlanningTicket `json:"finalizedTickets"`
-
 	// Which ticket depends on which.
 	DependencyGraph []TicketDependency `json:"dependencyGraph"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
-
 	// Short account of what was merged.
 	ConsolidationSummary ConsolidationSummary `json:"consolidationSummary"`
 }
 
-var shapePlanningCuration = runtime.Shape{Name: "PlanningCuration", Union: false, Fields: []runtime.Field{
+var shapePlanningCuration = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningCuration", Of: (*PlanningCuration)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "planningAgentResults", Required: true},
 	{Name: "finalizedTickets", Required: true},
@@ -4103,56 +1896,26 @@ var shapePlanningCuration = runtime.Shape{Name: "PlanningCuration", Union: false
 	{Name: "consolidationSummary", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCuration) Shape() *runtime.Shape {
-	return &shapePlanningCuration
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCuration) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "planningAgentResults":
-		runtime.DecodeList(d, &v.PlanningAgentResults, runtime.DecodeRecord[PlanningAgentResult])
-	case "finalizedTickets":
-		runtime.DecodeList(d, &v.FinalizedTickets, runtime.DecodeRecord[PlanningTicket])
-	case "dependencyGraph":
-		runtime.DecodeList(d, &v.DependencyGraph, runtime.DecodeRecord[TicketDependency])
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	case "consolidationSummary":
-		runtime.DecodeRecord(d, &v.ConsolidationSummary)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCuration) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PlanningCuration) Shape() *runtime.Shape          { return &shapePlanningCuration }
+func (v *PlanningCuration) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketCuration is part of other messages. Everything worth keeping from the ticket phase.
 type TicketCuration struct {
 	// Place of this record in the artifact tree. Hidden from models.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Results of all ticket agents.
 	TicketAgentResults []TicketAgentResult `json:"ticketAgentResults"`
-
 	// How much of the tickets is done.
 	CompletionStatus string `json:"completionStatus"`
-
 	// Work that is left over.
 	FollowUps []string `json:"followUps"`
-
 	// Memory entries that were used.
 	MemoryReferences []MemoryReference `json:"memoryReferences"`
-
 	// Short account of what was merged.
 	ConsolidationSummary ConsolidationSummary `json:"consolidationSummary"`
 }
 
-var shapeTicketCuration = runtime.Shape{Name: "TicketCuration", Union: false, Fields: []runtime.Field{
+var shapeTicketCuration = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketCuration", Of: (*TicketCuration)(nil), Fields: []runtime.Field{
 	{Name: "contextId", Hidden: true},
 	{Name: "ticketAgentResults", Required: true},
 	{Name: "completionStatus", Required: true},
@@ -4161,191 +1924,94 @@ var shapeTicketCuration = runtime.Shape{Name: "TicketCuration", Union: false, Fi
 	{Name: "consolidationSummary", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCuration) Shape() *runtime.Shape {
-	return &shapeTicketCuration
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCuration) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "ticketAgentResults":
-		runtime.DecodeList(d, &v.TicketAgentResults, runtime.DecodeRecord[TicketAgentResult])
-	case "completionStatus":
-		runtime.DecodeString(d, &v.CompletionStatus)
-	case "followUps":
-		runtime.DecodeList(d, &v.FollowUps, runtime.DecodeString[string])
-	case "memoryReferences":
-		runtime.DecodeList(d, &v.MemoryReferences, runtime.DecodeRecord[MemoryReference])
-	case "consolidationSummary":
-		runtime.DecodeRecord(d, &v.ConsolidationSummary)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCuration) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketCuration) Shape() *runtime.Shape          { return &shapeTicketCuration }
+func (v *TicketCuration) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryCollectorContext is part of other messages. The discovery curation as later phases receive
 // it.
 type DiscoveryCollectorContext struct {
 	// Place of this record in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// What discovery left for later phases.
 	Curation DiscoveryCuration `json:"curation"`
-
 	// Why this curation was handed on.
 	SelectionRationale string `json:"selectionRationale"`
 }
 
-var shapeDiscoveryCollectorContext = runtime.Shape{Name: "DiscoveryCollectorContext", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCollectorContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryCollectorContext", Of: (*DiscoveryCollectorContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "curation", Required: true},
 	{Name: "selectionRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorContext) Shape() *runtime.Shape {
-	return &shapeDiscoveryCollectorContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "curation":
-		runtime.DecodeRecord(d, &v.Curation)
-	case "selectionRationale":
-		runtime.DecodeString(d, &v.SelectionRationale)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*DiscoveryCollectorContext) Shape() *runtime.Shape          { return &shapeDiscoveryCollectorContext }
+func (v *DiscoveryCollectorContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningCollectorContext is part of other messages. The planning curation as later phases receive
 // it.
 type PlanningCollectorContext struct {
 	// Place of this record in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// What planning left for later phases.
 	Curation PlanningCuration `json:"curation"`
-
 	// Why this curation was handed on.
 	SelectionRationale string `json:"selectionRationale"`
 }
 
-var shapePlanningCollectorContext = runtime.Shape{Name: "PlanningCollectorContext", Union: false, Fields: []runtime.Field{
+var shapePlanningCollectorContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningCollectorContext", Of: (*PlanningCollectorContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "curation", Required: true},
 	{Name: "selectionRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorContext) Shape() *runtime.Shape {
-	return &shapePlanningCollectorContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "curation":
-		runtime.DecodeRecord(d, &v.Curation)
-	case "selectionRationale":
-		runtime.DecodeString(d, &v.SelectionRationale)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PlanningCollectorContext) Shape() *runtime.Shape          { return &shapePlanningCollectorContext }
+func (v *PlanningCollectorContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketCollectorContext is part of other messages. The ticket curation as the final collection
 // receives it.
 type TicketCollectorContext struct {
 	// Place of this record in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// What the ticket work left for the final collection.
 	Curation TicketCuration `json:"curation"`
-
 	// Why this curation was handed on.
 	SelectionRationale string `json:"selectionRationale"`
 }
 
-var shapeTicketCollectorContext = runtime.Shape{Name: "TicketCollectorContext", Union: false, Fields: []runtime.Field{
+var shapeTicketCollectorContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketCollectorContext", Of: (*TicketCollectorContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "curation", Required: true},
 	{Name: "selectionRationale", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorContext) Shape() *runtime.Shape {
-	return &shapeTicketCollectorContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "curation":
-		runtime.DecodeRecord(d, &v.Curation)
-	case "selectionRationale":
-		runtime.DecodeString(d, &v.SelectionRationale)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketCollectorContext) Shape() *runtime.Shape          { return &shapeTicketCollectorContext }
+func (v *TicketCollectorContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // OrchestratorPreviousContext is part of other messages. A former run of the orchestrator.
 type OrchestratorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
-
 	// Curated outcome of the ticket work at that time.
 	PreviousTicketCuration *TicketCollectorContext `json:"previousTicketCuration,omitempty"`
 }
 
-var shapeOrchestratorPreviousContext = runtime.Shape{Name: "OrchestratorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "OrchestratorPreviousContext", Of: (*OrchestratorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4358,77 +2024,35 @@ var shapeOrchestratorPreviousContext = runtime.Shape{Name: "OrchestratorPrevious
 	{Name: "previousTicketCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorPreviousContext) Shape() *runtime.Shape {
-	return &shapeOrchestratorPreviousContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	case "previousTicketCuration":
-		runtime.DecodeNew(d, &v.PreviousTicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*OrchestratorPreviousContext) Shape() *runtime.Shape          { return &shapeOrchestratorPreviousContext }
+func (v *OrchestratorPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // OrchestratorCollectorPreviousContext is part of other messages. A former run of the orchestrator
 // collector.
 type OrchestratorCollectorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
-
 	// Curated outcome of the ticket work at that time.
 	PreviousTicketCuration *TicketCollectorContext `json:"previousTicketCuration,omitempty"`
 }
 
-var shapeOrchestratorCollectorPreviousContext = runtime.Shape{Name: "OrchestratorCollectorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeOrchestratorCollectorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "OrchestratorCollectorPreviousContext", Of: (*OrchestratorCollectorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4441,40 +2065,11 @@ var shapeOrchestratorCollectorPreviousContext = runtime.Shape{Name: "Orchestrato
 	{Name: "previousTicketCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorCollectorPreviousContext) Shape() *runtime.Shape {
+func (*OrchestratorCollectorPreviousContext) Shape() *runtime.Shape {
 	return &shapeOrchestratorCollectorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorCollectorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	case "previousTicketCuration":
-		runtime.DecodeNew(d, &v.PreviousTicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorCollectorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *OrchestratorCollectorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // DiscoveryOrchestratorPreviousContext is part of other messages. A former run of the discovery
@@ -4482,36 +2077,27 @@ func (v *OrchestratorCollectorPreviousContext) UnmarshalJSON(data []byte) error 
 type DiscoveryOrchestratorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
-
 	// Curated outcome of the ticket work at that time.
 	PreviousTicketCuration *TicketCollectorContext `json:"previousTicketCuration,omitempty"`
 }
 
-var shapeDiscoveryOrchestratorPreviousContext = runtime.Shape{Name: "DiscoveryOrchestratorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryOrchestratorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryOrchestratorPreviousContext", Of: (*DiscoveryOrchestratorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4524,40 +2110,11 @@ var shapeDiscoveryOrchestratorPreviousContext = runtime.Shape{Name: "DiscoveryOr
 	{Name: "previousTicketCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryOrchestratorPreviousContext) Shape() *runtime.Shape {
+func (*DiscoveryOrchestratorPreviousContext) Shape() *runtime.Shape {
 	return &shapeDiscoveryOrchestratorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	case "previousTicketCuration":
-		runtime.DecodeNew(d, &v.PreviousTicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryOrchestratorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *DiscoveryOrchestratorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // PlanningOrchestratorPreviousContext is part of other messages. A former run of the planning
@@ -4565,33 +2122,25 @@ func (v *DiscoveryOrchestratorPreviousContext) UnmarshalJSON(data []byte) error 
 type PlanningOrchestratorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
 }
 
-var shapePlanningOrchestratorPreviousContext = runtime.Shape{Name: "PlanningOrchestratorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapePlanningOrchestratorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningOrchestratorPreviousContext", Of: (*PlanningOrchestratorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4603,38 +2152,11 @@ var shapePlanningOrchestratorPreviousContext = runtime.Shape{Name: "PlanningOrch
 	{Name: "previousPlanningCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningOrchestratorPreviousContext) Shape() *runtime.Shape {
+func (*PlanningOrchestratorPreviousContext) Shape() *runtime.Shape {
 	return &shapePlanningOrchestratorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningOrchestratorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *PlanningOrchestratorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // TicketOrchestratorPreviousContext is part of other messages. A former run of the ticket
@@ -4642,36 +2164,27 @@ func (v *PlanningOrchestratorPreviousContext) UnmarshalJSON(data []byte) error {
 type TicketOrchestratorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
-
 	// Curated outcome of the ticket work at that time.
 	PreviousTicketCuration *TicketCollectorContext `json:"previousTicketCuration,omitempty"`
 }
 
-var shapeTicketOrchestratorPreviousContext = runtime.Shape{Name: "TicketOrchestratorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeTicketOrchestratorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketOrchestratorPreviousContext", Of: (*TicketOrchestratorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4684,70 +2197,34 @@ var shapeTicketOrchestratorPreviousContext = runtime.Shape{Name: "TicketOrchestr
 	{Name: "previousTicketCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketOrchestratorPreviousContext) Shape() *runtime.Shape {
+func (*TicketOrchestratorPreviousContext) Shape() *runtime.Shape {
 	return &shapeTicketOrchestratorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketOrchestratorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	case "previousTicketCuration":
-		runtime.DecodeNew(d, &v.PreviousTicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketOrchestratorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *TicketOrchestratorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // DiscoveryAgentPreviousContext is part of other messages. A former run of a discovery agent.
 type DiscoveryAgentPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Report of that run.
 	PreviousDiscoveryResult DiscoveryReport `json:"previousDiscoveryResult"`
 }
 
-var shapeDiscoveryAgentPreviousContext = runtime.Shape{Name: "DiscoveryAgentPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryAgentPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryAgentPreviousContext", Of: (*DiscoveryAgentPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4758,66 +2235,32 @@ var shapeDiscoveryAgentPreviousContext = runtime.Shape{Name: "DiscoveryAgentPrev
 	{Name: "previousDiscoveryResult", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentPreviousContext) Shape() *runtime.Shape {
+func (*DiscoveryAgentPreviousContext) Shape() *runtime.Shape {
 	return &shapeDiscoveryAgentPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryResult":
-		runtime.DecodeRecord(d, &v.PreviousDiscoveryResult)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (v *DiscoveryAgentPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PlanningAgentPreviousContext is part of other messages. A former run of a planning agent.
 type PlanningAgentPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Tickets and output of that run.
 	PreviousPlanningResult PlanningAgentResult `json:"previousPlanningResult"`
 }
 
-var shapePlanningAgentPreviousContext = runtime.Shape{Name: "PlanningAgentPreviousContext", Union: false, Fields: []runtime.Field{
+var shapePlanningAgentPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningAgentPreviousContext", Of: (*PlanningAgentPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4828,66 +2271,32 @@ var shapePlanningAgentPreviousContext = runtime.Shape{Name: "PlanningAgentPrevio
 	{Name: "previousPlanningResult", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentPreviousContext) Shape() *runtime.Shape {
+func (*PlanningAgentPreviousContext) Shape() *runtime.Shape {
 	return &shapePlanningAgentPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousPlanningResult":
-		runtime.DecodeRecord(d, &v.PreviousPlanningResult)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (v *PlanningAgentPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // TicketAgentPreviousContext is part of other messages. A former run of a ticket agent.
 type TicketAgentPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// What that run implemented.
 	PreviousTicketResult TicketAgentResult `json:"previousTicketResult"`
 }
 
-var shapeTicketAgentPreviousContext = runtime.Shape{Name: "TicketAgentPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeTicketAgentPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketAgentPreviousContext", Of: (*TicketAgentPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4898,70 +2307,33 @@ var shapeTicketAgentPreviousContext = runtime.Shape{Name: "TicketAgentPreviousCo
 	{Name: "previousTicketResult", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentPreviousContext) Shape() *runtime.Shape {
-	return &shapeTicketAgentPreviousContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousTicketResult":
-		runtime.DecodeRecord(d, &v.PreviousTicketResult)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TicketAgentPreviousContext) Shape() *runtime.Shape          { return &shapeTicketAgentPreviousContext }
+func (v *TicketAgentPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // DiscoveryCollectorPreviousContext is part of other messages. A former run of the discovery
 // collector.
 type DiscoveryCollectorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Result of that collection.
 	PreviousDiscoveryResult DiscoveryCollectorResult `json:"previousDiscoveryResult"`
-
 	// Curated outcome of discovery at that time.
 	PreviousDiscoveryCuration *DiscoveryCollectorContext `json:"previousDiscoveryCuration,omitempty"`
 }
 
-var shapeDiscoveryCollectorPreviousContext = runtime.Shape{Name: "DiscoveryCollectorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeDiscoveryCollectorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "DiscoveryCollectorPreviousContext", Of: (*DiscoveryCollectorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -4973,71 +2345,36 @@ var shapeDiscoveryCollectorPreviousContext = runtime.Shape{Name: "DiscoveryColle
 	{Name: "previousDiscoveryCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorPreviousContext) Shape() *runtime.Shape {
+func (*DiscoveryCollectorPreviousContext) Shape() *runtime.Shape {
 	return &shapeDiscoveryCollectorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousDiscoveryResult":
-		runtime.DecodeRecord(d, &v.PreviousDiscoveryResult)
-	case "previousDiscoveryCuration":
-		runtime.DecodeNew(d, &v.PreviousDiscoveryCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *DiscoveryCollectorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // PlanningCollectorPreviousContext is part of other messages. A former run of the planning collector.
 type PlanningCollectorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Result of that collection.
 	PreviousPlanningResult PlanningCollectorResult `json:"previousPlanningResult"`
-
 	// Curated outcome of planning at that time.
 	PreviousPlanningCuration *PlanningCollectorContext `json:"previousPlanningCuration,omitempty"`
 }
 
-var shapePlanningCollectorPreviousContext = runtime.Shape{Name: "PlanningCollectorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapePlanningCollectorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PlanningCollectorPreviousContext", Of: (*PlanningCollectorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -5049,71 +2386,36 @@ var shapePlanningCollectorPreviousContext = runtime.Shape{Name: "PlanningCollect
 	{Name: "previousPlanningCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorPreviousContext) Shape() *runtime.Shape {
+func (*PlanningCollectorPreviousContext) Shape() *runtime.Shape {
 	return &shapePlanningCollectorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousPlanningResult":
-		runtime.DecodeRecord(d, &v.PreviousPlanningResult)
-	case "previousPlanningCuration":
-		runtime.DecodeNew(d, &v.PreviousPlanningCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *PlanningCollectorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // TicketCollectorPreviousContext is part of other messages. A former run of the ticket collector.
 type TicketCollectorPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Result of that collection.
 	PreviousTicketResult TicketCollectorResult `json:"previousTicketResult"`
-
 	// Curated outcome of the ticket work at that time.
 	PreviousTicketCuration *TicketCollectorContext `json:"previousTicketCuration,omitempty"`
 }
 
-var shapeTicketCollectorPreviousContext = runtime.Shape{Name: "TicketCollectorPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeTicketCollectorPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TicketCollectorPreviousContext", Of: (*TicketCollectorPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -5125,68 +2427,34 @@ var shapeTicketCollectorPreviousContext = runtime.Shape{Name: "TicketCollectorPr
 	{Name: "previousTicketCuration"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorPreviousContext) Shape() *runtime.Shape {
+func (*TicketCollectorPreviousContext) Shape() *runtime.Shape {
 	return &shapeTicketCollectorPreviousContext
 }
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousTicketResult":
-		runtime.DecodeRecord(d, &v.PreviousTicketResult)
-	case "previousTicketCuration":
-		runtime.DecodeNew(d, &v.PreviousTicketCuration)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
+func (v *TicketCollectorPreviousContext) UnmarshalJSON(b []byte) error {
+	return runtime.Unmarshal(b, v)
 }
 
 // ReviewPreviousContext is part of other messages. A former run of the review agent.
 type ReviewPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Assessment of that run.
 	PreviousReviewEvaluation ReviewAgentResult `json:"previousReviewEvaluation"`
 }
 
-var shapeReviewPreviousContext = runtime.Shape{Name: "ReviewPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeReviewPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ReviewPreviousContext", Of: (*ReviewPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -5197,66 +2465,30 @@ var shapeReviewPreviousContext = runtime.Shape{Name: "ReviewPreviousContext", Un
 	{Name: "previousReviewEvaluation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewPreviousContext) Shape() *runtime.Shape {
-	return &shapeReviewPreviousContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousReviewEvaluation":
-		runtime.DecodeRecord(d, &v.PreviousReviewEvaluation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ReviewPreviousContext) Shape() *runtime.Shape          { return &shapeReviewPreviousContext }
+func (v *ReviewPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MergerPreviousContext is part of other messages. A former run of the merger agent.
 type MergerPreviousContext struct {
 	// Place of the former run in the artifact tree.
 	ContextID ArtifactKey `json:"contextId,omitempty"`
-
 	// Key of the run before that one.
 	PreviousContextID ArtifactKey `json:"previousContextId"`
-
 	// What the former run produced, as text.
 	SerializedOutput string `json:"serializedOutput"`
-
 	// What went wrong in the former run, empty when nothing did.
 	ErrorMessage string `json:"errorMessage"`
-
 	// Where it went wrong, as a stack trace, empty when nothing did.
 	ErrorStackTrace string `json:"errorStackTrace"`
-
 	// Number of the former attempt.
 	AttemptNumber int64 `json:"attemptNumber"`
-
 	// When the former attempt was made.
 	PreviousAttemptAt time.Time `json:"previousAttemptAt"`
-
 	// Judgement of that run.
 	PreviousMergerValidation MergerAgentResult `json:"previousMergerValidation"`
 }
 
-var shapeMergerPreviousContext = runtime.Shape{Name: "MergerPreviousContext", Union: false, Fields: []runtime.Field{
+var shapeMergerPreviousContext = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MergerPreviousContext", Of: (*MergerPreviousContext)(nil), Fields: []runtime.Field{
 	{Name: "contextId"},
 	{Name: "previousContextId", Required: true},
 	{Name: "serializedOutput", Required: true},
@@ -5267,34 +2499,5 @@ var shapeMergerPreviousContext = runtime.Shape{Name: "MergerPreviousContext", Un
 	{Name: "previousMergerValidation", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergerPreviousContext) Shape() *runtime.Shape {
-	return &shapeMergerPreviousContext
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergerPreviousContext) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "contextId":
-		decodeArtifactKey(d, &v.ContextID)
-	case "previousContextId":
-		decodeArtifactKey(d, &v.PreviousContextID)
-	case "serializedOutput":
-		runtime.DecodeString(d, &v.SerializedOutput)
-	case "errorMessage":
-		runtime.DecodeString(d, &v.ErrorMessage)
-	case "errorStackTrace":
-		runtime.DecodeString(d, &v.ErrorStackTrace)
-	case "attemptNumber":
-		runtime.DecodeInt(d, &v.AttemptNumber)
-	case "previousAttemptAt":
-		runtime.DecodeTime(d, &v.PreviousAttemptAt)
-	case "previousMergerValidation":
-		runtime.DecodeRecord(d, &v.PreviousMergerValidation)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergerPreviousContext) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MergerPreviousContext) Shape() *runtime.Shape          { return &shapeMergerPreviousContext }
+func (v *MergerPreviousContext) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }

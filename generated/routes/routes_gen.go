@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"iter"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // Route is one legal place to continue after an interrupt: a branch of InterruptRouting. The zero
@@ -14,134 +15,54 @@ type Route uint32
 // The values of Route, in the order of routes.yaml.
 const (
 	_ Route = iota
-
-	// RouteOrchestrator goes back to Orchestrator.
 	RouteOrchestrator
-
-	// RouteDiscoveryOrchestrator goes back to Discovery Orchestrator.
 	RouteDiscoveryOrchestrator
-
-	// RoutePlanningOrchestrator goes back to Planning Orchestrator.
 	RoutePlanningOrchestrator
-
-	// RouteTicketOrchestrator goes back to Ticket Orchestrator.
 	RouteTicketOrchestrator
-
-	// RouteReview goes back to Review Agent.
 	RouteReview
-
-	// RouteMerger goes back to Merger Agent.
 	RouteMerger
-
-	// RouteContextManager goes back to Context Manager.
 	RouteContextManager
-
-	// RouteOrchestratorCollector goes back to Orchestrator Collector.
 	RouteOrchestratorCollector
-
-	// RouteDiscoveryCollector goes back to Discovery Collector.
 	RouteDiscoveryCollector
-
-	// RoutePlanningCollector goes back to Planning Collector.
 	RoutePlanningCollector
-
-	// RouteTicketCollector goes back to Ticket Collector.
 	RouteTicketCollector
-
-	// RouteDiscoveryDispatch goes back to Discovery Agent Dispatch.
 	RouteDiscoveryDispatch
-
-	// RoutePlanningDispatch goes back to Planning Agent Dispatch.
 	RoutePlanningDispatch
-
-	// RouteTicketDispatch goes back to Ticket Agent Dispatch.
 	RouteTicketDispatch
 
 	// routeEnd is one past the last.
 	routeEnd = iota
 )
 
-var routeFields = []runtime.Name{
-	{Text: "orchestratorRequest"},
-	{Text: "discoveryOrchestratorRequest"},
-	{Text: "planningOrchestratorRequest"},
-	{Text: "ticketOrchestratorRequest"},
-	{Text: "reviewRequest"},
-	{Text: "mergerRequest"},
-	{Text: "contextManagerRequest"},
-	{Text: "orchestratorCollectorRequest"},
-	{Text: "discoveryCollectorRequest"},
-	{Text: "planningCollectorRequest"},
-	{Text: "ticketCollectorRequest"},
-	{Text: "discoveryAgentRequests"},
-	{Text: "planningAgentRequests"},
-	{Text: "ticketAgentRequests"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v Route) String() string {
-	return runtime.At(routeFields, v).Text
+	return runtime.Row(routeRows, v).Field
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v Route) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routeFields, "route", v)
+	return runtime.NameText("route", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *Route) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[Route](routeFields, "route", text)
-	return err
+func (v *Route) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseRoute)
 }
 
 // Field returns the JSON name of the branch that takes the route.
 func (v Route) Field() string {
-	return v.String()
-}
-
-var routeTags = []string{
-	"OrchestratorRoute",
-	"DiscoveryRoute",
-	"PlanningRoute",
-	"TicketRoute",
-	"ReviewRoute",
-	"MergerRoute",
-	"ContextManagerRoute",
-	"OrchestratorCollectorRoute",
-	"DiscoveryCollectorRoute",
-	"PlanningCollectorRoute",
-	"TicketCollectorRoute",
-	"DiscoveryDispatchRoute",
-	"PlanningDispatchRoute",
-	"TicketDispatchRoute",
+	return runtime.Row(routeRows, v).Field
 }
 
 // Tag returns the route tag: the mark that a filter keeps or hides.
 func (v Route) Tag() string {
-	return runtime.At(routeTags, v)
-}
-
-var routeNodes = []NodeName{
-	NodeOrchestrator,
-	NodeDiscoveryOrchestrator,
-	NodePlanningOrchestrator,
-	NodeTicketOrchestrator,
-	NodeReview,
-	NodeMerger,
-	NodeContextManager,
-	NodeOrchestratorCollector,
-	NodeDiscoveryCollector,
-	NodePlanningCollector,
-	NodeTicketCollector,
-	NodeDiscoveryDispatch,
-	NodePlanningDispatch,
-	NodeTicketDispatch,
+	return runtime.Row(routeRows, v).Tag
 }
 
 // Node returns the node that the route goes back to.
 func (v Route) Node() NodeName {
-	return runtime.At(routeNodes, v)
+	return NodeName(runtime.Row(routeRows, v).Node)
 }
 
 // AgentType returns the wire name of the node that the route goes back to.
@@ -154,32 +75,16 @@ func (v Route) DisplayName() string {
 	return v.Node().DisplayName()
 }
 
-var routeRequests = []RequestName{
-	NameOrchestratorRequest,
-	NameDiscoveryOrchestratorRequest,
-	NamePlanningOrchestratorRequest,
-	NameTicketOrchestratorRequest,
-	NameReviewRequest,
-	NameMergerRequest,
-	NameContextManagerRoutingRequest,
-	NameOrchestratorCollectorRequest,
-	NameDiscoveryCollectorRequest,
-	NamePlanningCollectorRequest,
-	NameTicketCollectorRequest,
-	NameDiscoveryAgentRequests,
-	NamePlanningAgentRequests,
-	NameTicketAgentRequests,
-}
-
-// Request returns the request that the route carries.
-func (v Route) Request() RequestName {
-	return runtime.At(routeRequests, v)
+// Request returns the name of the request type that the route carries.
+func (v Route) Request() string {
+	return runtime.Row(requestRows, runtime.Row(routeRows, v).Request).Name
 }
 
 // ParseRoute takes the JSON name of a branch. Any other text is refused with code invalid, the nearest
 // name named.
 func ParseRoute(field string) (Route, error) {
-	return runtime.ParseEnum[Route](routeFields, "route", []byte(field))
+	n, err := tables.ParseRoute(field)
+	return Route(n), err
 }
 
 // InterruptRouteSet is a set of routes, sized to the spec. The zero value is empty; sets compare with
@@ -187,26 +92,13 @@ func ParseRoute(field string) (Route, error) {
 // does not matter.
 type InterruptRouteSet [(routeEnd + 62) / 64]uint64
 
-var allRoutes = InterruptRouteSet{}.With(
-	RouteOrchestrator,
-	RouteDiscoveryOrchestrator,
-	RoutePlanningOrchestrator,
-	RouteTicketOrchestrator,
-	RouteReview,
-	RouteMerger,
-	RouteContextManager,
-	RouteOrchestratorCollector,
-	RouteDiscoveryCollector,
-	RoutePlanningCollector,
-	RouteTicketCollector,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-)
-
 // AllRoutes returns the set of every route.
 func AllRoutes() InterruptRouteSet {
-	return allRoutes
+	var s InterruptRouteSet
+	for r := Route(1); r < routeEnd; r++ {
+		s = s.With(r)
+	}
+	return s
 }
 
 // With returns s and the given routes. A value that is no route adds nothing.
@@ -249,97 +141,14 @@ func (s InterruptRouteSet) All() iter.Seq[Route] {
 }
 
 func (s InterruptRouteSet) hasField(field string) bool {
-	switch field {
-	case "orchestratorRequest":
-		return s.Has(RouteOrchestrator)
-	case "discoveryOrchestratorRequest":
-		return s.Has(RouteDiscoveryOrchestrator)
-	case "planningOrchestratorRequest":
-		return s.Has(RoutePlanningOrchestrator)
-	case "ticketOrchestratorRequest":
-		return s.Has(RouteTicketOrchestrator)
-	case "reviewRequest":
-		return s.Has(RouteReview)
-	case "mergerRequest":
-		return s.Has(RouteMerger)
-	case "contextManagerRequest":
-		return s.Has(RouteContextManager)
-	case "orchestratorCollectorRequest":
-		return s.Has(RouteOrchestratorCollector)
-	case "discoveryCollectorRequest":
-		return s.Has(RouteDiscoveryCollector)
-	case "planningCollectorRequest":
-		return s.Has(RoutePlanningCollector)
-	case "ticketCollectorRequest":
-		return s.Has(RouteTicketCollector)
-	case "discoveryAgentRequests":
-		return s.Has(RouteDiscoveryDispatch)
-	case "planningAgentRequests":
-		return s.Has(RoutePlanningDispatch)
-	case "ticketAgentRequests":
-		return s.Has(RouteTicketDispatch)
-	}
-	return false
-}
-
-var interruptOrigins = []Route{
-	RouteOrchestrator,
-	RouteDiscoveryOrchestrator,
-	RoutePlanningOrchestrator,
-	RouteTicketOrchestrator,
-	RouteReview,
-	RouteMerger,
-	RouteContextManager,
-	RouteOrchestratorCollector,
-	RouteDiscoveryCollector,
-	RoutePlanningCollector,
-	RouteTicketCollector,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-	RouteOrchestrator,
-}
-
-// Origin returns the route its answer goes back to: that of the raising node, or of the node it
-// escalates to.
-func (v InterruptName) Origin() Route {
-	return runtime.At(interruptOrigins, v)
-}
-
-var agentTypeOrigins = []Route{
-	RouteOrchestrator,
-	RouteDiscoveryOrchestrator,
-	RoutePlanningOrchestrator,
-	RouteTicketOrchestrator,
-	RouteReview,
-	RouteMerger,
-	RouteContextManager,
-	RouteOrchestratorCollector,
-	RouteDiscoveryCollector,
-	RoutePlanningCollector,
-	RouteTicketCollector,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-	RouteDiscoveryDispatch,
-	RoutePlanningDispatch,
-	RouteTicketDispatch,
-	RouteOrchestrator,
+	route, err := ParseRoute(field)
+	return err == nil && s.Has(route)
 }
 
 // Origin returns the route that an interrupt of the node goes back to: its own, or that of the node it
 // escalates to.
 func (v AgentType) Origin() Route {
-	return runtime.At(agentTypeOrigins, v)
-}
-
-// Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
-// pending.
-func (v InterruptName) Routes() InterruptRouteSet {
-	return InterruptRouteSet{}.With(v.Origin())
+	return Route(runtime.Row(nodeRows, v).Origin)
 }
 
 // Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
@@ -355,14 +164,14 @@ var nodeRowOrchestrator = runtime.Node{
 	Group:       "orchestrator",
 	Action:      "coordinateWorkflow",
 	Entry:       true,
-	Request:     int(NameOrchestratorRequest),
-	Routing:     int(NameOrchestratorRouting),
-	Interrupt:   int(NameOrchestratorInterruptRequest),
+	Request:     rowOrchestratorRequest,
+	Routing:     rowOrchestratorRouting,
+	Interrupt:   rowOrchestratorInterruptRequest,
 	Route:       int(RouteOrchestrator),
 	Origin:      int(RouteOrchestrator),
-	Template:    templateOrchestrator,
-	Guidance:    guidanceOrchestrator,
-	Vars:        varsOrchestrator,
+	Template:    "workflow/orchestrator",
+	Guidance:    "Start with discoveryOrchestratorRequest. Set collectorRequest only when every phase is done.",
+	Vars:        []string{"goal", "phase"},
 	Unstick:     []string{"discoveryOrchestratorRequest", "collectorRequest"},
 	Feedback:    "feedback",
 	LoopWarn:    2,
@@ -375,14 +184,14 @@ var nodeRowDiscoveryOrchestrator = runtime.Node{
 	DisplayName: "Discovery Orchestrator",
 	Group:       "orchestrator",
 	Action:      "kickOffAnyNumberOfAgentsForCodeSearch",
-	Request:     int(NameDiscoveryOrchestratorRequest),
-	Routing:     int(NameDiscoveryOrchestratorRouting),
-	Interrupt:   int(NameDiscoveryOrchestratorInterruptRequest),
+	Request:     rowDiscoveryOrchestratorRequest,
+	Routing:     rowDiscoveryOrchestratorRouting,
+	Interrupt:   rowDiscoveryOrchestratorInterruptRequest,
 	Route:       int(RouteDiscoveryOrchestrator),
 	Origin:      int(RouteDiscoveryOrchestrator),
-	Template:    templateDiscoveryOrchestrator,
-	Guidance:    guidanceDiscoveryOrchestrator,
-	Vars:        varsDiscoveryOrchestrator,
+	Template:    "workflow/discovery_orchestrator",
+	Guidance:    "Set agentRequests first, one request for each part of the code base. Set collectorRequest when nothing is left to explore. orchestratorRequest leads back to this node.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"agentRequests"},
 	Feedback:    "feedback",
 	LoopWarn:    2,
@@ -395,14 +204,14 @@ var nodeRowPlanningOrchestrator = runtime.Node{
 	DisplayName: "Planning Orchestrator",
 	Group:       "orchestrator",
 	Action:      "decomposePlanAndCreateWorkItems",
-	Request:     int(NamePlanningOrchestratorRequest),
-	Routing:     int(NamePlanningOrchestratorRouting),
-	Interrupt:   int(NamePlanningOrchestratorInterruptRequest),
+	Request:     rowPlanningOrchestratorRequest,
+	Routing:     rowPlanningOrchestratorRouting,
+	Interrupt:   rowPlanningOrchestratorInterruptRequest,
 	Route:       int(RoutePlanningOrchestrator),
 	Origin:      int(RoutePlanningOrchestrator),
-	Template:    templatePlanningOrchestrator,
-	Guidance:    guidancePlanningOrchestrator,
-	Vars:        varsPlanningOrchestrator,
+	Template:    "workflow/planning_orchestrator",
+	Guidance:    "Set agentRequests first, one request for each share of the goal. Set collectorRequest when every share has its tickets.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"agentRequests"},
 	Feedback:    "feedback",
 	LoopWarn:    2,
@@ -415,14 +224,14 @@ var nodeRowTicketOrchestrator = runtime.Node{
 	DisplayName: "Ticket Orchestrator",
 	Group:       "orchestrator",
 	Action:      "orchestrateTicketExecution",
-	Request:     int(NameTicketOrchestratorRequest),
-	Routing:     int(NameTicketOrchestratorRouting),
-	Interrupt:   int(NameTicketOrchestratorInterruptRequest),
+	Request:     rowTicketOrchestratorRequest,
+	Routing:     rowTicketOrchestratorRouting,
+	Interrupt:   rowTicketOrchestratorInterruptRequest,
 	Route:       int(RouteTicketOrchestrator),
 	Origin:      int(RouteTicketOrchestrator),
-	Template:    templateTicketOrchestrator,
-	Guidance:    guidanceTicketOrchestrator,
-	Vars:        varsTicketOrchestrator,
+	Template:    "workflow/ticket_orchestrator",
+	Guidance:    "Set agentRequests first, one request for each ticket that is ready. Set collectorRequest when no ticket is left.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"agentRequests"},
 	Feedback:    "feedback",
 	LoopWarn:    2,
@@ -436,15 +245,15 @@ var nodeRowReview = runtime.Node{
 	Group:       "side",
 	Action:      "performReview",
 	Aliases:     []string{"REVIEW_RESOLUTION_AGENT"},
-	Request:     int(NameReviewRequest),
-	Routing:     int(NameReviewRouting),
-	Interrupt:   int(NameReviewInterruptRequest),
+	Request:     rowReviewRequest,
+	Routing:     rowReviewRouting,
+	Interrupt:   rowReviewInterruptRequest,
 	Route:       int(RouteReview),
 	Origin:      int(RouteReview),
 	Result:      "ReviewAgentResult",
-	Template:    templateReview,
-	Guidance:    guidanceReview,
-	Vars:        varsReview,
+	Template:    "workflow/review",
+	Guidance:    "The returnTo field that is set names the collector that asked. Set reviewResult with the verdict, or the request of that collector to go back to it.",
+	Vars:        []string{"content", "criteria"},
 	Unstick:     []string{"reviewResult"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -456,15 +265,15 @@ var nodeRowMerger = runtime.Node{
 	DisplayName: "Merger Agent",
 	Group:       "side",
 	Action:      "performMerge",
-	Request:     int(NameMergerRequest),
-	Routing:     int(NameMergerRouting),
-	Interrupt:   int(NameMergerInterruptRequest),
+	Request:     rowMergerRequest,
+	Routing:     rowMergerRouting,
+	Interrupt:   rowMergerInterruptRequest,
 	Route:       int(RouteMerger),
 	Origin:      int(RouteMerger),
 	Result:      "MergerAgentResult",
-	Template:    templateMerger,
-	Guidance:    guidanceMerger,
-	Vars:        varsMerger,
+	Template:    "workflow/merger",
+	Guidance:    "The returnTo field that is set names the collector that asked. Set mergerResult with the judgement, or the request of that collector to go back to it.",
+	Vars:        []string{"mergeContext", "mergeSummary", "conflictFiles"},
 	Unstick:     []string{"mergerResult"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -476,15 +285,15 @@ var nodeRowContextManager = runtime.Node{
 	DisplayName: "Context Manager",
 	Group:       "side",
 	Action:      "contextManagerRequest",
-	Request:     int(NameContextManagerRequest),
-	Adapt:       int(NameContextManagerRoutingRequest),
-	Routing:     int(NameContextManagerResultRouting),
-	Interrupt:   int(NameContextManagerInterruptRequest),
+	Request:     rowContextManagerRequest,
+	Adapt:       rowContextManagerRoutingRequest,
+	Routing:     rowContextManagerResultRouting,
+	Interrupt:   rowContextManagerInterruptRequest,
 	Route:       int(RouteContextManager),
 	Origin:      int(RouteContextManager),
-	Template:    templateContextManager,
-	Guidance:    guidanceContextManager,
-	Vars:        varsContextManager,
+	Template:    "workflow/context_manager",
+	Guidance:    "Set exactly one branch: the request of the agent named by the returnTo field that is set, with the recovered context in it. contextOrchestratorRequest leads back to this node.",
+	Vars:        []string{"reason", "goal"},
 	Unstick:     []string{"orchestratorRequest"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -497,9 +306,9 @@ var nodeRowOrchestratorCollector = runtime.Node{
 	DisplayName: "Orchestrator Collector",
 	Group:       "collector",
 	Action:      "consolidateWorkflowOutputs",
-	Request:     int(NameOrchestratorCollectorRequest),
-	Routing:     int(NameOrchestratorCollectorRouting),
-	Interrupt:   int(NameOrchestratorCollectorInterruptRequest),
+	Request:     rowOrchestratorCollectorRequest,
+	Routing:     rowOrchestratorCollectorRouting,
+	Interrupt:   rowOrchestratorCollectorInterruptRequest,
 	Route:       int(RouteOrchestratorCollector),
 	Origin:      int(RouteOrchestratorCollector),
 	Result:      "OrchestratorCollectorResult",
@@ -516,9 +325,9 @@ var nodeRowOrchestratorCollector = runtime.Node{
 			{Field: "goal", From: "consolidatedOutput"},
 		},
 	},
-	Template:  templateOrchestratorCollector,
-	Guidance:  guidanceOrchestratorCollector,
-	Vars:      varsOrchestratorCollector,
+	Template:  "workflow/orchestrator_collector",
+	Guidance:  "Set collectorResult with a decision: ROUTE_BACK returns to the orchestrator, ADVANCE_PHASE and STOP finish the workflow.",
+	Vars:      []string{"goal", "phase"},
 	Unstick:   []string{"collectorResult"},
 	LoopWarn:  2,
 	LoopLimit: 6,
@@ -530,9 +339,9 @@ var nodeRowDiscoveryCollector = runtime.Node{
 	DisplayName: "Discovery Collector",
 	Group:       "collector",
 	Action:      "consolidateDiscoveryFindings",
-	Request:     int(NameDiscoveryCollectorRequest),
-	Routing:     int(NameDiscoveryCollectorRouting),
-	Interrupt:   int(NameDiscoveryCollectorInterruptRequest),
+	Request:     rowDiscoveryCollectorRequest,
+	Routing:     rowDiscoveryCollectorRouting,
+	Interrupt:   rowDiscoveryCollectorInterruptRequest,
 	Route:       int(RouteDiscoveryCollector),
 	Origin:      int(RouteDiscoveryCollector),
 	Result:      "DiscoveryCollectorResult",
@@ -549,9 +358,9 @@ var nodeRowDiscoveryCollector = runtime.Node{
 			{Field: "goal", From: "consolidatedOutput"},
 		},
 	},
-	Template:  templateDiscoveryCollector,
-	Guidance:  guidanceDiscoveryCollector,
-	Vars:      varsDiscoveryCollector,
+	Template:  "workflow/discovery_collector",
+	Guidance:  "Set collectorResult with a decision: ROUTE_BACK explores again, ADVANCE_PHASE starts planning, STOP returns to the orchestrator.",
+	Vars:      []string{"goal", "discoveryResults"},
 	Unstick:   []string{"collectorResult"},
 	LoopWarn:  2,
 	LoopLimit: 6,
@@ -563,9 +372,9 @@ var nodeRowPlanningCollector = runtime.Node{
 	DisplayName: "Planning Collector",
 	Group:       "collector",
 	Action:      "consolidatePlansIntoTickets",
-	Request:     int(NamePlanningCollectorRequest),
-	Routing:     int(NamePlanningCollectorRouting),
-	Interrupt:   int(NamePlanningCollectorInterruptRequest),
+	Request:     rowPlanningCollectorRequest,
+	Routing:     rowPlanningCollectorRouting,
+	Interrupt:   rowPlanningCollectorInterruptRequest,
 	Route:       int(RoutePlanningCollector),
 	Origin:      int(RoutePlanningCollector),
 	Result:      "PlanningCollectorResult",
@@ -582,9 +391,9 @@ var nodeRowPlanningCollector = runtime.Node{
 			{Field: "goal", From: "consolidatedOutput"},
 		},
 	},
-	Template:  templatePlanningCollector,
-	Guidance:  guidancePlanningCollector,
-	Vars:      varsPlanningCollector,
+	Template:  "workflow/planning_collector",
+	Guidance:  "Set collectorResult with a decision: ROUTE_BACK plans again, ADVANCE_PHASE starts the implementation, STOP goes to the final collection.",
+	Vars:      []string{"goal", "planningResults"},
 	Unstick:   []string{"collectorResult"},
 	LoopWarn:  2,
 	LoopLimit: 6,
@@ -596,9 +405,9 @@ var nodeRowTicketCollector = runtime.Node{
 	DisplayName: "Ticket Collector",
 	Group:       "collector",
 	Action:      "consolidateTicketResults",
-	Request:     int(NameTicketCollectorRequest),
-	Routing:     int(NameTicketCollectorRouting),
-	Interrupt:   int(NameTicketCollectorInterruptRequest),
+	Request:     rowTicketCollectorRequest,
+	Routing:     rowTicketCollectorRouting,
+	Interrupt:   rowTicketCollectorInterruptRequest,
 	Route:       int(RouteTicketCollector),
 	Origin:      int(RouteTicketCollector),
 	Result:      "TicketCollectorResult",
@@ -615,9 +424,9 @@ var nodeRowTicketCollector = runtime.Node{
 			{Field: "goal", From: "consolidatedOutput"},
 		},
 	},
-	Template:  templateTicketCollector,
-	Guidance:  guidanceTicketCollector,
-	Vars:      varsTicketCollector,
+	Template:  "workflow/ticket_collector",
+	Guidance:  "Set collectorResult with a decision: ROUTE_BACK works on the tickets again, ADVANCE_PHASE and STOP go to the final collection.",
+	Vars:      []string{"goal", "ticketResults"},
 	Unstick:   []string{"collectorResult"},
 	LoopWarn:  2,
 	LoopLimit: 6,
@@ -630,15 +439,15 @@ var nodeRowDiscoveryDispatch = runtime.Node{
 	Group:       "dispatch",
 	Action:      "dispatchDiscoveryAgentRequests",
 	Aliases:     []string{"DISCOVERY_AGENT_DISPATCH"},
-	Request:     int(NameDiscoveryAgentRequests),
-	Routing:     int(NameDiscoveryAgentDispatchRouting),
-	Interrupt:   int(NameDiscoveryAgentDispatchInterruptRequest),
+	Request:     rowDiscoveryAgentRequests,
+	Routing:     rowDiscoveryAgentDispatchRouting,
+	Interrupt:   rowDiscoveryAgentDispatchInterruptRequest,
 	Route:       int(RouteDiscoveryDispatch),
 	Origin:      int(RouteDiscoveryDispatch),
 	Dispatch:    &runtime.Dispatch{Each: "requests", Results: "DiscoveryAgentResults", To: int(NodeDiscoveryAgent)},
-	Template:    templateDiscoveryDispatch,
-	Guidance:    guidanceDiscoveryDispatch,
-	Vars:        varsDiscoveryDispatch,
+	Template:    "workflow/discovery_dispatch",
+	Guidance:    "A step in between: the reports of all agents are in. Set collectorRequest with them and the flow goes on by itself.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"collectorRequest"},
 	Reuse:       true,
 	LoopWarn:    2,
@@ -652,15 +461,15 @@ var nodeRowPlanningDispatch = runtime.Node{
 	Group:       "dispatch",
 	Action:      "dispatchPlanningAgentRequests",
 	Aliases:     []string{"PLANNING_AGENT_DISPATCH"},
-	Request:     int(NamePlanningAgentRequests),
-	Routing:     int(NamePlanningAgentDispatchRouting),
-	Interrupt:   int(NamePlanningAgentDispatchInterruptRequest),
+	Request:     rowPlanningAgentRequests,
+	Routing:     rowPlanningAgentDispatchRouting,
+	Interrupt:   rowPlanningAgentDispatchInterruptRequest,
 	Route:       int(RoutePlanningDispatch),
 	Origin:      int(RoutePlanningDispatch),
 	Dispatch:    &runtime.Dispatch{Each: "requests", Results: "PlanningAgentResults", To: int(NodePlanningAgent)},
-	Template:    templatePlanningDispatch,
-	Guidance:    guidancePlanningDispatch,
-	Vars:        varsPlanningDispatch,
+	Template:    "workflow/planning_dispatch",
+	Guidance:    "A step in between: the drafts of all agents are in. Set planningCollectorRequest with them and the flow goes on by itself.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"planningCollectorRequest"},
 	Reuse:       true,
 	LoopWarn:    2,
@@ -674,15 +483,15 @@ var nodeRowTicketDispatch = runtime.Node{
 	Group:       "dispatch",
 	Action:      "dispatchTicketAgentRequests",
 	Aliases:     []string{"TICKET_AGENT_DISPATCH"},
-	Request:     int(NameTicketAgentRequests),
-	Routing:     int(NameTicketAgentDispatchRouting),
-	Interrupt:   int(NameTicketAgentDispatchInterruptRequest),
+	Request:     rowTicketAgentRequests,
+	Routing:     rowTicketAgentDispatchRouting,
+	Interrupt:   rowTicketAgentDispatchInterruptRequest,
 	Route:       int(RouteTicketDispatch),
 	Origin:      int(RouteTicketDispatch),
 	Dispatch:    &runtime.Dispatch{Each: "requests", Results: "TicketAgentResults", To: int(NodeTicketAgent)},
-	Template:    templateTicketDispatch,
-	Guidance:    guidanceTicketDispatch,
-	Vars:        varsTicketDispatch,
+	Template:    "workflow/ticket_dispatch",
+	Guidance:    "A step in between: the outcomes of all tickets are in. Set ticketCollectorRequest with them and the flow goes on by itself.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"ticketCollectorRequest"},
 	Reuse:       true,
 	LoopWarn:    2,
@@ -695,15 +504,15 @@ var nodeRowDiscoveryAgent = runtime.Node{
 	DisplayName: "Discovery Agents",
 	Group:       "leaf",
 	Action:      "runDiscoveryAgent",
-	Request:     int(NameDiscoveryAgentRequest),
-	Routing:     int(NameDiscoveryAgentRouting),
-	Interrupt:   int(NameDiscoveryAgentInterruptRequest),
+	Request:     rowDiscoveryAgentRequest,
+	Routing:     rowDiscoveryAgentRouting,
+	Interrupt:   rowDiscoveryAgentInterruptRequest,
 	Origin:      int(RouteDiscoveryDispatch),
 	Escalates:   int(NodeDiscoveryDispatch),
 	Result:      "DiscoveryAgentResult",
-	Template:    templateDiscoveryAgent,
-	Guidance:    guidanceDiscoveryAgent,
-	Vars:        varsDiscoveryAgent,
+	Template:    "workflow/discovery_agent",
+	Guidance:    "Set agentResult with the report when this part is explored.",
+	Vars:        []string{"goal", "subdomainFocus"},
 	Unstick:     []string{"agentResult"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -715,15 +524,15 @@ var nodeRowPlanningAgent = runtime.Node{
 	DisplayName: "Planning Agents",
 	Group:       "leaf",
 	Action:      "runPlanningAgent",
-	Request:     int(NamePlanningAgentRequest),
-	Routing:     int(NamePlanningAgentRouting),
-	Interrupt:   int(NamePlanningAgentInterruptRequest),
+	Request:     rowPlanningAgentRequest,
+	Routing:     rowPlanningAgentRouting,
+	Interrupt:   rowPlanningAgentInterruptRequest,
 	Origin:      int(RoutePlanningDispatch),
 	Escalates:   int(NodePlanningDispatch),
 	Result:      "PlanningAgentResult",
-	Template:    templatePlanningAgent,
-	Guidance:    guidancePlanningAgent,
-	Vars:        varsPlanningAgent,
+	Template:    "workflow/planning_agent",
+	Guidance:    "Set agentResult with the tickets when the design is complete.",
+	Vars:        []string{"goal"},
 	Unstick:     []string{"agentResult"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -735,15 +544,15 @@ var nodeRowTicketAgent = runtime.Node{
 	DisplayName: "Ticket Agents",
 	Group:       "leaf",
 	Action:      "runTicketAgent",
-	Request:     int(NameTicketAgentRequest),
-	Routing:     int(NameTicketAgentRouting),
-	Interrupt:   int(NameTicketAgentInterruptRequest),
+	Request:     rowTicketAgentRequest,
+	Routing:     rowTicketAgentRouting,
+	Interrupt:   rowTicketAgentInterruptRequest,
 	Origin:      int(RouteTicketDispatch),
 	Escalates:   int(NodeTicketDispatch),
 	Result:      "TicketAgentResult",
-	Template:    templateTicketAgent,
-	Guidance:    guidanceTicketAgent,
-	Vars:        varsTicketAgent,
+	Template:    "workflow/ticket_agent",
+	Guidance:    "Set agentResult with the change and its checks when the ticket is done.",
+	Vars:        []string{"ticketDetails", "ticketDetailsFilePath"},
 	Unstick:     []string{"agentResult"},
 	LoopWarn:    2,
 	LoopLimit:   6,
@@ -754,7 +563,7 @@ var nodeRowQuestionAnswer = runtime.Node{
 	AgentType:   "QUESTION_ANSWER",
 	DisplayName: "Question Answer",
 	Group:       "tool",
-	Interrupt:   int(NameQuestionAnswerInterruptRequest),
+	Interrupt:   rowQuestionAnswerInterruptRequest,
 	Origin:      int(RouteOrchestrator),
 	Escalates:   int(NodeOrchestrator),
 	LoopWarn:    2,
@@ -781,310 +590,138 @@ var nodeRows = []runtime.Node{
 	nodeRowQuestionAnswer,
 }
 
+// The rows of requestRows.
+const (
+	_ = iota
+	rowOrchestratorRequest
+	rowDiscoveryOrchestratorRequest
+	rowPlanningOrchestratorRequest
+	rowTicketOrchestratorRequest
+	rowReviewRequest
+	rowMergerRequest
+	rowContextManagerRequest
+	rowContextManagerRoutingRequest
+	rowOrchestratorCollectorRequest
+	rowDiscoveryCollectorRequest
+	rowPlanningCollectorRequest
+	rowTicketCollectorRequest
+	rowDiscoveryAgentRequests
+	rowDiscoveryAgentResults
+	rowPlanningAgentRequests
+	rowPlanningAgentResults
+	rowTicketAgentRequests
+	rowTicketAgentResults
+	rowDiscoveryAgentRequest
+	rowPlanningAgentRequest
+	rowTicketAgentRequest
+)
+
+// The rows of interruptRows.
+const (
+	_ = iota
+	rowOrchestratorInterruptRequest
+	rowDiscoveryOrchestratorInterruptRequest
+	rowPlanningOrchestratorInterruptRequest
+	rowTicketOrchestratorInterruptRequest
+	rowReviewInterruptRequest
+	rowMergerInterruptRequest
+	rowContextManagerInterruptRequest
+	rowOrchestratorCollectorInterruptRequest
+	rowDiscoveryCollectorInterruptRequest
+	rowPlanningCollectorInterruptRequest
+	rowTicketCollectorInterruptRequest
+	rowDiscoveryAgentDispatchInterruptRequest
+	rowPlanningAgentDispatchInterruptRequest
+	rowTicketAgentDispatchInterruptRequest
+	rowDiscoveryAgentInterruptRequest
+	rowPlanningAgentInterruptRequest
+	rowTicketAgentInterruptRequest
+	rowQuestionAnswerInterruptRequest
+)
+
+// The rows of routingRows.
+const (
+	_ = iota
+	rowInterruptRouting
+	rowOrchestratorRouting
+	rowDiscoveryOrchestratorRouting
+	rowPlanningOrchestratorRouting
+	rowTicketOrchestratorRouting
+	rowReviewRouting
+	rowMergerRouting
+	rowContextManagerResultRouting
+	rowOrchestratorCollectorRouting
+	rowDiscoveryCollectorRouting
+	rowPlanningCollectorRouting
+	rowTicketCollectorRouting
+	rowDiscoveryAgentDispatchRouting
+	rowPlanningAgentDispatchRouting
+	rowTicketAgentDispatchRouting
+	rowDiscoveryAgentRouting
+	rowPlanningAgentRouting
+	rowTicketAgentRouting
+)
+
 var routeRows = []runtime.Route{
-	{Field: "orchestratorRequest", Tag: "OrchestratorRoute", AgentType: "ORCHESTRATOR", DisplayName: "Orchestrator", Node: int(NodeOrchestrator), Request: int(NameOrchestratorRequest)},
-	{Field: "discoveryOrchestratorRequest", Tag: "DiscoveryRoute", AgentType: "DISCOVERY_ORCHESTRATOR", DisplayName: "Discovery Orchestrator", Node: int(NodeDiscoveryOrchestrator), Request: int(NameDiscoveryOrchestratorRequest)},
-	{Field: "planningOrchestratorRequest", Tag: "PlanningRoute", AgentType: "PLANNING_ORCHESTRATOR", DisplayName: "Planning Orchestrator", Node: int(NodePlanningOrchestrator), Request: int(NamePlanningOrchestratorRequest)},
-	{Field: "ticketOrchestratorRequest", Tag: "TicketRoute", AgentType: "TICKET_ORCHESTRATOR", DisplayName: "Ticket Orchestrator", Node: int(NodeTicketOrchestrator), Request: int(NameTicketOrchestratorRequest)},
-	{Field: "reviewRequest", Tag: "ReviewRoute", AgentType: "REVIEW_AGENT", DisplayName: "Review Agent", Node: int(NodeReview), Request: int(NameReviewRequest)},
-	{Field: "mergerRequest", Tag: "MergerRoute", AgentType: "MERGER_AGENT", DisplayName: "Merger Agent", Node: int(NodeMerger), Request: int(NameMergerRequest)},
-	{Field: "contextManagerRequest", Tag: "ContextManagerRoute", AgentType: "CONTEXT_MANAGER", DisplayName: "Context Manager", Node: int(NodeContextManager), Request: int(NameContextManagerRoutingRequest)},
-	{Field: "orchestratorCollectorRequest", Tag: "OrchestratorCollectorRoute", AgentType: "ORCHESTRATOR_COLLECTOR", DisplayName: "Orchestrator Collector", Node: int(NodeOrchestratorCollector), Request: int(NameOrchestratorCollectorRequest)},
-	{Field: "discoveryCollectorRequest", Tag: "DiscoveryCollectorRoute", AgentType: "DISCOVERY_COLLECTOR", DisplayName: "Discovery Collector", Node: int(NodeDiscoveryCollector), Request: int(NameDiscoveryCollectorRequest)},
-	{Field: "planningCollectorRequest", Tag: "PlanningCollectorRoute", AgentType: "PLANNING_COLLECTOR", DisplayName: "Planning Collector", Node: int(NodePlanningCollector), Request: int(NamePlanningCollectorRequest)},
-	{Field: "ticketCollectorRequest", Tag: "TicketCollectorRoute", AgentType: "TICKET_COLLECTOR", DisplayName: "Ticket Collector", Node: int(NodeTicketCollector), Request: int(NameTicketCollectorRequest)},
-	{Field: "discoveryAgentRequests", Tag: "DiscoveryDispatchRoute", AgentType: "DISCOVERY_DISPATCH", DisplayName: "Discovery Agent Dispatch", Node: int(NodeDiscoveryDispatch), Request: int(NameDiscoveryAgentRequests)},
-	{Field: "planningAgentRequests", Tag: "PlanningDispatchRoute", AgentType: "PLANNING_DISPATCH", DisplayName: "Planning Agent Dispatch", Node: int(NodePlanningDispatch), Request: int(NamePlanningAgentRequests)},
-	{Field: "ticketAgentRequests", Tag: "TicketDispatchRoute", AgentType: "TICKET_DISPATCH", DisplayName: "Ticket Agent Dispatch", Node: int(NodeTicketDispatch), Request: int(NameTicketAgentRequests)},
+	{Field: "orchestratorRequest", Tag: "OrchestratorRoute", AgentType: "ORCHESTRATOR", DisplayName: "Orchestrator", Node: int(NodeOrchestrator), Request: rowOrchestratorRequest},
+	{Field: "discoveryOrchestratorRequest", Tag: "DiscoveryRoute", AgentType: "DISCOVERY_ORCHESTRATOR", DisplayName: "Discovery Orchestrator", Node: int(NodeDiscoveryOrchestrator), Request: rowDiscoveryOrchestratorRequest},
+	{Field: "planningOrchestratorRequest", Tag: "PlanningRoute", AgentType: "PLANNING_ORCHESTRATOR", DisplayName: "Planning Orchestrator", Node: int(NodePlanningOrchestrator), Request: rowPlanningOrchestratorRequest},
+	{Field: "ticketOrchestratorRequest", Tag: "TicketRoute", AgentType: "TICKET_ORCHESTRATOR", DisplayName: "Ticket Orchestrator", Node: int(NodeTicketOrchestrator), Request: rowTicketOrchestratorRequest},
+	{Field: "reviewRequest", Tag: "ReviewRoute", AgentType: "REVIEW_AGENT", DisplayName: "Review Agent", Node: int(NodeReview), Request: rowReviewRequest},
+	{Field: "mergerRequest", Tag: "MergerRoute", AgentType: "MERGER_AGENT", DisplayName: "Merger Agent", Node: int(NodeMerger), Request: rowMergerRequest},
+	{Field: "contextManagerRequest", Tag: "ContextManagerRoute", AgentType: "CONTEXT_MANAGER", DisplayName: "Context Manager", Node: int(NodeContextManager), Request: rowContextManagerRoutingRequest},
+	{Field: "orchestratorCollectorRequest", Tag: "OrchestratorCollectorRoute", AgentType: "ORCHESTRATOR_COLLECTOR", DisplayName: "Orchestrator Collector", Node: int(NodeOrchestratorCollector), Request: rowOrchestratorCollectorRequest},
+	{Field: "discoveryCollectorRequest", Tag: "DiscoveryCollectorRoute", AgentType: "DISCOVERY_COLLECTOR", DisplayName: "Discovery Collector", Node: int(NodeDiscoveryCollector), Request: rowDiscoveryCollectorRequest},
+	{Field: "planningCollectorRequest", Tag: "PlanningCollectorRoute", AgentType: "PLANNING_COLLECTOR", DisplayName: "Planning Collector", Node: int(NodePlanningCollector), Request: rowPlanningCollectorRequest},
+	{Field: "ticketCollectorRequest", Tag: "TicketCollectorRoute", AgentType: "TICKET_COLLECTOR", DisplayName: "Ticket Collector", Node: int(NodeTicketCollector), Request: rowTicketCollectorRequest},
+	{Field: "discoveryAgentRequests", Tag: "DiscoveryDispatchRoute", AgentType: "DISCOVERY_DISPATCH", DisplayName: "Discovery Agent Dispatch", Node: int(NodeDiscoveryDispatch), Request: rowDiscoveryAgentRequests},
+	{Field: "planningAgentRequests", Tag: "PlanningDispatchRoute", AgentType: "PLANNING_DISPATCH", DisplayName: "Planning Agent Dispatch", Node: int(NodePlanningDispatch), Request: rowPlanningAgentRequests},
+	{Field: "ticketAgentRequests", Tag: "TicketDispatchRoute", AgentType: "TICKET_DISPATCH", DisplayName: "Ticket Agent Dispatch", Node: int(NodeTicketDispatch), Request: rowTicketAgentRequests},
 }
 
 var requestRows = []runtime.RequestRow{
-	{Name: "OrchestratorRequest", DisplayName: "Orchestrator", Node: int(NodeOrchestrator), Def: defOrchestratorRequest, Interrupt: int(NameOrchestratorInterruptRequest), Routing: int(NameOrchestratorRouting)},
-	{Name: "DiscoveryOrchestratorRequest", DisplayName: "Discovery Orchestrator", Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest, Interrupt: int(NameDiscoveryOrchestratorInterruptRequest), Routing: int(NameDiscoveryOrchestratorRouting)},
-	{Name: "PlanningOrchestratorRequest", DisplayName: "Planning Orchestrator", Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest, Interrupt: int(NamePlanningOrchestratorInterruptRequest), Routing: int(NamePlanningOrchestratorRouting)},
-	{Name: "TicketOrchestratorRequest", DisplayName: "Ticket Orchestrator", Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest, Interrupt: int(NameTicketOrchestratorInterruptRequest), Routing: int(NameTicketOrchestratorRouting)},
-	{Name: "ReviewRequest", DisplayName: "Review Agent", Node: int(NodeReview), Def: defReviewRequest, Interrupt: int(NameReviewInterruptRequest), Routing: int(NameReviewRouting)},
-	{Name: "MergerRequest", DisplayName: "Merger Agent", Node: int(NodeMerger), Def: defMergerRequest, Interrupt: int(NameMergerInterruptRequest), Routing: int(NameMergerRouting)},
-	{Name: "ContextManagerRequest", DisplayName: "Context Manager", Node: int(NodeContextManager), Def: defContextManagerRequest, Interrupt: int(NameContextManagerInterruptRequest), Routing: int(NameContextManagerResultRouting)},
-	{Name: "ContextManagerRoutingRequest", DisplayName: "Context Manager Routing Request", Node: int(NodeContextManager), Def: defContextManagerRoutingRequest, Interrupt: int(NameContextManagerInterruptRequest), Routing: int(NameContextManagerResultRouting)},
-	{Name: "OrchestratorCollectorRequest", DisplayName: "Orchestrator Collector", Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest, Interrupt: int(NameOrchestratorCollectorInterruptRequest), Routing: int(NameOrchestratorCollectorRouting)},
-	{Name: "DiscoveryCollectorRequest", DisplayName: "Discovery Collector", Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest, Interrupt: int(NameDiscoveryCollectorInterruptRequest), Routing: int(NameDiscoveryCollectorRouting)},
-	{Name: "PlanningCollectorRequest", DisplayName: "Planning Collector", Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest, Interrupt: int(NamePlanningCollectorInterruptRequest), Routing: int(NamePlanningCollectorRouting)},
-	{Name: "TicketCollectorRequest", DisplayName: "Ticket Collector", Node: int(NodeTicketCollector), Def: defTicketCollectorRequest, Interrupt: int(NameTicketCollectorInterruptRequest), Routing: int(NameTicketCollectorRouting)},
-	{Name: "DiscoveryAgentRequests", DisplayName: "Discovery Agent Dispatch", Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentRequests, Interrupt: int(NameDiscoveryAgentDispatchInterruptRequest), Routing: int(NameDiscoveryAgentDispatchRouting)},
-	{Name: "DiscoveryAgentResults", DisplayName: "Discovery Agent Results Dispatch", Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentResults, Interrupt: int(NameDiscoveryAgentDispatchInterruptRequest), Routing: int(NameDiscoveryAgentDispatchRouting)},
-	{Name: "PlanningAgentRequests", DisplayName: "Planning Agent Dispatch", Node: int(NodePlanningDispatch), Def: defPlanningAgentRequests, Interrupt: int(NamePlanningAgentDispatchInterruptRequest), Routing: int(NamePlanningAgentDispatchRouting)},
-	{Name: "PlanningAgentResults", DisplayName: "Planning Agent Results Dispatch", Node: int(NodePlanningDispatch), Def: defPlanningAgentResults, Interrupt: int(NamePlanningAgentDispatchInterruptRequest), Routing: int(NamePlanningAgentDispatchRouting)},
-	{Name: "TicketAgentRequests", DisplayName: "Ticket Agent Dispatch", Node: int(NodeTicketDispatch), Def: defTicketAgentRequests, Interrupt: int(NameTicketAgentDispatchInterruptRequest), Routing: int(NameTicketAgentDispatchRouting)},
-	{Name: "TicketAgentResults", DisplayName: "Ticket Agent Results Dispatch", Node: int(NodeTicketDispatch), Def: defTicketAgentResults, Interrupt: int(NameTicketAgentDispatchInterruptRequest), Routing: int(NameTicketAgentDispatchRouting)},
-	{Name: "DiscoveryAgentRequest", DisplayName: "Discovery Agents", Node: int(NodeDiscoveryAgent), Def: defDiscoveryAgentRequest, Interrupt: int(NameDiscoveryAgentInterruptRequest), Routing: int(NameDiscoveryAgentRouting)},
-	{Name: "PlanningAgentRequest", DisplayName: "Planning Agents", Node: int(NodePlanningAgent), Def: defPlanningAgentRequest, Interrupt: int(NamePlanningAgentInterruptRequest), Routing: int(NamePlanningAgentRouting)},
-	{Name: "TicketAgentRequest", DisplayName: "Ticket Agents", Node: int(NodeTicketAgent), Def: defTicketAgentRequest, Interrupt: int(NameTicketAgentInterruptRequest), Routing: int(NameTicketAgentRouting)},
+	{Name: "OrchestratorRequest", DisplayName: "Orchestrator", Node: int(NodeOrchestrator), Interrupt: rowOrchestratorInterruptRequest, Routing: rowOrchestratorRouting, Shape: &shapeOrchestratorRequest},
+	{Name: "DiscoveryOrchestratorRequest", DisplayName: "Discovery Orchestrator", Node: int(NodeDiscoveryOrchestrator), Interrupt: rowDiscoveryOrchestratorInterruptRequest, Routing: rowDiscoveryOrchestratorRouting, Shape: &shapeDiscoveryOrchestratorRequest},
+	{Name: "PlanningOrchestratorRequest", DisplayName: "Planning Orchestrator", Node: int(NodePlanningOrchestrator), Interrupt: rowPlanningOrchestratorInterruptRequest, Routing: rowPlanningOrchestratorRouting, Shape: &shapePlanningOrchestratorRequest},
+	{Name: "TicketOrchestratorRequest", DisplayName: "Ticket Orchestrator", Node: int(NodeTicketOrchestrator), Interrupt: rowTicketOrchestratorInterruptRequest, Routing: rowTicketOrchestratorRouting, Shape: &shapeTicketOrchestratorRequest},
+	{Name: "ReviewRequest", DisplayName: "Review Agent", Node: int(NodeReview), Interrupt: rowReviewInterruptRequest, Routing: rowReviewRouting, Shape: &shapeReviewRequest},
+	{Name: "MergerRequest", DisplayName: "Merger Agent", Node: int(NodeMerger), Interrupt: rowMergerInterruptRequest, Routing: rowMergerRouting, Shape: &shapeMergerRequest},
+	{Name: "ContextManagerRequest", DisplayName: "Context Manager", Node: int(NodeContextManager), Interrupt: rowContextManagerInterruptRequest, Routing: rowContextManagerResultRouting, Shape: &shapeContextManagerRequest},
+	{Name: "ContextManagerRoutingRequest", DisplayName: "Context Manager Routing Request", Node: int(NodeContextManager), Interrupt: rowContextManagerInterruptRequest, Routing: rowContextManagerResultRouting, Shape: &shapeContextManagerRoutingRequest},
+	{Name: "OrchestratorCollectorRequest", DisplayName: "Orchestrator Collector", Node: int(NodeOrchestratorCollector), Interrupt: rowOrchestratorCollectorInterruptRequest, Routing: rowOrchestratorCollectorRouting, Shape: &shapeOrchestratorCollectorRequest},
+	{Name: "DiscoveryCollectorRequest", DisplayName: "Discovery Collector", Node: int(NodeDiscoveryCollector), Interrupt: rowDiscoveryCollectorInterruptRequest, Routing: rowDiscoveryCollectorRouting, Shape: &shapeDiscoveryCollectorRequest},
+	{Name: "PlanningCollectorRequest", DisplayName: "Planning Collector", Node: int(NodePlanningCollector), Interrupt: rowPlanningCollectorInterruptRequest, Routing: rowPlanningCollectorRouting, Shape: &shapePlanningCollectorRequest},
+	{Name: "TicketCollectorRequest", DisplayName: "Ticket Collector", Node: int(NodeTicketCollector), Interrupt: rowTicketCollectorInterruptRequest, Routing: rowTicketCollectorRouting, Shape: &shapeTicketCollectorRequest},
+	{Name: "DiscoveryAgentRequests", DisplayName: "Discovery Agent Dispatch", Node: int(NodeDiscoveryDispatch), Interrupt: rowDiscoveryAgentDispatchInterruptRequest, Routing: rowDiscoveryAgentDispatchRouting, Shape: &shapeDiscoveryAgentRequests},
+	{Name: "DiscoveryAgentResults", DisplayName: "Discovery Agent Results Dispatch", Node: int(NodeDiscoveryDispatch), Interrupt: rowDiscoveryAgentDispatchInterruptRequest, Routing: rowDiscoveryAgentDispatchRouting, Shape: &shapeDiscoveryAgentResults},
+	{Name: "PlanningAgentRequests", DisplayName: "Planning Agent Dispatch", Node: int(NodePlanningDispatch), Interrupt: rowPlanningAgentDispatchInterruptRequest, Routing: rowPlanningAgentDispatchRouting, Shape: &shapePlanningAgentRequests},
+	{Name: "PlanningAgentResults", DisplayName: "Planning Agent Results Dispatch", Node: int(NodePlanningDispatch), Interrupt: rowPlanningAgentDispatchInterruptRequest, Routing: rowPlanningAgentDispatchRouting, Shape: &shapePlanningAgentResults},
+	{Name: "TicketAgentRequests", DisplayName: "Ticket Agent Dispatch", Node: int(NodeTicketDispatch), Interrupt: rowTicketAgentDispatchInterruptRequest, Routing: rowTicketAgentDispatchRouting, Shape: &shapeTicketAgentRequests},
+	{Name: "TicketAgentResults", DisplayName: "Ticket Agent Results Dispatch", Node: int(NodeTicketDispatch), Interrupt: rowTicketAgentDispatchInterruptRequest, Routing: rowTicketAgentDispatchRouting, Shape: &shapeTicketAgentResults},
+	{Name: "DiscoveryAgentRequest", DisplayName: "Discovery Agents", Node: int(NodeDiscoveryAgent), Interrupt: rowDiscoveryAgentInterruptRequest, Routing: rowDiscoveryAgentRouting, Shape: &shapeDiscoveryAgentRequest},
+	{Name: "PlanningAgentRequest", DisplayName: "Planning Agents", Node: int(NodePlanningAgent), Interrupt: rowPlanningAgentInterruptRequest, Routing: rowPlanningAgentRouting, Shape: &shapePlanningAgentRequest},
+	{Name: "TicketAgentRequest", DisplayName: "Ticket Agents", Node: int(NodeTicketAgent), Interrupt: rowTicketAgentInterruptRequest, Routing: rowTicketAgentRouting, Shape: &shapeTicketAgentRequest},
 }
 
 var interruptRows = []runtime.InterruptRow{
-	{Name: "OrchestratorInterruptRequest", DisplayName: "Orchestrator Interrupt", AgentType: "ORCHESTRATOR", Node: int(NodeOrchestrator), Origin: int(RouteOrchestrator), Def: defOrchestratorInterruptRequest},
-	{Name: "DiscoveryOrchestratorInterruptRequest", DisplayName: "Discovery Orchestrator Interrupt", AgentType: "DISCOVERY_ORCHESTRATOR", Node: int(NodeDiscoveryOrchestrator), Origin: int(RouteDiscoveryOrchestrator), Def: defDiscoveryOrchestratorInterruptRequest},
-	{Name: "PlanningOrchestratorInterruptRequest", DisplayName: "Planning Orchestrator Interrupt", AgentType: "PLANNING_ORCHESTRATOR", Node: int(NodePlanningOrchestrator), Origin: int(RoutePlanningOrchestrator), Def: defPlanningOrchestratorInterruptRequest},
-	{Name: "TicketOrchestratorInterruptRequest", DisplayName: "Ticket Orchestrator Interrupt", AgentType: "TICKET_ORCHESTRATOR", Node: int(NodeTicketOrchestrator), Origin: int(RouteTicketOrchestrator), Def: defTicketOrchestratorInterruptRequest},
-	{Name: "ReviewInterruptRequest", DisplayName: "Review Interrupt", AgentType: "REVIEW_AGENT", Node: int(NodeReview), Origin: int(RouteReview), Def: defReviewInterruptRequest},
-	{Name: "MergerInterruptRequest", DisplayName: "Merger Interrupt", AgentType: "MERGER_AGENT", Node: int(NodeMerger), Origin: int(RouteMerger), Def: defMergerInterruptRequest},
-	{Name: "ContextManagerInterruptRequest", DisplayName: "Context Manager Interrupt", AgentType: "CONTEXT_MANAGER", Node: int(NodeContextManager), Origin: int(RouteContextManager), Def: defContextManagerInterruptRequest},
-	{Name: "OrchestratorCollectorInterruptRequest", DisplayName: "Orchestrator Collector Interrupt", AgentType: "ORCHESTRATOR_COLLECTOR", Node: int(NodeOrchestratorCollector), Origin: int(RouteOrchestratorCollector), Def: defOrchestratorCollectorInterruptRequest},
-	{Name: "DiscoveryCollectorInterruptRequest", DisplayName: "Discovery Collector Interrupt", AgentType: "DISCOVERY_COLLECTOR", Node: int(NodeDiscoveryCollector), Origin: int(RouteDiscoveryCollector), Def: defDiscoveryCollectorInterruptRequest},
-	{Name: "PlanningCollectorInterruptRequest", DisplayName: "Planning Collector Interrupt", AgentType: "PLANNING_COLLECTOR", Node: int(NodePlanningCollector), Origin: int(RoutePlanningCollector), Def: defPlanningCollectorInterruptRequest},
-	{Name: "TicketCollectorInterruptRequest", DisplayName: "Ticket Collector Interrupt", AgentType: "TICKET_COLLECTOR", Node: int(NodeTicketCollector), Origin: int(RouteTicketCollector), Def: defTicketCollectorInterruptRequest},
-	{Name: "DiscoveryAgentDispatchInterruptRequest", DisplayName: "Discovery Agent Dispatch Interrupt", AgentType: "DISCOVERY_DISPATCH", Node: int(NodeDiscoveryDispatch), Origin: int(RouteDiscoveryDispatch), Def: defDiscoveryAgentDispatchInterruptRequest},
-	{Name: "PlanningAgentDispatchInterruptRequest", DisplayName: "Planning Agent Dispatch Interrupt", AgentType: "PLANNING_DISPATCH", Node: int(NodePlanningDispatch), Origin: int(RoutePlanningDispatch), Def: defPlanningAgentDispatchInterruptRequest},
-	{Name: "TicketAgentDispatchInterruptRequest", DisplayName: "Ticket Agent Dispatch Interrupt", AgentType: "TICKET_DISPATCH", Node: int(NodeTicketDispatch), Origin: int(RouteTicketDispatch), Def: defTicketAgentDispatchInterruptRequest},
-	{Name: "DiscoveryAgentInterruptRequest", DisplayName: "Discovery Agent Interrupt", AgentType: "DISCOVERY_AGENT", Node: int(NodeDiscoveryAgent), Origin: int(RouteDiscoveryDispatch), Def: defDiscoveryAgentInterruptRequest},
-	{Name: "PlanningAgentInterruptRequest", DisplayName: "Planning Agent Interrupt", AgentType: "PLANNING_AGENT", Node: int(NodePlanningAgent), Origin: int(RoutePlanningDispatch), Def: defPlanningAgentInterruptRequest},
-	{Name: "TicketAgentInterruptRequest", DisplayName: "Ticket Agent Interrupt", AgentType: "TICKET_AGENT", Node: int(NodeTicketAgent), Origin: int(RouteTicketDispatch), Def: defTicketAgentInterruptRequest},
-	{Name: "QuestionAnswerInterruptRequest", DisplayName: "Question Answer Interrupt", AgentType: "QUESTION_ANSWER", Node: int(NodeQuestionAnswer), Origin: int(RouteOrchestrator), Def: defQuestionAnswerInterruptRequest},
-}
-
-var routingRowInterruptRouting = runtime.RoutingRow{
-	Name: "InterruptRouting",
-	Branches: []runtime.BranchRow{
-		{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator), Def: defOrchestratorRequest},
-		{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "discoveryAgentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentRequests},
-		{Name: "planningAgentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch), Def: defPlanningAgentRequests},
-		{Name: "ticketAgentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch), Def: defTicketAgentRequests},
-	},
-}
-
-var routingRowOrchestratorRouting = runtime.RoutingRow{
-	Name: "OrchestratorRouting",
-	Node: int(NodeOrchestrator),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "OrchestratorInterruptRequest", Kind: runtime.ToInterrupt, Def: defOrchestratorInterruptRequest},
-		{Name: "collectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowDiscoveryOrchestratorRouting = runtime.RoutingRow{
-	Name: "DiscoveryOrchestratorRouting",
-	Node: int(NodeDiscoveryOrchestrator),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "DiscoveryOrchestratorInterruptRequest", Kind: runtime.ToInterrupt, Def: defDiscoveryOrchestratorInterruptRequest},
-		{Name: "agentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentRequests},
-		{Name: "collectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "orchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowPlanningOrchestratorRouting = runtime.RoutingRow{
-	Name: "PlanningOrchestratorRouting",
-	Node: int(NodePlanningOrchestrator),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "PlanningOrchestratorInterruptRequest", Kind: runtime.ToInterrupt, Def: defPlanningOrchestratorInterruptRequest},
-		{Name: "agentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch), Def: defPlanningAgentRequests},
-		{Name: "collectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowTicketOrchestratorRouting = runtime.RoutingRow{
-	Name: "TicketOrchestratorRouting",
-	Node: int(NodeTicketOrchestrator),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "TicketOrchestratorInterruptRequest", Kind: runtime.ToInterrupt, Def: defTicketOrchestratorInterruptRequest},
-		{Name: "agentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch), Def: defTicketAgentRequests},
-		{Name: "collectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowReviewRouting = runtime.RoutingRow{
-	Name: "ReviewRouting",
-	Node: int(NodeReview),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "ReviewInterruptRequest", Kind: runtime.ToInterrupt, Def: defReviewInterruptRequest},
-		{Name: "reviewResult", Type: "ReviewAgentResult", Kind: runtime.ToEnd, Def: defReviewAgentResult},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowMergerRouting = runtime.RoutingRow{
-	Name: "MergerRouting",
-	Node: int(NodeMerger),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "MergerInterruptRequest", Kind: runtime.ToInterrupt, Def: defMergerInterruptRequest},
-		{Name: "mergerResult", Type: "MergerAgentResult", Kind: runtime.ToEnd, Def: defMergerAgentResult},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowContextManagerResultRouting = runtime.RoutingRow{
-	Name: "ContextManagerResultRouting",
-	Node: int(NodeContextManager),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "ContextManagerInterruptRequest", Kind: runtime.ToInterrupt, Def: defContextManagerInterruptRequest},
-		{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator), Def: defOrchestratorRequest},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "planningAgentRequest", Type: "PlanningAgentRequest", Kind: runtime.ToNode, Node: int(NodePlanningAgent), Def: defPlanningAgentRequest},
-		{Name: "planningAgentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch), Def: defPlanningAgentRequests},
-		{Name: "planningAgentResults", Type: "PlanningAgentResults", Kind: runtime.ToResume, Node: int(NodePlanningDispatch), Def: defPlanningAgentResults},
-		{Name: "ticketAgentRequest", Type: "TicketAgentRequest", Kind: runtime.ToNode, Node: int(NodeTicketAgent), Def: defTicketAgentRequest},
-		{Name: "ticketAgentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch), Def: defTicketAgentRequests},
-		{Name: "ticketAgentResults", Type: "TicketAgentResults", Kind: runtime.ToResume, Node: int(NodeTicketDispatch), Def: defTicketAgentResults},
-		{Name: "discoveryAgentRequest", Type: "DiscoveryAgentRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryAgent), Def: defDiscoveryAgentRequest},
-		{Name: "discoveryAgentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentRequests},
-		{Name: "discoveryAgentResults", Type: "DiscoveryAgentResults", Kind: runtime.ToResume, Node: int(NodeDiscoveryDispatch), Def: defDiscoveryAgentResults},
-		{Name: "contextOrchestratorRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowOrchestratorCollectorRouting = runtime.RoutingRow{
-	Name: "OrchestratorCollectorRouting",
-	Node: int(NodeOrchestratorCollector),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "OrchestratorCollectorInterruptRequest", Kind: runtime.ToInterrupt, Def: defOrchestratorCollectorInterruptRequest},
-		{Name: "collectorResult", Type: "OrchestratorCollectorResult", Kind: runtime.ToCollect, Def: defOrchestratorCollectorResult},
-		{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator), Def: defOrchestratorRequest},
-		{Name: "discoveryRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowDiscoveryCollectorRouting = runtime.RoutingRow{
-	Name: "DiscoveryCollectorRouting",
-	Node: int(NodeDiscoveryCollector),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "DiscoveryCollectorInterruptRequest", Kind: runtime.ToInterrupt, Def: defDiscoveryCollectorInterruptRequest},
-		{Name: "collectorResult", Type: "DiscoveryCollectorResult", Kind: runtime.ToCollect, Def: defDiscoveryCollectorResult},
-		{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator), Def: defOrchestratorRequest},
-		{Name: "discoveryRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowPlanningCollectorRouting = runtime.RoutingRow{
-	Name: "PlanningCollectorRouting",
-	Node: int(NodePlanningCollector),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "PlanningCollectorInterruptRequest", Kind: runtime.ToInterrupt, Def: defPlanningCollectorInterruptRequest},
-		{Name: "collectorResult", Type: "PlanningCollectorResult", Kind: runtime.ToCollect, Def: defPlanningCollectorResult},
-		{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator), Def: defDiscoveryOrchestratorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowTicketCollectorRouting = runtime.RoutingRow{
-	Name: "TicketCollectorRouting",
-	Node: int(NodeTicketCollector),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "TicketCollectorInterruptRequest", Kind: runtime.ToInterrupt, Def: defTicketCollectorInterruptRequest},
-		{Name: "collectorResult", Type: "TicketCollectorResult", Kind: runtime.ToCollect, Def: defTicketCollectorResult},
-		{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator), Def: defTicketOrchestratorRequest},
-		{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector), Def: defOrchestratorCollectorRequest},
-		{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview), Def: defReviewRequest},
-		{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger), Def: defMergerRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowDiscoveryAgentDispatchRouting = runtime.RoutingRow{
-	Name: "DiscoveryAgentDispatchRouting",
-	Node: int(NodeDiscoveryDispatch),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "DiscoveryAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt, Def: defDiscoveryAgentDispatchInterruptRequest},
-		{Name: "collectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector), Def: defDiscoveryCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowPlanningAgentDispatchRouting = runtime.RoutingRow{
-	Name: "PlanningAgentDispatchRouting",
-	Node: int(NodePlanningDispatch),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "PlanningAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt, Def: defPlanningAgentDispatchInterruptRequest},
-		{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector), Def: defPlanningCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowTicketAgentDispatchRouting = runtime.RoutingRow{
-	Name: "TicketAgentDispatchRouting",
-	Node: int(NodeTicketDispatch),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "TicketAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt, Def: defTicketAgentDispatchInterruptRequest},
-		{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector), Def: defTicketCollectorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowDiscoveryAgentRouting = runtime.RoutingRow{
-	Name: "DiscoveryAgentRouting",
-	Node: int(NodeDiscoveryAgent),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "DiscoveryAgentInterruptRequest", Kind: runtime.ToInterrupt, Def: defDiscoveryAgentInterruptRequest},
-		{Name: "agentResult", Type: "DiscoveryAgentResult", Kind: runtime.ToEnd, Def: defDiscoveryAgentResult},
-		{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator), Def: defPlanningOrchestratorRequest},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowPlanningAgentRouting = runtime.RoutingRow{
-	Name: "PlanningAgentRouting",
-	Node: int(NodePlanningAgent),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "PlanningAgentInterruptRequest", Kind: runtime.ToInterrupt, Def: defPlanningAgentInterruptRequest},
-		{Name: "agentResult", Type: "PlanningAgentResult", Kind: runtime.ToEnd, Def: defPlanningAgentResult},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
-}
-
-var routingRowTicketAgentRouting = runtime.RoutingRow{
-	Name: "TicketAgentRouting",
-	Node: int(NodeTicketAgent),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "TicketAgentInterruptRequest", Kind: runtime.ToInterrupt, Def: defTicketAgentInterruptRequest},
-		{Name: "agentResult", Type: "TicketAgentResult", Kind: runtime.ToEnd, Def: defTicketAgentResult},
-		{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager), Def: defContextManagerRoutingRequest},
-	},
+	{Name: "OrchestratorInterruptRequest", DisplayName: "Orchestrator Interrupt", AgentType: "ORCHESTRATOR", Node: int(NodeOrchestrator), Origin: int(RouteOrchestrator), Shape: &shapeOrchestratorInterruptRequest},
+	{Name: "DiscoveryOrchestratorInterruptRequest", DisplayName: "Discovery Orchestrator Interrupt", AgentType: "DISCOVERY_ORCHESTRATOR", Node: int(NodeDiscoveryOrchestrator), Origin: int(RouteDiscoveryOrchestrator), Shape: &shapeDiscoveryOrchestratorInterruptRequest},
+	{Name: "PlanningOrchestratorInterruptRequest", DisplayName: "Planning Orchestrator Interrupt", AgentType: "PLANNING_ORCHESTRATOR", Node: int(NodePlanningOrchestrator), Origin: int(RoutePlanningOrchestrator), Shape: &shapePlanningOrchestratorInterruptRequest},
+	{Name: "TicketOrchestratorInterruptRequest", DisplayName: "Ticket Orchestrator Interrupt", AgentType: "TICKET_ORCHESTRATOR", Node: int(NodeTicketOrchestrator), Origin: int(RouteTicketOrchestrator), Shape: &shapeTicketOrchestratorInterruptRequest},
+	{Name: "ReviewInterruptRequest", DisplayName: "Review Interrupt", AgentType: "REVIEW_AGENT", Node: int(NodeReview), Origin: int(RouteReview), Shape: &shapeReviewInterruptRequest},
+	{Name: "MergerInterruptRequest", DisplayName: "Merger Interrupt", AgentType: "MERGER_AGENT", Node: int(NodeMerger), Origin: int(RouteMerger), Shape: &shapeMergerInterruptRequest},
+	{Name: "ContextManagerInterruptRequest", DisplayName: "Context Manager Interrupt", AgentType: "CONTEXT_MANAGER", Node: int(NodeContextManager), Origin: int(RouteContextManager), Shape: &shapeContextManagerInterruptRequest},
+	{Name: "OrchestratorCollectorInterruptRequest", DisplayName: "Orchestrator Collector Interrupt", AgentType: "ORCHESTRATOR_COLLECTOR", Node: int(NodeOrchestratorCollector), Origin: int(RouteOrchestratorCollector), Shape: &shapeOrchestratorCollectorInterruptRequest},
+	{Name: "DiscoveryCollectorInterruptRequest", DisplayName: "Discovery Collector Interrupt", AgentType: "DISCOVERY_COLLECTOR", Node: int(NodeDiscoveryCollector), Origin: int(RouteDiscoveryCollector), Shape: &shapeDiscoveryCollectorInterruptRequest},
+	{Name: "PlanningCollectorInterruptRequest", DisplayName: "Planning Collector Interrupt", AgentType: "PLANNING_COLLECTOR", Node: int(NodePlanningCollector), Origin: int(RoutePlanningCollector), Shape: &shapePlanningCollectorInterruptRequest},
+	{Name: "TicketCollectorInterruptRequest", DisplayName: "Ticket Collector Interrupt", AgentType: "TICKET_COLLECTOR", Node: int(NodeTicketCollector), Origin: int(RouteTicketCollector), Shape: &shapeTicketCollectorInterruptRequest},
+	{Name: "DiscoveryAgentDispatchInterruptRequest", DisplayName: "Discovery Agent Dispatch Interrupt", AgentType: "DISCOVERY_DISPATCH", Node: int(NodeDiscoveryDispatch), Origin: int(RouteDiscoveryDispatch), Shape: &shapeDiscoveryAgentDispatchInterruptRequest},
+	{Name: "PlanningAgentDispatchInterruptRequest", DisplayName: "Planning Agent Dispatch Interrupt", AgentType: "PLANNING_DISPATCH", Node: int(NodePlanningDispatch), Origin: int(RoutePlanningDispatch), Shape: &shapePlanningAgentDispatchInterruptRequest},
+	{Name: "TicketAgentDispatchInterruptRequest", DisplayName: "Ticket Agent Dispatch Interrupt", AgentType: "TICKET_DISPATCH", Node: int(NodeTicketDispatch), Origin: int(RouteTicketDispatch), Shape: &shapeTicketAgentDispatchInterruptRequest},
+	{Name: "DiscoveryAgentInterruptRequest", DisplayName: "Discovery Agent Interrupt", AgentType: "DISCOVERY_AGENT", Node: int(NodeDiscoveryAgent), Origin: int(RouteDiscoveryDispatch), Shape: &shapeDiscoveryAgentInterruptRequest},
+	{Name: "PlanningAgentInterruptRequest", DisplayName: "Planning Agent Interrupt", AgentType: "PLANNING_AGENT", Node: int(NodePlanningAgent), Origin: int(RoutePlanningDispatch), Shape: &shapePlanningAgentInterruptRequest},
+	{Name: "TicketAgentInterruptRequest", DisplayName: "Ticket Agent Interrupt", AgentType: "TICKET_AGENT", Node: int(NodeTicketAgent), Origin: int(RouteTicketDispatch), Shape: &shapeTicketAgentInterruptRequest},
+	{Name: "QuestionAnswerInterruptRequest", DisplayName: "Question Answer Interrupt", AgentType: "QUESTION_ANSWER", Node: int(NodeQuestionAnswer), Origin: int(RouteOrchestrator), Shape: &shapeQuestionAnswerInterruptRequest},
 }
 
 var routingRows = []runtime.RoutingRow{
@@ -1110,15 +747,14 @@ var routingRows = []runtime.RoutingRow{
 
 // tables is everything an engine knows of this package.
 var tables = runtime.Tables{
-	Nodes:       nodeRows,
-	Routes:      routeRows,
-	Requests:    requestRows,
-	Interrupts:  interruptRows,
-	Routings:    routingRows,
-	Kinds:       kindRows,
-	Definitions: definitionRows,
-	Handler:     runtime.Handler{Name: "handleUnifiedInterrupt", DisplayName: "Unified Interrupt Handler", Guidance: "Every interrupt request of every node comes to this place. When the answer is there, set the one request that is offered and work the answer into it, so that its node goes on. Do not ask for another interrupt."},
-	Answer:      "InterruptResolution",
-	TurnStart:   "entry",
-	PlainText:   "answer",
+	Nodes:      nodeRows,
+	Routes:     routeRows,
+	Requests:   requestRows,
+	Interrupts: interruptRows,
+	Routings:   routingRows,
+	Kinds:      kindRows,
+	Handler:    runtime.Handler{Name: "handleUnifiedInterrupt", DisplayName: "Unified Interrupt Handler", Guidance: "Every interrupt request of every node comes to this place. When the answer is there, set the one request that is offered and work the answer into it, so that its node goes on. Do not ask for another interrupt."},
+	Answer:     "InterruptResolution",
+	TurnStart:  "entry",
+	PlainText:  "answer",
 }

@@ -6,357 +6,88 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// RoutingName names a routing: what a node, or the interrupt handler, answers with. The zero value
-// names none.
-type RoutingName uint32
-
-// The values of RoutingName, in the order of routes.yaml.
-const (
-	_ RoutingName = iota
-
-	// NameInterruptRouting names InterruptRouting.
-	NameInterruptRouting
-
-	// NameOrchestratorRouting names OrchestratorRouting.
-	NameOrchestratorRouting
-
-	// NameDiscoveryOrchestratorRouting names DiscoveryOrchestratorRouting.
-	NameDiscoveryOrchestratorRouting
-
-	// NamePlanningOrchestratorRouting names PlanningOrchestratorRouting.
-	NamePlanningOrchestratorRouting
-
-	// NameTicketOrchestratorRouting names TicketOrchestratorRouting.
-	NameTicketOrchestratorRouting
-
-	// NameReviewRouting names ReviewRouting.
-	NameReviewRouting
-
-	// NameMergerRouting names MergerRouting.
-	NameMergerRouting
-
-	// NameContextManagerResultRouting names ContextManagerResultRouting.
-	NameContextManagerResultRouting
-
-	// NameOrchestratorCollectorRouting names OrchestratorCollectorRouting.
-	NameOrchestratorCollectorRouting
-
-	// NameDiscoveryCollectorRouting names DiscoveryCollectorRouting.
-	NameDiscoveryCollectorRouting
-
-	// NamePlanningCollectorRouting names PlanningCollectorRouting.
-	NamePlanningCollectorRouting
-
-	// NameTicketCollectorRouting names TicketCollectorRouting.
-	NameTicketCollectorRouting
-
-	// NameDiscoveryAgentDispatchRouting names DiscoveryAgentDispatchRouting.
-	NameDiscoveryAgentDispatchRouting
-
-	// NamePlanningAgentDispatchRouting names PlanningAgentDispatchRouting.
-	NamePlanningAgentDispatchRouting
-
-	// NameTicketAgentDispatchRouting names TicketAgentDispatchRouting.
-	NameTicketAgentDispatchRouting
-
-	// NameDiscoveryAgentRouting names DiscoveryAgentRouting.
-	NameDiscoveryAgentRouting
-
-	// NamePlanningAgentRouting names PlanningAgentRouting.
-	NamePlanningAgentRouting
-
-	// NameTicketAgentRouting names TicketAgentRouting.
-	NameTicketAgentRouting
-)
-
-var routingNames = []runtime.Name{
-	{Text: "InterruptRouting"},
-	{Text: "OrchestratorRouting"},
-	{Text: "DiscoveryOrchestratorRouting"},
-	{Text: "PlanningOrchestratorRouting"},
-	{Text: "TicketOrchestratorRouting"},
-	{Text: "ReviewRouting"},
-	{Text: "MergerRouting"},
-	{Text: "ContextManagerResultRouting"},
-	{Text: "OrchestratorCollectorRouting"},
-	{Text: "DiscoveryCollectorRouting"},
-	{Text: "PlanningCollectorRouting"},
-	{Text: "TicketCollectorRouting"},
-	{Text: "DiscoveryAgentDispatchRouting"},
-	{Text: "PlanningAgentDispatchRouting"},
-	{Text: "TicketAgentDispatchRouting"},
-	{Text: "DiscoveryAgentRouting"},
-	{Text: "PlanningAgentRouting"},
-	{Text: "TicketAgentRouting"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RoutingName) String() string {
-	return runtime.At(routingNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RoutingName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routingNames, "routing", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RoutingName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RoutingName](routingNames, "routing", text)
-	return err
-}
-
 // InterruptRouting holds exactly one branch. Where the thread goes on after an interrupt.
 type InterruptRouting struct {
-	// Goes to Orchestrator. Leads the whole workflow: starts its phases in turn and calls for the final
-	// collection.
+	// Goes to Orchestrator.
 	OrchestratorRequest *OrchestratorRequest `json:"orchestratorRequest,omitempty"`
-
-	// Goes to Discovery Orchestrator. Splits the code base into parts and decides which of them are
-	// explored.
+	// Goes to Discovery Orchestrator.
 	DiscoveryOrchestratorRequest *DiscoveryOrchestratorRequest `json:"discoveryOrchestratorRequest,omitempty"`
-
-	// Goes to Planning Orchestrator. Cuts the goal into work items and decides how many agents plan them.
+	// Goes to Planning Orchestrator.
 	PlanningOrchestratorRequest *PlanningOrchestratorRequest `json:"planningOrchestratorRequest,omitempty"`
-
-	// Goes to Ticket Orchestrator. Leads the implementation: hands out the planned tickets and minds their
-	// order.
+	// Goes to Ticket Orchestrator.
 	TicketOrchestratorRequest *TicketOrchestratorRequest `json:"ticketOrchestratorRequest,omitempty"`
-
-	// Goes to Review Agent. Measures one piece of content by given criteria and reports its verdict to the
-	// collector that asked.
+	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
-	// Goes to Merger Agent. Decides whether merged changes can be accepted and how their conflicts are to
-	// be resolved.
+	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
-	// Goes to Context Manager. Recovers context that some agent lacks and hands the work back to the agent
-	// that waits.
+	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
-
-	// Goes to Orchestrator Collector. Puts the outcomes of all phases together and decides whether the
-	// workflow is finished.
+	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
-	// Goes to Discovery Collector. Merges what the discovery agents found into one code map and decides
-	// whether planning can begin.
+	// Goes to Discovery Collector.
 	DiscoveryCollectorRequest *DiscoveryCollectorRequest `json:"discoveryCollectorRequest,omitempty"`
-
-	// Goes to Planning Collector. Merges drafted tickets into one list, settles their dependencies and
-	// decides whether they are ready to be built.
+	// Goes to Planning Collector.
 	PlanningCollectorRequest *PlanningCollectorRequest `json:"planningCollectorRequest,omitempty"`
-
-	// Goes to Ticket Collector. Sums up what was implemented and verified and decides whether any ticket
-	// is taken up again.
+	// Goes to Ticket Collector.
 	TicketCollectorRequest *TicketCollectorRequest `json:"ticketCollectorRequest,omitempty"`
-
-	// Goes to Discovery Agent Dispatch. Sends discovery agents out in parallel and waits until every
-	// report is in.
+	// Goes to Discovery Agent Dispatch.
 	DiscoveryAgentRequests *DiscoveryAgentRequests `json:"discoveryAgentRequests,omitempty"`
-
-	// Goes to Planning Agent Dispatch. Runs one planning agent for each share of the goal and gathers the
-	// ticket drafts.
+	// Goes to Planning Agent Dispatch.
 	PlanningAgentRequests *PlanningAgentRequests `json:"planningAgentRequests,omitempty"`
-
-	// Goes to Ticket Agent Dispatch. Gives every ticket to an implementing agent of its own and brings
-	// their changes together.
+	// Goes to Ticket Agent Dispatch.
 	TicketAgentRequests *TicketAgentRequests `json:"ticketAgentRequests,omitempty"`
 }
 
-var shapeInterruptRouting = runtime.Shape{Name: "InterruptRouting", Union: true, Fields: []runtime.Field{
-	{Name: "orchestratorRequest"},
-	{Name: "discoveryOrchestratorRequest"},
-	{Name: "planningOrchestratorRequest"},
-	{Name: "ticketOrchestratorRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "contextManagerRequest"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryCollectorRequest"},
-	{Name: "planningCollectorRequest"},
-	{Name: "ticketCollectorRequest"},
-	{Name: "discoveryAgentRequests"},
-	{Name: "planningAgentRequests"},
-	{Name: "ticketAgentRequests"},
+var routingRowInterruptRouting = runtime.RoutingRow{Name: "InterruptRouting", Of: (*InterruptRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator)},
+	{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "discoveryAgentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch)},
+	{Name: "planningAgentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch)},
+	{Name: "ticketAgentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *InterruptRouting) Shape() *runtime.Shape {
-	return &shapeInterruptRouting
-}
+var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *InterruptRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "orchestratorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorRequest)
-	case "discoveryOrchestratorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
-	case "planningOrchestratorRequest":
-		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
-	case "ticketOrchestratorRequest":
-		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "discoveryCollectorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
-	case "planningCollectorRequest":
-		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
-	case "ticketCollectorRequest":
-		runtime.DecodeNew(d, &v.TicketCollectorRequest)
-	case "discoveryAgentRequests":
-		runtime.DecodeNew(d, &v.DiscoveryAgentRequests)
-	case "planningAgentRequests":
-		runtime.DecodeNew(d, &v.PlanningAgentRequests)
-	case "ticketAgentRequests":
-		runtime.DecodeNew(d, &v.TicketAgentRequests)
-	}
-}
+func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
+func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *InterruptRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameInterruptRouting.
-func (*InterruptRouting) RoutingName() RoutingName {
-	return NameInterruptRouting
-}
-
-func (v *InterruptRouting) set() []bool {
-	return []bool{
-		v.OrchestratorRequest != nil,
-		v.DiscoveryOrchestratorRequest != nil,
-		v.PlanningOrchestratorRequest != nil,
-		v.TicketOrchestratorRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.ContextManagerRequest != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.DiscoveryCollectorRequest != nil,
-		v.PlanningCollectorRequest != nil,
-		v.TicketCollectorRequest != nil,
-		v.DiscoveryAgentRequests != nil,
-		v.PlanningAgentRequests != nil,
-		v.TicketAgentRequests != nil,
-	}
-}
-
-func (v *InterruptRouting) first() Route {
-	switch {
-	case v.OrchestratorRequest != nil:
-		return RouteOrchestrator
-	case v.DiscoveryOrchestratorRequest != nil:
-		return RouteDiscoveryOrchestrator
-	case v.PlanningOrchestratorRequest != nil:
-		return RoutePlanningOrchestrator
-	case v.TicketOrchestratorRequest != nil:
-		return RouteTicketOrchestrator
-	case v.ReviewRequest != nil:
-		return RouteReview
-	case v.MergerRequest != nil:
-		return RouteMerger
-	case v.ContextManagerRequest != nil:
-		return RouteContextManager
-	case v.OrchestratorCollectorRequest != nil:
-		return RouteOrchestratorCollector
-	case v.DiscoveryCollectorRequest != nil:
-		return RouteDiscoveryCollector
-	case v.PlanningCollectorRequest != nil:
-		return RoutePlanningCollector
-	case v.TicketCollectorRequest != nil:
-		return RouteTicketCollector
-	case v.DiscoveryAgentRequests != nil:
-		return RouteDiscoveryDispatch
-	case v.PlanningAgentRequests != nil:
-		return RoutePlanningDispatch
-	case v.TicketAgentRequests != nil:
-		return RouteTicketDispatch
-	}
-	return 0
-}
-
-func (v *InterruptRouting) last() Route {
-	switch {
-	case v.TicketAgentRequests != nil:
-		return RouteTicketDispatch
-	case v.PlanningAgentRequests != nil:
-		return RoutePlanningDispatch
-	case v.DiscoveryAgentRequests != nil:
-		return RouteDiscoveryDispatch
-	case v.TicketCollectorRequest != nil:
-		return RouteTicketCollector
-	case v.PlanningCollectorRequest != nil:
-		return RoutePlanningCollector
-	case v.DiscoveryCollectorRequest != nil:
-		return RouteDiscoveryCollector
-	case v.OrchestratorCollectorRequest != nil:
-		return RouteOrchestratorCollector
-	case v.ContextManagerRequest != nil:
-		return RouteContextManager
-	case v.MergerRequest != nil:
-		return RouteMerger
-	case v.ReviewRequest != nil:
-		return RouteReview
-	case v.TicketOrchestratorRequest != nil:
-		return RouteTicketOrchestrator
-	case v.PlanningOrchestratorRequest != nil:
-		return RoutePlanningOrchestrator
-	case v.DiscoveryOrchestratorRequest != nil:
-		return RouteDiscoveryOrchestrator
-	case v.OrchestratorRequest != nil:
-		return RouteOrchestrator
-	}
-	return 0
+func (v *InterruptRouting) selection() runtime.Selection {
+	var s runtime.Selection
+	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s = s.Or(v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
+	s = s.Or(v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
+	s = s.Or(v.TicketAgentRequests != nil, v.TicketAgentRequests)
+	return s
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	switch v.Route() {
-	case RouteOrchestrator:
-		return runtime.Branch{Name: "orchestratorRequest", Value: v.OrchestratorRequest}, nil
-	case RouteDiscoveryOrchestrator:
-		return runtime.Branch{Name: "discoveryOrchestratorRequest", Value: v.DiscoveryOrchestratorRequest}, nil
-	case RoutePlanningOrchestrator:
-		return runtime.Branch{Name: "planningOrchestratorRequest", Value: v.PlanningOrchestratorRequest}, nil
-	case RouteTicketOrchestrator:
-		return runtime.Branch{Name: "ticketOrchestratorRequest", Value: v.TicketOrchestratorRequest}, nil
-	case RouteReview:
-		return runtime.Branch{Name: "reviewRequest", Value: v.ReviewRequest}, nil
-	case RouteMerger:
-		return runtime.Branch{Name: "mergerRequest", Value: v.MergerRequest}, nil
-	case RouteContextManager:
-		return runtime.Branch{Name: "contextManagerRequest", Value: v.ContextManagerRequest}, nil
-	case RouteOrchestratorCollector:
-		return runtime.Branch{Name: "orchestratorCollectorRequest", Value: v.OrchestratorCollectorRequest}, nil
-	case RouteDiscoveryCollector:
-		return runtime.Branch{Name: "discoveryCollectorRequest", Value: v.DiscoveryCollectorRequest}, nil
-	case RoutePlanningCollector:
-		return runtime.Branch{Name: "planningCollectorRequest", Value: v.PlanningCollectorRequest}, nil
-	case RouteTicketCollector:
-		return runtime.Branch{Name: "ticketCollectorRequest", Value: v.TicketCollectorRequest}, nil
-	case RouteDiscoveryDispatch:
-		return runtime.Branch{Name: "discoveryAgentRequests", Value: v.DiscoveryAgentRequests}, nil
-	case RoutePlanningDispatch:
-		return runtime.Branch{Name: "planningAgentRequests", Value: v.PlanningAgentRequests}, nil
-	case RouteTicketDispatch:
-		return runtime.Branch{Name: "ticketAgentRequests", Value: v.TicketAgentRequests}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeInterruptRouting, v.set())
+	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return runtime.Same(v.first(), v.last())
+	return Route(v.selection().Number())
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -370,109 +101,35 @@ func (v *InterruptRouting) DecodeReply(data []byte, allowed InterruptRouteSet) e
 type OrchestratorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *OrchestratorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	CollectorRequest *OrchestratorCollectorRequest `json:"collectorRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	DiscoveryOrchestratorRequest *DiscoveryOrchestratorRequest `json:"discoveryOrchestratorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeOrchestratorRouting = runtime.Shape{Name: "OrchestratorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorRequest"},
-	{Name: "discoveryOrchestratorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowOrchestratorRouting = runtime.RoutingRow{Name: "OrchestratorRouting", Node: int(NodeOrchestrator), Of: (*OrchestratorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "OrchestratorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorRouting) Shape() *runtime.Shape {
-	return &shapeOrchestratorRouting
-}
+var shapeOrchestratorRouting = runtime.UnionShape(&routingRowOrchestratorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorRequest":
-		runtime.DecodeNew(d, &v.CollectorRequest)
-	case "discoveryOrchestratorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameOrchestratorRouting.
-func (*OrchestratorRouting) RoutingName() RoutingName {
-	return NameOrchestratorRouting
-}
-
-func (v *OrchestratorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorRequest != nil,
-		v.DiscoveryOrchestratorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *OrchestratorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *OrchestratorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*OrchestratorRouting) Shape() *runtime.Shape          { return shapeOrchestratorRouting() }
+func (v *OrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *OrchestratorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorRequest":
-		return runtime.Branch{Name: name, Value: v.CollectorRequest}, nil
-	case "discoveryOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryOrchestratorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeOrchestratorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
+	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowOrchestratorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *OrchestratorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -481,122 +138,41 @@ func (v *OrchestratorRouting) DecodeReply(data []byte) error {
 type DiscoveryOrchestratorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *DiscoveryOrchestratorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Discovery Agent Dispatch.
 	AgentRequests *DiscoveryAgentRequests `json:"agentRequests,omitempty"`
-
 	// Goes to Discovery Collector.
 	CollectorRequest *DiscoveryCollectorRequest `json:"collectorRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	OrchestratorRequest *DiscoveryOrchestratorRequest `json:"orchestratorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeDiscoveryOrchestratorRouting = runtime.Shape{Name: "DiscoveryOrchestratorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentRequests"},
-	{Name: "collectorRequest"},
-	{Name: "orchestratorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowDiscoveryOrchestratorRouting = runtime.RoutingRow{Name: "DiscoveryOrchestratorRouting", Node: int(NodeDiscoveryOrchestrator), Of: (*DiscoveryOrchestratorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "DiscoveryOrchestratorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch)},
+	{Name: "collectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "orchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryOrchestratorRouting) Shape() *runtime.Shape {
-	return &shapeDiscoveryOrchestratorRouting
-}
+var shapeDiscoveryOrchestratorRouting = runtime.UnionShape(&routingRowDiscoveryOrchestratorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentRequests":
-		runtime.DecodeNew(d, &v.AgentRequests)
-	case "collectorRequest":
-		runtime.DecodeNew(d, &v.CollectorRequest)
-	case "orchestratorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
+func (*DiscoveryOrchestratorRouting) Shape() *runtime.Shape {
+	return shapeDiscoveryOrchestratorRouting()
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryOrchestratorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameDiscoveryOrchestratorRouting.
-func (*DiscoveryOrchestratorRouting) RoutingName() RoutingName {
-	return NameDiscoveryOrchestratorRouting
-}
-
-func (v *DiscoveryOrchestratorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentRequests != nil,
-		v.CollectorRequest != nil,
-		v.OrchestratorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *DiscoveryOrchestratorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *DiscoveryOrchestratorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (v *DiscoveryOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryOrchestratorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentRequests":
-		return runtime.Branch{Name: name, Value: v.AgentRequests}, nil
-	case "collectorRequest":
-		return runtime.Branch{Name: name, Value: v.CollectorRequest}, nil
-	case "orchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeDiscoveryOrchestratorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
+	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
+	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowDiscoveryOrchestratorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *DiscoveryOrchestratorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -605,109 +181,35 @@ func (v *DiscoveryOrchestratorRouting) DecodeReply(data []byte) error {
 type PlanningOrchestratorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *PlanningOrchestratorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Planning Agent Dispatch.
 	AgentRequests *PlanningAgentRequests `json:"agentRequests,omitempty"`
-
 	// Goes to Planning Collector.
 	CollectorRequest *PlanningCollectorRequest `json:"collectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapePlanningOrchestratorRouting = runtime.Shape{Name: "PlanningOrchestratorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentRequests"},
-	{Name: "collectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowPlanningOrchestratorRouting = runtime.RoutingRow{Name: "PlanningOrchestratorRouting", Node: int(NodePlanningOrchestrator), Of: (*PlanningOrchestratorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "PlanningOrchestratorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch)},
+	{Name: "collectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningOrchestratorRouting) Shape() *runtime.Shape {
-	return &shapePlanningOrchestratorRouting
-}
+var shapePlanningOrchestratorRouting = runtime.UnionShape(&routingRowPlanningOrchestratorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentRequests":
-		runtime.DecodeNew(d, &v.AgentRequests)
-	case "collectorRequest":
-		runtime.DecodeNew(d, &v.CollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningOrchestratorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NamePlanningOrchestratorRouting.
-func (*PlanningOrchestratorRouting) RoutingName() RoutingName {
-	return NamePlanningOrchestratorRouting
-}
-
-func (v *PlanningOrchestratorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentRequests != nil,
-		v.CollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *PlanningOrchestratorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *PlanningOrchestratorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*PlanningOrchestratorRouting) Shape() *runtime.Shape          { return shapePlanningOrchestratorRouting() }
+func (v *PlanningOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningOrchestratorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentRequests":
-		return runtime.Branch{Name: name, Value: v.AgentRequests}, nil
-	case "collectorRequest":
-		return runtime.Branch{Name: name, Value: v.CollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapePlanningOrchestratorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
+	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowPlanningOrchestratorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *PlanningOrchestratorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -716,109 +218,35 @@ func (v *PlanningOrchestratorRouting) DecodeReply(data []byte) error {
 type TicketOrchestratorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *TicketOrchestratorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Ticket Agent Dispatch.
 	AgentRequests *TicketAgentRequests `json:"agentRequests,omitempty"`
-
 	// Goes to Ticket Collector.
 	CollectorRequest *TicketCollectorRequest `json:"collectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeTicketOrchestratorRouting = runtime.Shape{Name: "TicketOrchestratorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentRequests"},
-	{Name: "collectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowTicketOrchestratorRouting = runtime.RoutingRow{Name: "TicketOrchestratorRouting", Node: int(NodeTicketOrchestrator), Of: (*TicketOrchestratorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "TicketOrchestratorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch)},
+	{Name: "collectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketOrchestratorRouting) Shape() *runtime.Shape {
-	return &shapeTicketOrchestratorRouting
-}
+var shapeTicketOrchestratorRouting = runtime.UnionShape(&routingRowTicketOrchestratorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketOrchestratorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentRequests":
-		runtime.DecodeNew(d, &v.AgentRequests)
-	case "collectorRequest":
-		runtime.DecodeNew(d, &v.CollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketOrchestratorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameTicketOrchestratorRouting.
-func (*TicketOrchestratorRouting) RoutingName() RoutingName {
-	return NameTicketOrchestratorRouting
-}
-
-func (v *TicketOrchestratorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentRequests != nil,
-		v.CollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *TicketOrchestratorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *TicketOrchestratorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.AgentRequests != nil:
-		return "agentRequests"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*TicketOrchestratorRouting) Shape() *runtime.Shape          { return shapeTicketOrchestratorRouting() }
+func (v *TicketOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketOrchestratorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentRequests":
-		return runtime.Branch{Name: name, Value: v.AgentRequests}, nil
-	case "collectorRequest":
-		return runtime.Branch{Name: name, Value: v.CollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeTicketOrchestratorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
+	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowTicketOrchestratorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *TicketOrchestratorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -827,630 +255,197 @@ func (v *TicketOrchestratorRouting) DecodeReply(data []byte) error {
 type ReviewRouting struct {
 	// Asks for a decision.
 	InterruptRequest *ReviewInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the frame with this result.
 	ReviewResult *ReviewAgentResult `json:"reviewResult,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
 	// Goes to Discovery Collector.
 	DiscoveryCollectorRequest *DiscoveryCollectorRequest `json:"discoveryCollectorRequest,omitempty"`
-
 	// Goes to Planning Collector.
 	PlanningCollectorRequest *PlanningCollectorRequest `json:"planningCollectorRequest,omitempty"`
-
 	// Goes to Ticket Collector.
 	TicketCollectorRequest *TicketCollectorRequest `json:"ticketCollectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeReviewRouting = runtime.Shape{Name: "ReviewRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "reviewResult"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryCollectorRequest"},
-	{Name: "planningCollectorRequest"},
-	{Name: "ticketCollectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowReviewRouting = runtime.RoutingRow{Name: "ReviewRouting", Node: int(NodeReview), Of: (*ReviewRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "ReviewInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "reviewResult", Type: "ReviewAgentResult", Kind: runtime.ToEnd},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewRouting) Shape() *runtime.Shape {
-	return &shapeReviewRouting
-}
+var shapeReviewRouting = runtime.UnionShape(&routingRowReviewRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "reviewResult":
-		runtime.DecodeNew(d, &v.ReviewResult)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "discoveryCollectorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
-	case "planningCollectorRequest":
-		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
-	case "ticketCollectorRequest":
-		runtime.DecodeNew(d, &v.TicketCollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameReviewRouting.
-func (*ReviewRouting) RoutingName() RoutingName {
-	return NameReviewRouting
-}
-
-func (v *ReviewRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.ReviewResult != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.DiscoveryCollectorRequest != nil,
-		v.PlanningCollectorRequest != nil,
-		v.TicketCollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *ReviewRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.ReviewResult != nil:
-		return "reviewResult"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *ReviewRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.ReviewResult != nil:
-		return "reviewResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*ReviewRouting) Shape() *runtime.Shape          { return shapeReviewRouting() }
+func (v *ReviewRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReviewRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "reviewResult":
-		return runtime.Branch{Name: name, Value: v.ReviewResult}, nil
-	case "orchestratorCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorCollectorRequest}, nil
-	case "discoveryCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryCollectorRequest}, nil
-	case "planningCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningCollectorRequest}, nil
-	case "ticketCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketCollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeReviewRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.ReviewResult != nil, v.ReviewResult)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowReviewRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *ReviewRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *ReviewRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // MergerRouting holds exactly one branch. What happens after Merger Agent.
 type MergerRouting struct {
 	// Asks for a decision.
 	InterruptRequest *MergerInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the frame with this result.
 	MergerResult *MergerAgentResult `json:"mergerResult,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
 	// Goes to Discovery Collector.
 	DiscoveryCollectorRequest *DiscoveryCollectorRequest `json:"discoveryCollectorRequest,omitempty"`
-
 	// Goes to Planning Collector.
 	PlanningCollectorRequest *PlanningCollectorRequest `json:"planningCollectorRequest,omitempty"`
-
 	// Goes to Ticket Collector.
 	TicketCollectorRequest *TicketCollectorRequest `json:"ticketCollectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeMergerRouting = runtime.Shape{Name: "MergerRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "mergerResult"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryCollectorRequest"},
-	{Name: "planningCollectorRequest"},
-	{Name: "ticketCollectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowMergerRouting = runtime.RoutingRow{Name: "MergerRouting", Node: int(NodeMerger), Of: (*MergerRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "MergerInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "mergerResult", Type: "MergerAgentResult", Kind: runtime.ToEnd},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MergerRouting) Shape() *runtime.Shape {
-	return &shapeMergerRouting
-}
+var shapeMergerRouting = runtime.UnionShape(&routingRowMergerRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MergerRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "mergerResult":
-		runtime.DecodeNew(d, &v.MergerResult)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "discoveryCollectorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
-	case "planningCollectorRequest":
-		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
-	case "ticketCollectorRequest":
-		runtime.DecodeNew(d, &v.TicketCollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MergerRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameMergerRouting.
-func (*MergerRouting) RoutingName() RoutingName {
-	return NameMergerRouting
-}
-
-func (v *MergerRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.MergerResult != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.DiscoveryCollectorRequest != nil,
-		v.PlanningCollectorRequest != nil,
-		v.TicketCollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *MergerRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.MergerResult != nil:
-		return "mergerResult"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *MergerRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.MergerResult != nil:
-		return "mergerResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*MergerRouting) Shape() *runtime.Shape          { return shapeMergerRouting() }
+func (v *MergerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *MergerRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "mergerResult":
-		return runtime.Branch{Name: name, Value: v.MergerResult}, nil
-	case "orchestratorCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorCollectorRequest}, nil
-	case "discoveryCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryCollectorRequest}, nil
-	case "planningCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningCollectorRequest}, nil
-	case "ticketCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketCollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeMergerRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.MergerResult != nil, v.MergerResult)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowMergerRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *MergerRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *MergerRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // ContextManagerResultRouting holds exactly one branch. What happens after Context Manager.
 type ContextManagerResultRouting struct {
 	// Asks for a decision.
 	InterruptRequest *ContextManagerInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Orchestrator.
 	OrchestratorRequest *OrchestratorRequest `json:"orchestratorRequest,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	DiscoveryOrchestratorRequest *DiscoveryOrchestratorRequest `json:"discoveryOrchestratorRequest,omitempty"`
-
 	// Goes to Discovery Collector.
 	DiscoveryCollectorRequest *DiscoveryCollectorRequest `json:"discoveryCollectorRequest,omitempty"`
-
 	// Goes to Planning Orchestrator.
 	PlanningOrchestratorRequest *PlanningOrchestratorRequest `json:"planningOrchestratorRequest,omitempty"`
-
 	// Goes to Planning Collector.
 	PlanningCollectorRequest *PlanningCollectorRequest `json:"planningCollectorRequest,omitempty"`
-
 	// Goes to Ticket Orchestrator.
 	TicketOrchestratorRequest *TicketOrchestratorRequest `json:"ticketOrchestratorRequest,omitempty"`
-
 	// Goes to Ticket Collector.
 	TicketCollectorRequest *TicketCollectorRequest `json:"ticketCollectorRequest,omitempty"`
-
 	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
 	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
 	// Goes to Planning Agents.
 	PlanningAgentRequest *PlanningAgentRequest `json:"planningAgentRequest,omitempty"`
-
 	// Goes to Planning Agent Dispatch.
 	PlanningAgentRequests *PlanningAgentRequests `json:"planningAgentRequests,omitempty"`
-
 	// Resumes Planning Agent Dispatch.
 	PlanningAgentResults *PlanningAgentResults `json:"planningAgentResults,omitempty"`
-
 	// Goes to Ticket Agents.
 	TicketAgentRequest *TicketAgentRequest `json:"ticketAgentRequest,omitempty"`
-
 	// Goes to Ticket Agent Dispatch.
 	TicketAgentRequests *TicketAgentRequests `json:"ticketAgentRequests,omitempty"`
-
 	// Resumes Ticket Agent Dispatch.
 	TicketAgentResults *TicketAgentResults `json:"ticketAgentResults,omitempty"`
-
 	// Goes to Discovery Agents.
 	DiscoveryAgentRequest *DiscoveryAgentRequest `json:"discoveryAgentRequest,omitempty"`
-
 	// Goes to Discovery Agent Dispatch.
 	DiscoveryAgentRequests *DiscoveryAgentRequests `json:"discoveryAgentRequests,omitempty"`
-
 	// Resumes Discovery Agent Dispatch.
 	DiscoveryAgentResults *DiscoveryAgentResults `json:"discoveryAgentResults,omitempty"`
-
 	// Goes to Context Manager.
 	ContextOrchestratorRequest *ContextManagerRoutingRequest `json:"contextOrchestratorRequest,omitempty"`
 }
 
-var shapeContextManagerResultRouting = runtime.Shape{Name: "ContextManagerResultRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "orchestratorRequest"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryOrchestratorRequest"},
-	{Name: "discoveryCollectorRequest"},
-	{Name: "planningOrchestratorRequest"},
-	{Name: "planningCollectorRequest"},
-	{Name: "ticketOrchestratorRequest"},
-	{Name: "ticketCollectorRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "planningAgentRequest"},
-	{Name: "planningAgentRequests"},
-	{Name: "planningAgentResults"},
-	{Name: "ticketAgentRequest"},
-	{Name: "ticketAgentRequests"},
-	{Name: "ticketAgentResults"},
-	{Name: "discoveryAgentRequest"},
-	{Name: "discoveryAgentRequests"},
-	{Name: "discoveryAgentResults"},
-	{Name: "contextOrchestratorRequest"},
+var routingRowContextManagerResultRouting = runtime.RoutingRow{Name: "ContextManagerResultRouting", Node: int(NodeContextManager), Of: (*ContextManagerResultRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "ContextManagerInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator)},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "discoveryCollectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "planningAgentRequest", Type: "PlanningAgentRequest", Kind: runtime.ToNode, Node: int(NodePlanningAgent)},
+	{Name: "planningAgentRequests", Type: "PlanningAgentRequests", Kind: runtime.ToNode, Node: int(NodePlanningDispatch)},
+	{Name: "planningAgentResults", Type: "PlanningAgentResults", Kind: runtime.ToResume, Node: int(NodePlanningDispatch)},
+	{Name: "ticketAgentRequest", Type: "TicketAgentRequest", Kind: runtime.ToNode, Node: int(NodeTicketAgent)},
+	{Name: "ticketAgentRequests", Type: "TicketAgentRequests", Kind: runtime.ToNode, Node: int(NodeTicketDispatch)},
+	{Name: "ticketAgentResults", Type: "TicketAgentResults", Kind: runtime.ToResume, Node: int(NodeTicketDispatch)},
+	{Name: "discoveryAgentRequest", Type: "DiscoveryAgentRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryAgent)},
+	{Name: "discoveryAgentRequests", Type: "DiscoveryAgentRequests", Kind: runtime.ToNode, Node: int(NodeDiscoveryDispatch)},
+	{Name: "discoveryAgentResults", Type: "DiscoveryAgentResults", Kind: runtime.ToResume, Node: int(NodeDiscoveryDispatch)},
+	{Name: "contextOrchestratorRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ContextManagerResultRouting) Shape() *runtime.Shape {
-	return &shapeContextManagerResultRouting
-}
+var shapeContextManagerResultRouting = runtime.UnionShape(&routingRowContextManagerResultRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ContextManagerResultRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "orchestratorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorRequest)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "discoveryOrchestratorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
-	case "discoveryCollectorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryCollectorRequest)
-	case "planningOrchestratorRequest":
-		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
-	case "planningCollectorRequest":
-		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
-	case "ticketOrchestratorRequest":
-		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
-	case "ticketCollectorRequest":
-		runtime.DecodeNew(d, &v.TicketCollectorRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "planningAgentRequest":
-		runtime.DecodeNew(d, &v.PlanningAgentRequest)
-	case "planningAgentRequests":
-		runtime.DecodeNew(d, &v.PlanningAgentRequests)
-	case "planningAgentResults":
-		runtime.DecodeNew(d, &v.PlanningAgentResults)
-	case "ticketAgentRequest":
-		runtime.DecodeNew(d, &v.TicketAgentRequest)
-	case "ticketAgentRequests":
-		runtime.DecodeNew(d, &v.TicketAgentRequests)
-	case "ticketAgentResults":
-		runtime.DecodeNew(d, &v.TicketAgentResults)
-	case "discoveryAgentRequest":
-		runtime.DecodeNew(d, &v.DiscoveryAgentRequest)
-	case "discoveryAgentRequests":
-		runtime.DecodeNew(d, &v.DiscoveryAgentRequests)
-	case "discoveryAgentResults":
-		runtime.DecodeNew(d, &v.DiscoveryAgentResults)
-	case "contextOrchestratorRequest":
-		runtime.DecodeNew(d, &v.ContextOrchestratorRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ContextManagerResultRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameContextManagerResultRouting.
-func (*ContextManagerResultRouting) RoutingName() RoutingName {
-	return NameContextManagerResultRouting
-}
-
-func (v *ContextManagerResultRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.OrchestratorRequest != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.DiscoveryOrchestratorRequest != nil,
-		v.DiscoveryCollectorRequest != nil,
-		v.PlanningOrchestratorRequest != nil,
-		v.PlanningCollectorRequest != nil,
-		v.TicketOrchestratorRequest != nil,
-		v.TicketCollectorRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.PlanningAgentRequest != nil,
-		v.PlanningAgentRequests != nil,
-		v.PlanningAgentResults != nil,
-		v.TicketAgentRequest != nil,
-		v.TicketAgentRequests != nil,
-		v.TicketAgentResults != nil,
-		v.DiscoveryAgentRequest != nil,
-		v.DiscoveryAgentRequests != nil,
-		v.DiscoveryAgentResults != nil,
-		v.ContextOrchestratorRequest != nil,
-	}
-}
-
-func (v *ContextManagerResultRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.PlanningOrchestratorRequest != nil:
-		return "planningOrchestratorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.TicketOrchestratorRequest != nil:
-		return "ticketOrchestratorRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.PlanningAgentRequest != nil:
-		return "planningAgentRequest"
-	case v.PlanningAgentRequests != nil:
-		return "planningAgentRequests"
-	case v.PlanningAgentResults != nil:
-		return "planningAgentResults"
-	case v.TicketAgentRequest != nil:
-		return "ticketAgentRequest"
-	case v.TicketAgentRequests != nil:
-		return "ticketAgentRequests"
-	case v.TicketAgentResults != nil:
-		return "ticketAgentResults"
-	case v.DiscoveryAgentRequest != nil:
-		return "discoveryAgentRequest"
-	case v.DiscoveryAgentRequests != nil:
-		return "discoveryAgentRequests"
-	case v.DiscoveryAgentResults != nil:
-		return "discoveryAgentResults"
-	case v.ContextOrchestratorRequest != nil:
-		return "contextOrchestratorRequest"
-	}
-	return ""
-}
-
-func (v *ContextManagerResultRouting) last() string {
-	switch {
-	case v.ContextOrchestratorRequest != nil:
-		return "contextOrchestratorRequest"
-	case v.DiscoveryAgentResults != nil:
-		return "discoveryAgentResults"
-	case v.DiscoveryAgentRequests != nil:
-		return "discoveryAgentRequests"
-	case v.DiscoveryAgentRequest != nil:
-		return "discoveryAgentRequest"
-	case v.TicketAgentResults != nil:
-		return "ticketAgentResults"
-	case v.TicketAgentRequests != nil:
-		return "ticketAgentRequests"
-	case v.TicketAgentRequest != nil:
-		return "ticketAgentRequest"
-	case v.PlanningAgentResults != nil:
-		return "planningAgentResults"
-	case v.PlanningAgentRequests != nil:
-		return "planningAgentRequests"
-	case v.PlanningAgentRequest != nil:
-		return "planningAgentRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.TicketOrchestratorRequest != nil:
-		return "ticketOrchestratorRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.PlanningOrchestratorRequest != nil:
-		return "planningOrchestratorRequest"
-	case v.DiscoveryCollectorRequest != nil:
-		return "discoveryCollectorRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*ContextManagerResultRouting) Shape() *runtime.Shape          { return shapeContextManagerResultRouting() }
+func (v *ContextManagerResultRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ContextManagerResultRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "orchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorRequest}, nil
-	case "orchestratorCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorCollectorRequest}, nil
-	case "discoveryOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryOrchestratorRequest}, nil
-	case "discoveryCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryCollectorRequest}, nil
-	case "planningOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningOrchestratorRequest}, nil
-	case "planningCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningCollectorRequest}, nil
-	case "ticketOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketOrchestratorRequest}, nil
-	case "ticketCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketCollectorRequest}, nil
-	case "reviewRequest":
-		return runtime.Branch{Name: name, Value: v.ReviewRequest}, nil
-	case "mergerRequest":
-		return runtime.Branch{Name: name, Value: v.MergerRequest}, nil
-	case "planningAgentRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningAgentRequest}, nil
-	case "planningAgentRequests":
-		return runtime.Branch{Name: name, Value: v.PlanningAgentRequests}, nil
-	case "planningAgentResults":
-		return runtime.Branch{Name: name, Value: v.PlanningAgentResults}, nil
-	case "ticketAgentRequest":
-		return runtime.Branch{Name: name, Value: v.TicketAgentRequest}, nil
-	case "ticketAgentRequests":
-		return runtime.Branch{Name: name, Value: v.TicketAgentRequests}, nil
-	case "ticketAgentResults":
-		return runtime.Branch{Name: name, Value: v.TicketAgentResults}, nil
-	case "discoveryAgentRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryAgentRequest}, nil
-	case "discoveryAgentRequests":
-		return runtime.Branch{Name: name, Value: v.DiscoveryAgentRequests}, nil
-	case "discoveryAgentResults":
-		return runtime.Branch{Name: name, Value: v.DiscoveryAgentResults}, nil
-	case "contextOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.ContextOrchestratorRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeContextManagerResultRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.PlanningAgentRequest != nil, v.PlanningAgentRequest)
+	s = s.Or(v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
+	s = s.Or(v.PlanningAgentResults != nil, v.PlanningAgentResults)
+	s = s.Or(v.TicketAgentRequest != nil, v.TicketAgentRequest)
+	s = s.Or(v.TicketAgentRequests != nil, v.TicketAgentRequests)
+	s = s.Or(v.TicketAgentResults != nil, v.TicketAgentResults)
+	s = s.Or(v.DiscoveryAgentRequest != nil, v.DiscoveryAgentRequest)
+	s = s.Or(v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
+	s = s.Or(v.DiscoveryAgentResults != nil, v.DiscoveryAgentResults)
+	s = s.Or(v.ContextOrchestratorRequest != nil, v.ContextOrchestratorRequest)
+	return s.Branch(routingRowContextManagerResultRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *ContextManagerResultRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -1459,174 +454,57 @@ func (v *ContextManagerResultRouting) DecodeReply(data []byte) error {
 type OrchestratorCollectorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *OrchestratorCollectorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the collecting: the decision in the result says where to go.
 	CollectorResult *OrchestratorCollectorResult `json:"collectorResult,omitempty"`
-
 	// Goes to Orchestrator.
 	OrchestratorRequest *OrchestratorRequest `json:"orchestratorRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	DiscoveryRequest *DiscoveryOrchestratorRequest `json:"discoveryRequest,omitempty"`
-
 	// Goes to Planning Orchestrator.
 	PlanningRequest *PlanningOrchestratorRequest `json:"planningRequest,omitempty"`
-
 	// Goes to Ticket Orchestrator.
 	TicketRequest *TicketOrchestratorRequest `json:"ticketRequest,omitempty"`
-
 	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
 	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeOrchestratorCollectorRouting = runtime.Shape{Name: "OrchestratorCollectorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorResult"},
-	{Name: "orchestratorRequest"},
-	{Name: "discoveryRequest"},
-	{Name: "planningRequest"},
-	{Name: "ticketRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowOrchestratorCollectorRouting = runtime.RoutingRow{Name: "OrchestratorCollectorRouting", Node: int(NodeOrchestratorCollector), Of: (*OrchestratorCollectorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "OrchestratorCollectorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorResult", Type: "OrchestratorCollectorResult", Kind: runtime.ToCollect},
+	{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator)},
+	{Name: "discoveryRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *OrchestratorCollectorRouting) Shape() *runtime.Shape {
-	return &shapeOrchestratorCollectorRouting
-}
+var shapeOrchestratorCollectorRouting = runtime.UnionShape(&routingRowOrchestratorCollectorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *OrchestratorCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorResult":
-		runtime.DecodeNew(d, &v.CollectorResult)
-	case "orchestratorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorRequest)
-	case "discoveryRequest":
-		runtime.DecodeNew(d, &v.DiscoveryRequest)
-	case "planningRequest":
-		runtime.DecodeNew(d, &v.PlanningRequest)
-	case "ticketRequest":
-		runtime.DecodeNew(d, &v.TicketRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
+func (*OrchestratorCollectorRouting) Shape() *runtime.Shape {
+	return shapeOrchestratorCollectorRouting()
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *OrchestratorCollectorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameOrchestratorCollectorRouting.
-func (*OrchestratorCollectorRouting) RoutingName() RoutingName {
-	return NameOrchestratorCollectorRouting
-}
-
-func (v *OrchestratorCollectorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorResult != nil,
-		v.OrchestratorRequest != nil,
-		v.DiscoveryRequest != nil,
-		v.PlanningRequest != nil,
-		v.TicketRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *OrchestratorCollectorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.DiscoveryRequest != nil:
-		return "discoveryRequest"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *OrchestratorCollectorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.DiscoveryRequest != nil:
-		return "discoveryRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (v *OrchestratorCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *OrchestratorCollectorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorResult":
-		return runtime.Branch{Name: name, Value: v.CollectorResult}, nil
-	case "orchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorRequest}, nil
-	case "discoveryRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryRequest}, nil
-	case "planningRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningRequest}, nil
-	case "ticketRequest":
-		return runtime.Branch{Name: name, Value: v.TicketRequest}, nil
-	case "reviewRequest":
-		return runtime.Branch{Name: name, Value: v.ReviewRequest}, nil
-	case "mergerRequest":
-		return runtime.Branch{Name: name, Value: v.MergerRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeOrchestratorCollectorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
+	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s = s.Or(v.DiscoveryRequest != nil, v.DiscoveryRequest)
+	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
+	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowOrchestratorCollectorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *OrchestratorCollectorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -1635,174 +513,55 @@ func (v *OrchestratorCollectorRouting) DecodeReply(data []byte) error {
 type DiscoveryCollectorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *DiscoveryCollectorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the collecting: the decision in the result says where to go.
 	CollectorResult *DiscoveryCollectorResult `json:"collectorResult,omitempty"`
-
 	// Goes to Orchestrator.
 	OrchestratorRequest *OrchestratorRequest `json:"orchestratorRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	DiscoveryRequest *DiscoveryOrchestratorRequest `json:"discoveryRequest,omitempty"`
-
 	// Goes to Planning Orchestrator.
 	PlanningRequest *PlanningOrchestratorRequest `json:"planningRequest,omitempty"`
-
 	// Goes to Ticket Orchestrator.
 	TicketRequest *TicketOrchestratorRequest `json:"ticketRequest,omitempty"`
-
 	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
 	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeDiscoveryCollectorRouting = runtime.Shape{Name: "DiscoveryCollectorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorResult"},
-	{Name: "orchestratorRequest"},
-	{Name: "discoveryRequest"},
-	{Name: "planningRequest"},
-	{Name: "ticketRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowDiscoveryCollectorRouting = runtime.RoutingRow{Name: "DiscoveryCollectorRouting", Node: int(NodeDiscoveryCollector), Of: (*DiscoveryCollectorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "DiscoveryCollectorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorResult", Type: "DiscoveryCollectorResult", Kind: runtime.ToCollect},
+	{Name: "orchestratorRequest", Type: "OrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestrator)},
+	{Name: "discoveryRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryCollectorRouting) Shape() *runtime.Shape {
-	return &shapeDiscoveryCollectorRouting
-}
+var shapeDiscoveryCollectorRouting = runtime.UnionShape(&routingRowDiscoveryCollectorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorResult":
-		runtime.DecodeNew(d, &v.CollectorResult)
-	case "orchestratorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorRequest)
-	case "discoveryRequest":
-		runtime.DecodeNew(d, &v.DiscoveryRequest)
-	case "planningRequest":
-		runtime.DecodeNew(d, &v.PlanningRequest)
-	case "ticketRequest":
-		runtime.DecodeNew(d, &v.TicketRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryCollectorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameDiscoveryCollectorRouting.
-func (*DiscoveryCollectorRouting) RoutingName() RoutingName {
-	return NameDiscoveryCollectorRouting
-}
-
-func (v *DiscoveryCollectorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorResult != nil,
-		v.OrchestratorRequest != nil,
-		v.DiscoveryRequest != nil,
-		v.PlanningRequest != nil,
-		v.TicketRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *DiscoveryCollectorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.DiscoveryRequest != nil:
-		return "discoveryRequest"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *DiscoveryCollectorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.DiscoveryRequest != nil:
-		return "discoveryRequest"
-	case v.OrchestratorRequest != nil:
-		return "orchestratorRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*DiscoveryCollectorRouting) Shape() *runtime.Shape          { return shapeDiscoveryCollectorRouting() }
+func (v *DiscoveryCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryCollectorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorResult":
-		return runtime.Branch{Name: name, Value: v.CollectorResult}, nil
-	case "orchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorRequest}, nil
-	case "discoveryRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryRequest}, nil
-	case "planningRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningRequest}, nil
-	case "ticketRequest":
-		return runtime.Branch{Name: name, Value: v.TicketRequest}, nil
-	case "reviewRequest":
-		return runtime.Branch{Name: name, Value: v.ReviewRequest}, nil
-	case "mergerRequest":
-		return runtime.Branch{Name: name, Value: v.MergerRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeDiscoveryCollectorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
+	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s = s.Or(v.DiscoveryRequest != nil, v.DiscoveryRequest)
+	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
+	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowDiscoveryCollectorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *DiscoveryCollectorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -1811,174 +570,55 @@ func (v *DiscoveryCollectorRouting) DecodeReply(data []byte) error {
 type PlanningCollectorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *PlanningCollectorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the collecting: the decision in the result says where to go.
 	CollectorResult *PlanningCollectorResult `json:"collectorResult,omitempty"`
-
 	// Goes to Planning Orchestrator.
 	PlanningRequest *PlanningOrchestratorRequest `json:"planningRequest,omitempty"`
-
 	// Goes to Discovery Orchestrator.
 	DiscoveryOrchestratorRequest *DiscoveryOrchestratorRequest `json:"discoveryOrchestratorRequest,omitempty"`
-
 	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
 	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
 	// Goes to Ticket Orchestrator.
 	TicketOrchestratorRequest *TicketOrchestratorRequest `json:"ticketOrchestratorRequest,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapePlanningCollectorRouting = runtime.Shape{Name: "PlanningCollectorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorResult"},
-	{Name: "planningRequest"},
-	{Name: "discoveryOrchestratorRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "ticketOrchestratorRequest"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowPlanningCollectorRouting = runtime.RoutingRow{Name: "PlanningCollectorRouting", Node: int(NodePlanningCollector), Of: (*PlanningCollectorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "PlanningCollectorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorResult", Type: "PlanningCollectorResult", Kind: runtime.ToCollect},
+	{Name: "planningRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "discoveryOrchestratorRequest", Type: "DiscoveryOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryOrchestrator)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "ticketOrchestratorRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningCollectorRouting) Shape() *runtime.Shape {
-	return &shapePlanningCollectorRouting
-}
+var shapePlanningCollectorRouting = runtime.UnionShape(&routingRowPlanningCollectorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorResult":
-		runtime.DecodeNew(d, &v.CollectorResult)
-	case "planningRequest":
-		runtime.DecodeNew(d, &v.PlanningRequest)
-	case "discoveryOrchestratorRequest":
-		runtime.DecodeNew(d, &v.DiscoveryOrchestratorRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "ticketOrchestratorRequest":
-		runtime.DecodeNew(d, &v.TicketOrchestratorRequest)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningCollectorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NamePlanningCollectorRouting.
-func (*PlanningCollectorRouting) RoutingName() RoutingName {
-	return NamePlanningCollectorRouting
-}
-
-func (v *PlanningCollectorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorResult != nil,
-		v.PlanningRequest != nil,
-		v.DiscoveryOrchestratorRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.TicketOrchestratorRequest != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *PlanningCollectorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.TicketOrchestratorRequest != nil:
-		return "ticketOrchestratorRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *PlanningCollectorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.TicketOrchestratorRequest != nil:
-		return "ticketOrchestratorRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.DiscoveryOrchestratorRequest != nil:
-		return "discoveryOrchestratorRequest"
-	case v.PlanningRequest != nil:
-		return "planningRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*PlanningCollectorRouting) Shape() *runtime.Shape          { return shapePlanningCollectorRouting() }
+func (v *PlanningCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningCollectorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorResult":
-		return runtime.Branch{Name: name, Value: v.CollectorResult}, nil
-	case "planningRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningRequest}, nil
-	case "discoveryOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.DiscoveryOrchestratorRequest}, nil
-	case "reviewRequest":
-		return runtime.Branch{Name: name, Value: v.ReviewRequest}, nil
-	case "mergerRequest":
-		return runtime.Branch{Name: name, Value: v.MergerRequest}, nil
-	case "ticketOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketOrchestratorRequest}, nil
-	case "orchestratorCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorCollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapePlanningCollectorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
+	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
+	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowPlanningCollectorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *PlanningCollectorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -1987,148 +627,47 @@ func (v *PlanningCollectorRouting) DecodeReply(data []byte) error {
 type TicketCollectorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *TicketCollectorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the collecting: the decision in the result says where to go.
 	CollectorResult *TicketCollectorResult `json:"collectorResult,omitempty"`
-
 	// Goes to Ticket Orchestrator.
 	TicketRequest *TicketOrchestratorRequest `json:"ticketRequest,omitempty"`
-
 	// Goes to Orchestrator Collector.
 	OrchestratorCollectorRequest *OrchestratorCollectorRequest `json:"orchestratorCollectorRequest,omitempty"`
-
 	// Goes to Review Agent.
 	ReviewRequest *ReviewRequest `json:"reviewRequest,omitempty"`
-
 	// Goes to Merger Agent.
 	MergerRequest *MergerRequest `json:"mergerRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeTicketCollectorRouting = runtime.Shape{Name: "TicketCollectorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorResult"},
-	{Name: "ticketRequest"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "reviewRequest"},
-	{Name: "mergerRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowTicketCollectorRouting = runtime.RoutingRow{Name: "TicketCollectorRouting", Node: int(NodeTicketCollector), Of: (*TicketCollectorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "TicketCollectorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorResult", Type: "TicketCollectorResult", Kind: runtime.ToCollect},
+	{Name: "ticketRequest", Type: "TicketOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodeTicketOrchestrator)},
+	{Name: "orchestratorCollectorRequest", Type: "OrchestratorCollectorRequest", Kind: runtime.ToNode, Node: int(NodeOrchestratorCollector)},
+	{Name: "reviewRequest", Type: "ReviewRequest", Kind: runtime.ToNode, Node: int(NodeReview)},
+	{Name: "mergerRequest", Type: "MergerRequest", Kind: runtime.ToNode, Node: int(NodeMerger)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketCollectorRouting) Shape() *runtime.Shape {
-	return &shapeTicketCollectorRouting
-}
+var shapeTicketCollectorRouting = runtime.UnionShape(&routingRowTicketCollectorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketCollectorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorResult":
-		runtime.DecodeNew(d, &v.CollectorResult)
-	case "ticketRequest":
-		runtime.DecodeNew(d, &v.TicketRequest)
-	case "orchestratorCollectorRequest":
-		runtime.DecodeNew(d, &v.OrchestratorCollectorRequest)
-	case "reviewRequest":
-		runtime.DecodeNew(d, &v.ReviewRequest)
-	case "mergerRequest":
-		runtime.DecodeNew(d, &v.MergerRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketCollectorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameTicketCollectorRouting.
-func (*TicketCollectorRouting) RoutingName() RoutingName {
-	return NameTicketCollectorRouting
-}
-
-func (v *TicketCollectorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorResult != nil,
-		v.TicketRequest != nil,
-		v.OrchestratorCollectorRequest != nil,
-		v.ReviewRequest != nil,
-		v.MergerRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *TicketCollectorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *TicketCollectorRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.MergerRequest != nil:
-		return "mergerRequest"
-	case v.ReviewRequest != nil:
-		return "reviewRequest"
-	case v.OrchestratorCollectorRequest != nil:
-		return "orchestratorCollectorRequest"
-	case v.TicketRequest != nil:
-		return "ticketRequest"
-	case v.CollectorResult != nil:
-		return "collectorResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*TicketCollectorRouting) Shape() *runtime.Shape          { return shapeTicketCollectorRouting() }
+func (v *TicketCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketCollectorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorResult":
-		return runtime.Branch{Name: name, Value: v.CollectorResult}, nil
-	case "ticketRequest":
-		return runtime.Branch{Name: name, Value: v.TicketRequest}, nil
-	case "orchestratorCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.OrchestratorCollectorRequest}, nil
-	case "reviewRequest":
-		return runtime.Branch{Name: name, Value: v.ReviewRequest}, nil
-	case "mergerRequest":
-		return runtime.Branch{Name: name, Value: v.MergerRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeTicketCollectorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
+	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
+	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
+	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowTicketCollectorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *TicketCollectorRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2137,96 +676,33 @@ func (v *TicketCollectorRouting) DecodeReply(data []byte) error {
 type DiscoveryAgentDispatchRouting struct {
 	// Asks for a decision.
 	InterruptRequest *DiscoveryAgentDispatchInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Discovery Collector.
 	CollectorRequest *DiscoveryCollectorRequest `json:"collectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeDiscoveryAgentDispatchRouting = runtime.Shape{Name: "DiscoveryAgentDispatchRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "collectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowDiscoveryAgentDispatchRouting = runtime.RoutingRow{Name: "DiscoveryAgentDispatchRouting", Node: int(NodeDiscoveryDispatch), Of: (*DiscoveryAgentDispatchRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "DiscoveryAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "collectorRequest", Type: "DiscoveryCollectorRequest", Kind: runtime.ToNode, Node: int(NodeDiscoveryCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentDispatchRouting) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentDispatchRouting
-}
+var shapeDiscoveryAgentDispatchRouting = runtime.UnionShape(&routingRowDiscoveryAgentDispatchRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "collectorRequest":
-		runtime.DecodeNew(d, &v.CollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
+func (*DiscoveryAgentDispatchRouting) Shape() *runtime.Shape {
+	return shapeDiscoveryAgentDispatchRouting()
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentDispatchRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameDiscoveryAgentDispatchRouting.
-func (*DiscoveryAgentDispatchRouting) RoutingName() RoutingName {
-	return NameDiscoveryAgentDispatchRouting
-}
-
-func (v *DiscoveryAgentDispatchRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.CollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *DiscoveryAgentDispatchRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *DiscoveryAgentDispatchRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.CollectorRequest != nil:
-		return "collectorRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (v *DiscoveryAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryAgentDispatchRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "collectorRequest":
-		return runtime.Branch{Name: name, Value: v.CollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeDiscoveryAgentDispatchRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowDiscoveryAgentDispatchRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *DiscoveryAgentDispatchRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2235,96 +711,33 @@ func (v *DiscoveryAgentDispatchRouting) DecodeReply(data []byte) error {
 type PlanningAgentDispatchRouting struct {
 	// Asks for a decision.
 	InterruptRequest *PlanningAgentDispatchInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Planning Collector.
 	PlanningCollectorRequest *PlanningCollectorRequest `json:"planningCollectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapePlanningAgentDispatchRouting = runtime.Shape{Name: "PlanningAgentDispatchRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "planningCollectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowPlanningAgentDispatchRouting = runtime.RoutingRow{Name: "PlanningAgentDispatchRouting", Node: int(NodePlanningDispatch), Of: (*PlanningAgentDispatchRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "PlanningAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "planningCollectorRequest", Type: "PlanningCollectorRequest", Kind: runtime.ToNode, Node: int(NodePlanningCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentDispatchRouting) Shape() *runtime.Shape {
-	return &shapePlanningAgentDispatchRouting
-}
+var shapePlanningAgentDispatchRouting = runtime.UnionShape(&routingRowPlanningAgentDispatchRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "planningCollectorRequest":
-		runtime.DecodeNew(d, &v.PlanningCollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
+func (*PlanningAgentDispatchRouting) Shape() *runtime.Shape {
+	return shapePlanningAgentDispatchRouting()
 }
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentDispatchRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NamePlanningAgentDispatchRouting.
-func (*PlanningAgentDispatchRouting) RoutingName() RoutingName {
-	return NamePlanningAgentDispatchRouting
-}
-
-func (v *PlanningAgentDispatchRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.PlanningCollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *PlanningAgentDispatchRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *PlanningAgentDispatchRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.PlanningCollectorRequest != nil:
-		return "planningCollectorRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (v *PlanningAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningAgentDispatchRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "planningCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningCollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapePlanningAgentDispatchRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowPlanningAgentDispatchRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *PlanningAgentDispatchRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2333,96 +746,31 @@ func (v *PlanningAgentDispatchRouting) DecodeReply(data []byte) error {
 type TicketAgentDispatchRouting struct {
 	// Asks for a decision.
 	InterruptRequest *TicketAgentDispatchInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Ticket Collector.
 	TicketCollectorRequest *TicketCollectorRequest `json:"ticketCollectorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeTicketAgentDispatchRouting = runtime.Shape{Name: "TicketAgentDispatchRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "ticketCollectorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowTicketAgentDispatchRouting = runtime.RoutingRow{Name: "TicketAgentDispatchRouting", Node: int(NodeTicketDispatch), Of: (*TicketAgentDispatchRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "TicketAgentDispatchInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "ticketCollectorRequest", Type: "TicketCollectorRequest", Kind: runtime.ToNode, Node: int(NodeTicketCollector)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentDispatchRouting) Shape() *runtime.Shape {
-	return &shapeTicketAgentDispatchRouting
-}
+var shapeTicketAgentDispatchRouting = runtime.UnionShape(&routingRowTicketAgentDispatchRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentDispatchRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "ticketCollectorRequest":
-		runtime.DecodeNew(d, &v.TicketCollectorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentDispatchRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameTicketAgentDispatchRouting.
-func (*TicketAgentDispatchRouting) RoutingName() RoutingName {
-	return NameTicketAgentDispatchRouting
-}
-
-func (v *TicketAgentDispatchRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.TicketCollectorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *TicketAgentDispatchRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *TicketAgentDispatchRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.TicketCollectorRequest != nil:
-		return "ticketCollectorRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*TicketAgentDispatchRouting) Shape() *runtime.Shape          { return shapeTicketAgentDispatchRouting() }
+func (v *TicketAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketAgentDispatchRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "ticketCollectorRequest":
-		return runtime.Branch{Name: name, Value: v.TicketCollectorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeTicketAgentDispatchRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowTicketAgentDispatchRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *TicketAgentDispatchRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2431,109 +779,35 @@ func (v *TicketAgentDispatchRouting) DecodeReply(data []byte) error {
 type DiscoveryAgentRouting struct {
 	// Asks for a decision.
 	InterruptRequest *DiscoveryAgentInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the frame with this result.
 	AgentResult *DiscoveryAgentResult `json:"agentResult,omitempty"`
-
 	// Goes to Planning Orchestrator.
 	PlanningOrchestratorRequest *PlanningOrchestratorRequest `json:"planningOrchestratorRequest,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeDiscoveryAgentRouting = runtime.Shape{Name: "DiscoveryAgentRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentResult"},
-	{Name: "planningOrchestratorRequest"},
-	{Name: "contextManagerRequest"},
+var routingRowDiscoveryAgentRouting = runtime.RoutingRow{Name: "DiscoveryAgentRouting", Node: int(NodeDiscoveryAgent), Of: (*DiscoveryAgentRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "DiscoveryAgentInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentResult", Type: "DiscoveryAgentResult", Kind: runtime.ToEnd},
+	{Name: "planningOrchestratorRequest", Type: "PlanningOrchestratorRequest", Kind: runtime.ToNode, Node: int(NodePlanningOrchestrator)},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *DiscoveryAgentRouting) Shape() *runtime.Shape {
-	return &shapeDiscoveryAgentRouting
-}
+var shapeDiscoveryAgentRouting = runtime.UnionShape(&routingRowDiscoveryAgentRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *DiscoveryAgentRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentResult":
-		runtime.DecodeNew(d, &v.AgentResult)
-	case "planningOrchestratorRequest":
-		runtime.DecodeNew(d, &v.PlanningOrchestratorRequest)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *DiscoveryAgentRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameDiscoveryAgentRouting.
-func (*DiscoveryAgentRouting) RoutingName() RoutingName {
-	return NameDiscoveryAgentRouting
-}
-
-func (v *DiscoveryAgentRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentResult != nil,
-		v.PlanningOrchestratorRequest != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *DiscoveryAgentRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.PlanningOrchestratorRequest != nil:
-		return "planningOrchestratorRequest"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *DiscoveryAgentRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.PlanningOrchestratorRequest != nil:
-		return "planningOrchestratorRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*DiscoveryAgentRouting) Shape() *runtime.Shape          { return shapeDiscoveryAgentRouting() }
+func (v *DiscoveryAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryAgentRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentResult":
-		return runtime.Branch{Name: name, Value: v.AgentResult}, nil
-	case "planningOrchestratorRequest":
-		return runtime.Branch{Name: name, Value: v.PlanningOrchestratorRequest}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeDiscoveryAgentRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentResult != nil, v.AgentResult)
+	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowDiscoveryAgentRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *DiscoveryAgentRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2542,96 +816,31 @@ func (v *DiscoveryAgentRouting) DecodeReply(data []byte) error {
 type PlanningAgentRouting struct {
 	// Asks for a decision.
 	InterruptRequest *PlanningAgentInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the frame with this result.
 	AgentResult *PlanningAgentResult `json:"agentResult,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapePlanningAgentRouting = runtime.Shape{Name: "PlanningAgentRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentResult"},
-	{Name: "contextManagerRequest"},
+var routingRowPlanningAgentRouting = runtime.RoutingRow{Name: "PlanningAgentRouting", Node: int(NodePlanningAgent), Of: (*PlanningAgentRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "PlanningAgentInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentResult", Type: "PlanningAgentResult", Kind: runtime.ToEnd},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlanningAgentRouting) Shape() *runtime.Shape {
-	return &shapePlanningAgentRouting
-}
+var shapePlanningAgentRouting = runtime.UnionShape(&routingRowPlanningAgentRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlanningAgentRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentResult":
-		runtime.DecodeNew(d, &v.AgentResult)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlanningAgentRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NamePlanningAgentRouting.
-func (*PlanningAgentRouting) RoutingName() RoutingName {
-	return NamePlanningAgentRouting
-}
-
-func (v *PlanningAgentRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentResult != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *PlanningAgentRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *PlanningAgentRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*PlanningAgentRouting) Shape() *runtime.Shape          { return shapePlanningAgentRouting() }
+func (v *PlanningAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningAgentRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentResult":
-		return runtime.Branch{Name: name, Value: v.AgentResult}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapePlanningAgentRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentResult != nil, v.AgentResult)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowPlanningAgentRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
 func (v *PlanningAgentRouting) DecodeReply(data []byte) error {
 	return runtime.DecodeReply(data, v, nil)
 }
@@ -2640,96 +849,29 @@ func (v *PlanningAgentRouting) DecodeReply(data []byte) error {
 type TicketAgentRouting struct {
 	// Asks for a decision.
 	InterruptRequest *TicketAgentInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Ends the frame with this result.
 	AgentResult *TicketAgentResult `json:"agentResult,omitempty"`
-
 	// Goes to Context Manager.
 	ContextManagerRequest *ContextManagerRoutingRequest `json:"contextManagerRequest,omitempty"`
 }
 
-var shapeTicketAgentRouting = runtime.Shape{Name: "TicketAgentRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "agentResult"},
-	{Name: "contextManagerRequest"},
+var routingRowTicketAgentRouting = runtime.RoutingRow{Name: "TicketAgentRouting", Node: int(NodeTicketAgent), Of: (*TicketAgentRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "TicketAgentInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "agentResult", Type: "TicketAgentResult", Kind: runtime.ToEnd},
+	{Name: "contextManagerRequest", Type: "ContextManagerRoutingRequest", Kind: runtime.ToNode, Node: int(NodeContextManager)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TicketAgentRouting) Shape() *runtime.Shape {
-	return &shapeTicketAgentRouting
-}
+var shapeTicketAgentRouting = runtime.UnionShape(&routingRowTicketAgentRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TicketAgentRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "agentResult":
-		runtime.DecodeNew(d, &v.AgentResult)
-	case "contextManagerRequest":
-		runtime.DecodeNew(d, &v.ContextManagerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TicketAgentRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameTicketAgentRouting.
-func (*TicketAgentRouting) RoutingName() RoutingName {
-	return NameTicketAgentRouting
-}
-
-func (v *TicketAgentRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.AgentResult != nil,
-		v.ContextManagerRequest != nil,
-	}
-}
-
-func (v *TicketAgentRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	}
-	return ""
-}
-
-func (v *TicketAgentRouting) last() string {
-	switch {
-	case v.ContextManagerRequest != nil:
-		return "contextManagerRequest"
-	case v.AgentResult != nil:
-		return "agentResult"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*TicketAgentRouting) Shape() *runtime.Shape          { return shapeTicketAgentRouting() }
+func (v *TicketAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketAgentRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "agentResult":
-		return runtime.Branch{Name: name, Value: v.AgentResult}, nil
-	case "contextManagerRequest":
-		return runtime.Branch{Name: name, Value: v.ContextManagerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeTicketAgentRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.AgentResult != nil, v.AgentResult)
+	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(routingRowTicketAgentRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *TicketAgentRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *TicketAgentRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }

@@ -9,67 +9,26 @@ import (
 // RequestVisitor has a method for every type of Request. A new node adds one: what implements the
 // interface stops compiling until it is there.
 type RequestVisitor interface {
-	// VisitOrchestratorRequest is called for a *OrchestratorRequest.
 	VisitOrchestratorRequest(*OrchestratorRequest) error
-
-	// VisitDiscoveryOrchestratorRequest is called for a *DiscoveryOrchestratorRequest.
 	VisitDiscoveryOrchestratorRequest(*DiscoveryOrchestratorRequest) error
-
-	// VisitPlanningOrchestratorRequest is called for a *PlanningOrchestratorRequest.
 	VisitPlanningOrchestratorRequest(*PlanningOrchestratorRequest) error
-
-	// VisitTicketOrchestratorRequest is called for a *TicketOrchestratorRequest.
 	VisitTicketOrchestratorRequest(*TicketOrchestratorRequest) error
-
-	// VisitReviewRequest is called for a *ReviewRequest.
 	VisitReviewRequest(*ReviewRequest) error
-
-	// VisitMergerRequest is called for a *MergerRequest.
 	VisitMergerRequest(*MergerRequest) error
-
-	// VisitContextManagerRequest is called for a *ContextManagerRequest.
 	VisitContextManagerRequest(*ContextManagerRequest) error
-
-	// VisitContextManagerRoutingRequest is called for a *ContextManagerRoutingRequest.
 	VisitContextManagerRoutingRequest(*ContextManagerRoutingRequest) error
-
-	// VisitOrchestratorCollectorRequest is called for a *OrchestratorCollectorRequest.
 	VisitOrchestratorCollectorRequest(*OrchestratorCollectorRequest) error
-
-	// VisitDiscoveryCollectorRequest is called for a *DiscoveryCollectorRequest.
 	VisitDiscoveryCollectorRequest(*DiscoveryCollectorRequest) error
-
-	// VisitPlanningCollectorRequest is called for a *PlanningCollectorRequest.
 	VisitPlanningCollectorRequest(*PlanningCollectorRequest) error
-
-	// VisitTicketCollectorRequest is called for a *TicketCollectorRequest.
 	VisitTicketCollectorRequest(*TicketCollectorRequest) error
-
-	// VisitDiscoveryAgentRequests is called for a *DiscoveryAgentRequests.
 	VisitDiscoveryAgentRequests(*DiscoveryAgentRequests) error
-
-	// VisitDiscoveryAgentResults is called for a *DiscoveryAgentResults.
 	VisitDiscoveryAgentResults(*DiscoveryAgentResults) error
-
-	// VisitPlanningAgentRequests is called for a *PlanningAgentRequests.
 	VisitPlanningAgentRequests(*PlanningAgentRequests) error
-
-	// VisitPlanningAgentResults is called for a *PlanningAgentResults.
 	VisitPlanningAgentResults(*PlanningAgentResults) error
-
-	// VisitTicketAgentRequests is called for a *TicketAgentRequests.
 	VisitTicketAgentRequests(*TicketAgentRequests) error
-
-	// VisitTicketAgentResults is called for a *TicketAgentResults.
 	VisitTicketAgentResults(*TicketAgentResults) error
-
-	// VisitDiscoveryAgentRequest is called for a *DiscoveryAgentRequest.
 	VisitDiscoveryAgentRequest(*DiscoveryAgentRequest) error
-
-	// VisitPlanningAgentRequest is called for a *PlanningAgentRequest.
 	VisitPlanningAgentRequest(*PlanningAgentRequest) error
-
-	// VisitTicketAgentRequest is called for a *TicketAgentRequest.
 	VisitTicketAgentRequest(*TicketAgentRequest) error
 }
 
@@ -126,58 +85,23 @@ func VisitRequest(message Request, visitor RequestVisitor) error {
 // InterruptVisitor has a method for every type of InterruptRequest. A new node adds one: what
 // implements the interface stops compiling until it is there.
 type InterruptVisitor interface {
-	// VisitOrchestratorInterruptRequest is called for a *OrchestratorInterruptRequest.
 	VisitOrchestratorInterruptRequest(*OrchestratorInterruptRequest) error
-
-	// VisitDiscoveryOrchestratorInterruptRequest is called for a *DiscoveryOrchestratorInterruptRequest.
 	VisitDiscoveryOrchestratorInterruptRequest(*DiscoveryOrchestratorInterruptRequest) error
-
-	// VisitPlanningOrchestratorInterruptRequest is called for a *PlanningOrchestratorInterruptRequest.
 	VisitPlanningOrchestratorInterruptRequest(*PlanningOrchestratorInterruptRequest) error
-
-	// VisitTicketOrchestratorInterruptRequest is called for a *TicketOrchestratorInterruptRequest.
 	VisitTicketOrchestratorInterruptRequest(*TicketOrchestratorInterruptRequest) error
-
-	// VisitReviewInterruptRequest is called for a *ReviewInterruptRequest.
 	VisitReviewInterruptRequest(*ReviewInterruptRequest) error
-
-	// VisitMergerInterruptRequest is called for a *MergerInterruptRequest.
 	VisitMergerInterruptRequest(*MergerInterruptRequest) error
-
-	// VisitContextManagerInterruptRequest is called for a *ContextManagerInterruptRequest.
 	VisitContextManagerInterruptRequest(*ContextManagerInterruptRequest) error
-
-	// VisitOrchestratorCollectorInterruptRequest is called for a *OrchestratorCollectorInterruptRequest.
 	VisitOrchestratorCollectorInterruptRequest(*OrchestratorCollectorInterruptRequest) error
-
-	// VisitDiscoveryCollectorInterruptRequest is called for a *DiscoveryCollectorInterruptRequest.
 	VisitDiscoveryCollectorInterruptRequest(*DiscoveryCollectorInterruptRequest) error
-
-	// VisitPlanningCollectorInterruptRequest is called for a *PlanningCollectorInterruptRequest.
 	VisitPlanningCollectorInterruptRequest(*PlanningCollectorInterruptRequest) error
-
-	// VisitTicketCollectorInterruptRequest is called for a *TicketCollectorInterruptRequest.
 	VisitTicketCollectorInterruptRequest(*TicketCollectorInterruptRequest) error
-
-	// VisitDiscoveryAgentDispatchInterruptRequest is called for a *DiscoveryAgentDispatchInterruptRequest.
 	VisitDiscoveryAgentDispatchInterruptRequest(*DiscoveryAgentDispatchInterruptRequest) error
-
-	// VisitPlanningAgentDispatchInterruptRequest is called for a *PlanningAgentDispatchInterruptRequest.
 	VisitPlanningAgentDispatchInterruptRequest(*PlanningAgentDispatchInterruptRequest) error
-
-	// VisitTicketAgentDispatchInterruptRequest is called for a *TicketAgentDispatchInterruptRequest.
 	VisitTicketAgentDispatchInterruptRequest(*TicketAgentDispatchInterruptRequest) error
-
-	// VisitDiscoveryAgentInterruptRequest is called for a *DiscoveryAgentInterruptRequest.
 	VisitDiscoveryAgentInterruptRequest(*DiscoveryAgentInterruptRequest) error
-
-	// VisitPlanningAgentInterruptRequest is called for a *PlanningAgentInterruptRequest.
 	VisitPlanningAgentInterruptRequest(*PlanningAgentInterruptRequest) error
-
-	// VisitTicketAgentInterruptRequest is called for a *TicketAgentInterruptRequest.
 	VisitTicketAgentInterruptRequest(*TicketAgentInterruptRequest) error
-
-	// VisitQuestionAnswerInterruptRequest is called for a *QuestionAnswerInterruptRequest.
 	VisitQuestionAnswerInterruptRequest(*QuestionAnswerInterruptRequest) error
 }
 
@@ -225,54 +149,6 @@ func VisitInterrupt(message InterruptRequest, visitor InterruptVisitor) error {
 	return runtime.Unhandled(message)
 }
 
-func newRequest(name string) runtime.Record {
-	switch name {
-	case "OrchestratorRequest":
-		return new(OrchestratorRequest)
-	case "DiscoveryOrchestratorRequest":
-		return new(DiscoveryOrchestratorRequest)
-	case "PlanningOrchestratorRequest":
-		return new(PlanningOrchestratorRequest)
-	case "TicketOrchestratorRequest":
-		return new(TicketOrchestratorRequest)
-	case "ReviewRequest":
-		return new(ReviewRequest)
-	case "MergerRequest":
-		return new(MergerRequest)
-	case "ContextManagerRequest":
-		return new(ContextManagerRequest)
-	case "ContextManagerRoutingRequest":
-		return new(ContextManagerRoutingRequest)
-	case "OrchestratorCollectorRequest":
-		return new(OrchestratorCollectorRequest)
-	case "DiscoveryCollectorRequest":
-		return new(DiscoveryCollectorRequest)
-	case "PlanningCollectorRequest":
-		return new(PlanningCollectorRequest)
-	case "TicketCollectorRequest":
-		return new(TicketCollectorRequest)
-	case "DiscoveryAgentRequests":
-		return new(DiscoveryAgentRequests)
-	case "DiscoveryAgentResults":
-		return new(DiscoveryAgentResults)
-	case "PlanningAgentRequests":
-		return new(PlanningAgentRequests)
-	case "PlanningAgentResults":
-		return new(PlanningAgentResults)
-	case "TicketAgentRequests":
-		return new(TicketAgentRequests)
-	case "TicketAgentResults":
-		return new(TicketAgentResults)
-	case "DiscoveryAgentRequest":
-		return new(DiscoveryAgentRequest)
-	case "PlanningAgentRequest":
-		return new(PlanningAgentRequest)
-	case "TicketAgentRequest":
-		return new(TicketAgentRequest)
-	}
-	return nil
-}
-
 // EncodeRequest writes a message with the name of its type: {"TypeName": {...}}. A nil message is
 // refused with code invalid.
 func EncodeRequest(message Request) ([]byte, error) {
@@ -282,51 +158,9 @@ func EncodeRequest(message Request) ([]byte, error) {
 // DecodeRequest reads what EncodeRequest wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeRequest(data []byte) (Request, error) {
-	record, err := runtime.DecodeTagged(data, newRequest)
+	record, err := runtime.DecodeTagged(data, tables.NewRequest)
 	message, _ := record.(Request)
 	return message, err
-}
-
-func newInterrupt(name string) runtime.Record {
-	switch name {
-	case "OrchestratorInterruptRequest":
-		return new(OrchestratorInterruptRequest)
-	case "DiscoveryOrchestratorInterruptRequest":
-		return new(DiscoveryOrchestratorInterruptRequest)
-	case "PlanningOrchestratorInterruptRequest":
-		return new(PlanningOrchestratorInterruptRequest)
-	case "TicketOrchestratorInterruptRequest":
-		return new(TicketOrchestratorInterruptRequest)
-	case "ReviewInterruptRequest":
-		return new(ReviewInterruptRequest)
-	case "MergerInterruptRequest":
-		return new(MergerInterruptRequest)
-	case "ContextManagerInterruptRequest":
-		return new(ContextManagerInterruptRequest)
-	case "OrchestratorCollectorInterruptRequest":
-		return new(OrchestratorCollectorInterruptRequest)
-	case "DiscoveryCollectorInterruptRequest":
-		return new(DiscoveryCollectorInterruptRequest)
-	case "PlanningCollectorInterruptRequest":
-		return new(PlanningCollectorInterruptRequest)
-	case "TicketCollectorInterruptRequest":
-		return new(TicketCollectorInterruptRequest)
-	case "DiscoveryAgentDispatchInterruptRequest":
-		return new(DiscoveryAgentDispatchInterruptRequest)
-	case "PlanningAgentDispatchInterruptRequest":
-		return new(PlanningAgentDispatchInterruptRequest)
-	case "TicketAgentDispatchInterruptRequest":
-		return new(TicketAgentDispatchInterruptRequest)
-	case "DiscoveryAgentInterruptRequest":
-		return new(DiscoveryAgentInterruptRequest)
-	case "PlanningAgentInterruptRequest":
-		return new(PlanningAgentInterruptRequest)
-	case "TicketAgentInterruptRequest":
-		return new(TicketAgentInterruptRequest)
-	case "QuestionAnswerInterruptRequest":
-		return new(QuestionAnswerInterruptRequest)
-	}
-	return nil
 }
 
 // EncodeInterrupt writes a message with the name of its type: {"TypeName": {...}}. A nil message is
@@ -338,73 +172,16 @@ func EncodeInterrupt(message InterruptRequest) ([]byte, error) {
 // DecodeInterrupt reads what EncodeInterrupt wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeInterrupt(data []byte) (InterruptRequest, error) {
-	record, err := runtime.DecodeTagged(data, newInterrupt)
+	record, err := runtime.DecodeTagged(data, tables.NewInterrupt)
 	message, _ := record.(InterruptRequest)
 	return message, err
 }
 
-func newResult(name string) runtime.Record {
-	switch name {
-	case "DiscoveryAgentResult":
-		return new(DiscoveryAgentResult)
-	case "PlanningAgentResult":
-		return new(PlanningAgentResult)
-	case "TicketAgentResult":
-		return new(TicketAgentResult)
-	case "ReviewAgentResult":
-		return new(ReviewAgentResult)
-	case "MergerAgentResult":
-		return new(MergerAgentResult)
-	case "OrchestratorCollectorResult":
-		return new(OrchestratorCollectorResult)
-	case "DiscoveryCollectorResult":
-		return new(DiscoveryCollectorResult)
-	case "PlanningCollectorResult":
-		return new(PlanningCollectorResult)
-	case "TicketCollectorResult":
-		return new(TicketCollectorResult)
+// DisplayName returns the words a person reads for a request, an interrupt request, their interface or
+// the interrupt handler, by its name. A name it does not know comes back as it is.
+func DisplayName(name string) string {
+	if name == "InterruptRequest" {
+		return "Interrupt Request"
 	}
-	return nil
-}
-
-func newRouting(name string) runtime.Routing {
-	switch name {
-	case "InterruptRouting":
-		return new(InterruptRouting)
-	case "OrchestratorRouting":
-		return new(OrchestratorRouting)
-	case "DiscoveryOrchestratorRouting":
-		return new(DiscoveryOrchestratorRouting)
-	case "PlanningOrchestratorRouting":
-		return new(PlanningOrchestratorRouting)
-	case "TicketOrchestratorRouting":
-		return new(TicketOrchestratorRouting)
-	case "ReviewRouting":
-		return new(ReviewRouting)
-	case "MergerRouting":
-		return new(MergerRouting)
-	case "ContextManagerResultRouting":
-		return new(ContextManagerResultRouting)
-	case "OrchestratorCollectorRouting":
-		return new(OrchestratorCollectorRouting)
-	case "DiscoveryCollectorRouting":
-		return new(DiscoveryCollectorRouting)
-	case "PlanningCollectorRouting":
-		return new(PlanningCollectorRouting)
-	case "TicketCollectorRouting":
-		return new(TicketCollectorRouting)
-	case "DiscoveryAgentDispatchRouting":
-		return new(DiscoveryAgentDispatchRouting)
-	case "PlanningAgentDispatchRouting":
-		return new(PlanningAgentDispatchRouting)
-	case "TicketAgentDispatchRouting":
-		return new(TicketAgentDispatchRouting)
-	case "DiscoveryAgentRouting":
-		return new(DiscoveryAgentRouting)
-	case "PlanningAgentRouting":
-		return new(PlanningAgentRouting)
-	case "TicketAgentRouting":
-		return new(TicketAgentRouting)
-	}
-	return nil
+	return tables.DisplayName(name)
 }

@@ -22,8 +22,9 @@ func absentDoc(f *plan.Field) string {
 	return ""
 }
 
-// zeroIsValue reports whether the zero value of the Go field is a value that the field takes from the wire. With a default such a value
-// must be written: left out, it would come back as the default.
+// zeroIsValue reports whether the zero value of the Go field is a value that the field takes from
+// the wire. With a default such a value must be written: left out, it would come back as the
+// default.
 func zeroIsValue(p *plan.Plan, f *plan.Field) bool {
 	if f.Pointer {
 		return false
@@ -48,9 +49,11 @@ func zeroIsValue(p *plan.Plan, f *plan.Field) bool {
 	return false
 }
 
-// takesZero reports whether 0 and the empty text are within the bounds. No format has an empty text.
+// takesZero reports whether 0 and the empty text are within the bounds. No format has an empty
+// text.
 func takesZero(c plan.Constraints) bool {
-	if c.Min != nil && *c.Min > 0 || c.Max != nil && *c.Max < 0 || c.MinLength != nil && *c.MinLength > 0 || c.Format != "" {
+	if c.Min != nil && *c.Min > 0 || c.Max != nil && *c.Max < 0 || c.MinLength != nil &&
+		*c.MinLength > 0 || c.Format != "" {
 		return false
 	}
 	if c.Pattern == "" {

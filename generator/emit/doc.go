@@ -10,8 +10,8 @@ import (
 // docWidth is where comments wrap: characters of text, without the slashes.
 const docWidth = 100
 
-// doc renders sentences as a comment above a declaration. Each line stands behind "// ", so no text can end the comment
-// or become a directive.
+// doc renders sentences as a comment above a declaration. Each line stands behind "// ", so no text
+// can end the comment or become a directive.
 func doc(sentences ...string) *jen.Statement {
 	s := &jen.Statement{}
 	for _, line := range wrap(strings.Join(nonEmpty(sentences), " ")) {
@@ -21,8 +21,7 @@ func doc(sentences ...string) *jen.Statement {
 }
 
 // docWith is doc followed by a blank comment line and a directive.
-func (g *goFile) docWith(directive string, sentences ...string) *jen.Statement {
-	g.wanted = append(g.wanted, directive)
+func docWith(directive string, sentences ...string) *jen.Statement {
 	s := doc(sentences...)
 	if len(sentences) > 0 {
 		s.Comment("//").Line()
@@ -40,7 +39,8 @@ func nonEmpty(list []string) []string {
 	return out
 }
 
-// wrap folds white space and breaks lines. A word that an old tool would obey at the start of a line is escaped.
+// wrap folds white space and breaks lines. A word that an old tool would obey at the start of a
+// line is escaped.
 func wrap(text string) []string {
 	var lines []string
 	line := ""

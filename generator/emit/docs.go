@@ -3,17 +3,20 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/templates"
 )
 
-// maxDrawn is the number of nodes up to which a graph can be read and a matrix fits a page. It also keeps the document
-// linear in the spec: a matrix is not.
+// maxDrawn is the number of nodes up to which a graph can be read and a matrix fits a page. It also
+// keeps the document linear in the spec: a matrix is not.
 const maxDrawn = 60
 
-// docView is what the template prints. Text is escaped already: the type of a field says for which language.
+// docView is what the template prints. Text is escaped already: the type of a field says for which
+// language.
 type docView struct {
 	Header     string
 	Package    markdown
@@ -61,7 +64,8 @@ type docArm struct{ Decision, Branch, To markdown }
 
 type docKind struct{ Key, Clash, Deadline, Retry, Choices, Doc markdown }
 
-// routesDoc renders ROUTES.md. The same plan gives the same bytes. An error is a defect of the template.
+// routesDoc renders ROUTES.md. The same plan gives the same bytes. An error is a defect of the
+// template.
 func routesDoc(p *plan.Plan) ([]byte, error) {
 	t, err := templates.Doc("ROUTES.md")
 	if err != nil {
@@ -75,18 +79,19 @@ func routesDoc(p *plan.Plan) ([]byte, error) {
 }
 
 func newDocView(p *plan.Plan) *docView {
-	v := &docView{Header: strings.TrimPrefix(header(p), "// "), Package: mdCode(p.Package), Workflow: p.HasWorkflow(), Talk: newDocTalk(p)}
+	v := &docView{Header: strings.TrimPrefix(header(p), "// "), Package: mdCode(p.Package),
+		Workflow: p.HasWorkflow(), Talk: newDocTalk(p)}
 	if !v.Workflow {
 		return v
 	}
-	m := newMoves(p)
+	moves := p.Moves()
 	v.Routes, v.Nodes, v.Kinds = docRoutes(p), docNodes(p), docKinds(p)
-	v.Interrupts, v.Collectors = docInterruptsOf(p, m), docCollectors(p, m)
+	v.Interrupts, v.Collectors = docInterruptsOf(p), docCollectors(p, moves)
 	if len(p.Nodes) <= maxDrawn {
-		v.Graph = newDocGraph(p, m)
-		v.Matrix = newDocMatrix(p, m)
+		v.Graph = newDocGraph(p, moves)
+		v.Matrix = newDocMatrix(p, moves)
 	} else {
-		v.Edges = docEdges(m)
+		v.Edges = docEdges(moves)
 	}
 	return v
 }
@@ -94,7 +99,8 @@ func newDocView(p *plan.Plan) *docView {
 func docRoutes(p *plan.Plan) []docRoute {
 	rows := make([]docRoute, 0, len(p.Routes))
 	for _, r := range p.Routes {
-		row := docRoute{Field: mdCode(r.Field), Tag: mdCode(r.Tag), Returns: mdCode(r.Request), Node: mdCode(r.Node)}
+		row := docRoute{Field: mdCode(r.Field), Tag: mdCode(r.Tag), Returns: mdCode(r.Request),
+			Node: mdCode(r.Node)}
 		if n := p.Node(r.Node); n != nil {
 			row.AgentType, row.DisplayName = mdCode(n.AgentType), mdText(n.DisplayName)
 		}
@@ -115,7 +121,8 @@ func docNodes(p *plan.Plan) []docNode {
 }
 
 // docInterruptsOf lists the interrupt request of each node; nil when no node has one.
-func docInterruptsOf(p *plan.Plan, m *moves) *docInterrupts {
+func docInterruptsOf(p *plan.Plan) *docInterrupts {
+	routeNodes := p.RouteNodes()
 	var v docInterrupts
 	for _, n := range p.Nodes {
 		if n.Interrupt == "" {
@@ -135,7 +142,8 @@ func docInterruptsOf(p *plan.Plan, m *moves) *docInterrupts {
 			v.Common = mdCodes(common...)
 		}
 		v.Rows = append(v.Rows, docInterrupt{
-			Node: mdCode(n.Key), Type: mdCode(n.Interrupt), Back: mdCode(m.routeNode[n.Origin]), Fields: mdCodes(own...),
+			Node: mdCode(n.Key), Type: mdCode(n.Interrupt), Back: mdCode(routeNodes[n.Origin]),
+			Fields: mdCodes(own...),
 		})
 	}
 	if len(v.Rows) == 0 {
@@ -144,18 +152,23 @@ func docInterruptsOf(p *plan.Plan, m *moves) *docInterrupts {
 	return &v
 }
 
-func docCollectors(p *plan.Plan, m *moves) []docCollector {
+func docCollectors(p *plan.Plan, moves []plan.Move) []docCollector {
 	var all []docCollector
 	for _, n := range p.Nodes {
 		if n.Collect == nil {
 			continue
 		}
-		c := docCollector{Node: mdText(n.DisplayName), Field: mdCode(n.Collect.Field), Result: mdCode(n.Collect.Result)}
+		c := docCollector{Node: mdText(n.DisplayName), Field: mdCode(n.Collect.Field),
+			Result: mdCode(n.Collect.Result)}
 		if n.Collect.Default != "" {
 			c.Default = mdCode(n.Collect.Default)
 		}
 		for _, arm := range n.Collect.Arms {
-			c.Arms = append(c.Arms, docArm{Decision: mdCode(arm.Decision), Branch: mdCode(arm.To), To: mdPlace(m.armTarget(&n, arm))})
+			to := slices.IndexFunc(moves, func(m plan.Move) bool {
+				return m.From == n.Key && m.How == plan.ByDecision && m.Name == arm.Decision
+			})
+			c.Arms = append(c.Arms, docArm{Decision: mdCode(arm.Decision), Branch: mdCode(arm.To),
+				To: mdPlace(moves[to].To)})
 		}
 		carried := make([]string, 0, len(n.Collect.Carry))
 		for _, carry := range n.Collect.Carry {
@@ -171,36 +184,38 @@ func docKinds(p *plan.Plan) []docKind {
 	rows := make([]docKind, 0, len(p.Interrupt.Kinds))
 	for _, k := range p.Interrupt.Kinds {
 		rows = append(rows, docKind{
-			Key: mdCode(k.Key), Clash: mdCode(k.Clash), Deadline: deadlineText(k.Deadline), Retry: retryText(k.Retry),
+			Key: mdCode(k.Name), Clash: mdCode(k.Clash), Deadline: deadlineText(k.Deadline),
+			Retry:   retryText(k.Retry),
 			Choices: choicesText(k), Doc: mdText(k.Doc),
 		})
 	}
 	return rows
 }
 
-func deadlineText(d *plan.Deadline) markdown {
+func deadlineText(d *runtime.Deadline) markdown {
 	if d == nil {
 		return "none"
 	}
-	s := "after " + mdText(d.After) + ": " + mdText(d.Then)
+	s := "after " + mdText(plan.DurationText(d.After)) + ": " + mdText(d.Then)
 	for _, what := range []string{d.Answer, d.Assignee, d.Target} {
 		if what != "" {
 			s += " " + mdCode(what)
 		}
 	}
-	if d.Reminder != "" {
-		s += ", with a reminder " + mdText(d.Reminder) + " before"
+	if d.Reminder != 0 {
+		s += ", with a reminder " + mdText(plan.DurationText(d.Reminder)) + " before"
 	}
 	return s
 }
 
-func retryText(r *plan.Retry) markdown {
+func retryText(r *runtime.Retry) markdown {
 	if r == nil {
 		return "none"
 	}
-	s := mdText(fmt.Sprintf("%d times, %s from %s", r.Attempts, r.Backoff, r.First))
-	if r.Max != "" {
-		s += " up to " + mdText(r.Max)
+	s := mdText(fmt.Sprintf("%d times, %s from %s", r.Attempts, r.Backoff,
+		plan.DurationText(r.First)))
+	if r.Max != 0 {
+		s += " up to " + mdText(plan.DurationText(r.Max))
 	}
 	return s
 }
@@ -213,10 +228,10 @@ func choicesText(k plan.InterruptKind) markdown {
 	if k.RouteTo {
 		parts = append(parts, "any legal route")
 	}
-	if k.Auto != nil {
-		auto := "answered at once with " + string(mdCode(k.Auto.Answer))
-		if len(k.Auto.When) > 0 {
-			auto += " when it is " + string(mdCodes(k.Auto.When...))
+	if k.AutoAnswer != "" {
+		auto := "answered at once with " + string(mdCode(k.AutoAnswer))
+		if len(k.AutoWhen) > 0 {
+			auto += " when it is " + string(mdCodes(k.AutoWhen...))
 		}
 		parts = append(parts, auto)
 	}
@@ -226,20 +241,22 @@ func choicesText(k plan.InterruptKind) markdown {
 	return markdown(strings.Join(parts, ", "))
 }
 
-func newDocMatrix(p *plan.Plan, m *moves) *docMatrix {
+func newDocMatrix(p *plan.Plan, moves []plan.Move) *docMatrix {
 	v := &docMatrix{}
 	column := map[string]int{}
 	for i, n := range p.Nodes {
 		column[n.Key] = i
 		v.Columns = append(v.Columns, mdCode(n.Key))
-		v.Rows = append(v.Rows, docMatrixRow{From: mdCode(n.Key), Cells: make([]string, len(p.Nodes))})
+		v.Rows = append(v.Rows,
+			docMatrixRow{From: mdCode(n.Key), Cells: make([]string, len(p.Nodes))})
 	}
 	// The marks of one cell stand in the order of the legend.
-	for _, how := range []moveKind{byBranch, byDecision, byDispatch, byResults, byInterrupt} {
-		for _, mv := range m.all {
-			to, ok := column[mv.to]
-			if cells := v.Rows[column[mv.from]].Cells; ok && mv.how == how && !strings.Contains(cells[to], string(how)) {
-				cells[to] += string(how)
+	for _, kind := range marks {
+		for _, m := range moves {
+			to, ok := column[m.To]
+			if cells := v.Rows[column[m.From]].Cells; ok && m.How == kind.how &&
+				!strings.Contains(cells[to], kind.mark) {
+				cells[to] += kind.mark
 			}
 		}
 	}
@@ -253,10 +270,10 @@ func newDocMatrix(p *plan.Plan, m *moves) *docMatrix {
 	return v
 }
 
-func docEdges(m *moves) []docEdge {
-	edges := make([]docEdge, 0, len(m.all))
-	for _, mv := range m.all {
-		edges = append(edges, docEdge{From: mdCode(mv.from), To: mdPlace(mv.to), How: mv.text()})
+func docEdges(moves []plan.Move) []docEdge {
+	edges := make([]docEdge, 0, len(moves))
+	for _, m := range moves {
+		edges = append(edges, docEdge{From: mdCode(m.From), To: mdPlace(m.To), How: moveText(m)})
 	}
 	return edges
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 )
 
 // docTalk is what the document says of flows.
@@ -37,7 +38,8 @@ func newDocTalk(p *plan.Plan) *docTalk {
 	}
 	for i := range p.Talk.Actions {
 		a := &p.Talk.Actions[i]
-		row := docAction{Name: mdCode(a.Key), Takes: fieldNames(a.Inputs), Gives: fieldNames(a.Outputs), Repeats: retryText(a.Retry), Doc: mdText(a.Doc)}
+		row := docAction{Name: mdCode(a.Name), Takes: fieldNames(a.Inputs),
+			Gives: fieldNames(a.Outputs), Repeats: retryText(a.Retry), Doc: mdText(a.Doc)}
 		if a.Once {
 			row.Repeats = "must never happen twice; tries: " + row.Repeats
 		}
@@ -55,7 +57,8 @@ func fieldNames(fields []plan.Field) markdown {
 }
 
 func newDocFlow(f *plan.Flow) docFlow {
-	v := docFlow{Name: mdText(f.DisplayName), Key: mdCode(f.Key), Starts: startText(f), Doc: mdText(f.Doc)}
+	v := docFlow{Name: mdText(f.DisplayName), Key: mdCode(f.Name), Starts: startText(f),
+		Doc: mdText(f.Doc)}
 	var inputs, outputs []string
 	for i := range f.Slots {
 		s := &f.Slots[i]
@@ -65,7 +68,8 @@ func newDocFlow(f *plan.Flow) docFlow {
 		if s.Output {
 			outputs = append(outputs, s.Key)
 		}
-		row := docSlot{Name: mdCode(s.Key), Type: mdCode(s.Type.String()), Default: mdNone, Doc: mdText(s.Doc)}
+		row := docSlot{Name: mdCode(s.Key), Type: mdCode(s.Type.String()), Default: mdNone,
+			Doc: mdText(s.Doc)}
 		if s.Default != nil {
 			row.Default = mdCode(*s.Default)
 		}
@@ -77,9 +81,10 @@ func newDocFlow(f *plan.Flow) docFlow {
 	}
 	for i := range f.Steps {
 		s := &f.Steps[i]
-		row := docStep{ID: mdCode(s.ID), Kind: mdText(s.Kind), What: stepText(s), Next: waysText(f, s)}
-		if s.Inside != "" {
-			row.Kind += " in " + mdCode(s.Inside)
+		row := docStep{ID: mdCode(s.ID), Kind: mdText(s.Kind), What: stepText(f, s),
+			Next: waysText(f, s)}
+		if s.Inside > 0 {
+			row.Kind += " in " + mdCode(f.Steps[s.Inside-1].ID)
 		}
 		v.Steps = append(v.Steps, row)
 	}
@@ -95,7 +100,7 @@ func startText(f *plan.Flow) markdown {
 		parts = append(parts, string(mdText(phrase)))
 	}
 	if f.Trigger != nil {
-		parts = append(parts, "only when "+string(mdCode(exprText(*f.Trigger))))
+		parts = append(parts, "only when "+string(mdCode(exprText(f, *f.Trigger))))
 	}
 	if len(parts) == 0 {
 		return mdNone
@@ -104,35 +109,36 @@ func startText(f *plan.Flow) markdown {
 }
 
 // stepText says what a step does, in the words of the spec.
-func stepText(s *plan.FlowStep) markdown {
-	out := stepWork(s)
+func stepText(f *plan.Flow, s *plan.FlowStep) markdown {
+	out := stepWork(f, s)
 	if s.When != nil {
-		out = "when " + mdCode(exprText(*s.When)) + ": " + out
+		out = "when " + mdCode(exprText(f, *s.When)) + ": " + out
 	}
 	return out
 }
 
-func stepWork(s *plan.FlowStep) markdown {
-	said := mdText(firstText(s.Text))
+func stepWork(f *plan.Flow, s *plan.FlowStep) markdown {
+	said := mdText(firstText(f, s.Text))
 	switch s.Kind {
 	case plan.StepCollect, plan.StepConfirm:
-		out := "fills " + mdCode(s.Slot) + ": " + said
-		if s.Validator != "" {
-			out += " (checked by " + mdCode(s.Validator) + ")"
+		out := "fills " + mdCode(f.SlotKey(s.Slot)) + ": " + said
+		if s.Check != "" {
+			out += " (checked by " + mdCode(s.Check) + ")"
 		}
 		return out
 	case plan.StepSet:
-		return markdown(strings.Join(bindTexts(s.Set), ", "))
+		return markdown(strings.Join(bindTexts(f, s.Set), ", "))
 	case plan.StepWhile:
-		return "while " + exprCode(s.Cond) + ", at most " + markdown(strconv.Itoa(s.Rounds)) + " times"
+		return "while " + exprCode(f, s.Cond) + ", at most " + markdown(strconv.Itoa(s.Rounds)) +
+			" times"
 	case plan.StepAction:
-		return callText("runs "+mdCode(s.Action), s)
+		return callText("runs "+mdCode(s.Action), f, s)
 	case plan.StepCall:
-		return callText("calls "+mdCode(s.Flow), s)
+		return callText("calls "+mdCode(s.Flow), f, s)
 	case plan.StepLink:
-		return callText("goes over to "+mdCode(s.Flow), s)
+		return callText("goes over to "+mdCode(s.Flow), f, s)
 	case plan.StepGenerate:
-		return "a model fills " + mdCode(s.Slot) + ": " + said
+		return "a model fills " + mdCode(f.SlotKey(s.Slot)) + ": " + said
 	case plan.StepHandoff:
 		return "passes on to " + mdCode(s.Queue) + ": " + said
 	case plan.StepBranch:
@@ -141,13 +147,13 @@ func stepWork(s *plan.FlowStep) markdown {
 	return said
 }
 
-func callText(what markdown, s *plan.FlowStep) markdown {
-	if in := bindTexts(s.Inputs); len(in) > 0 {
+func callText(what markdown, f *plan.Flow, s *plan.FlowStep) markdown {
+	if in := bindTexts(f, s.Inputs); len(in) > 0 {
 		what += " with " + markdown(strings.Join(in, ", "))
 	}
 	var out []string
 	for _, b := range s.Outputs {
-		out = append(out, string(mdCode(b.Slot)+" from "+mdCode(b.Name)))
+		out = append(out, string(mdCode(f.SlotKey(b.Slot))+" from "+mdCode(b.Name)))
 	}
 	if len(out) > 0 {
 		what += "; fills " + markdown(strings.Join(out, ", "))
@@ -155,12 +161,12 @@ func callText(what markdown, s *plan.FlowStep) markdown {
 	return what
 }
 
-func bindTexts(list []plan.Bind) []string {
+func bindTexts(f *plan.Flow, list []runtime.Bind) []string {
 	var out []string
 	for _, b := range list {
-		value := mdText(firstText(b.Text))
+		value := mdText(firstText(f, b.Text))
 		if b.Value != nil {
-			value = exprCode(b.Value)
+			value = exprCode(f, b.Value)
 		}
 		out = append(out, string(mdCode(b.Name)+" = "+value))
 	}
@@ -194,16 +200,17 @@ func mdTarget(to string) markdown {
 }
 
 // endWords are the ends of a flow for a reader.
-var endWords = map[string]string{plan.TargetEnd: "end", plan.TargetCancel: "cancelled", plan.TargetError: "failed"}
+var endWords = map[string]string{plan.TargetEnd: "end", plan.TargetCancel: "cancelled",
+	plan.TargetError: "failed"}
 
 // firstText is the first variation in the first language, as the spec writes it.
-func firstText(w plan.Words) string {
+func firstText(f *plan.Flow, w runtime.Texts) string {
 	if len(w) == 0 || len(w[0].Variants) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	for _, p := range w[0].Variants[0] {
-		switch name := p.Slot + p.Var; {
+		switch name := f.SlotKey(p.Slot) + p.Var; {
 		case name == "":
 			b.WriteString(p.Text)
 		case p.Decimals > 0:
@@ -215,44 +222,44 @@ func firstText(w plan.Words) string {
 	return b.String()
 }
 
-func exprCode(e *plan.Expr) markdown {
+func exprCode(f *plan.Flow, e *runtime.Expr) markdown {
 	if e == nil {
 		return mdNone
 	}
-	return mdCode(exprText(*e))
+	return mdCode(exprText(f, *e))
 }
 
 // binding is how tightly the operators of expressions hold, loosest first.
-var binding = map[string]int{"or": 1, "and": 2, "not": 3}
+var binding = map[runtime.ExprOp]int{runtime.OpOr: 1, runtime.OpAnd: 2, runtime.OpNot: 3}
 
 // exprText writes an expression as the spec does, with brackets where they are needed.
-func exprText(e plan.Expr) string {
-	switch e.Op {
-	case "value":
+func exprText(f *plan.Flow, e runtime.Expr) string {
+	switch e.Op { //nolint:exhaustive // the others have arguments
+	case runtime.OpValue:
 		return e.Value
-	case "slot":
-		return e.Slot
-	case "filled":
-		return "filled(" + e.Slot + ")"
+	case runtime.OpSlot:
+		return f.SlotKey(e.Slot)
+	case runtime.OpFilled:
+		return "filled(" + f.SlotKey(e.Slot) + ")"
 	}
 	own := holds(e)
 	var parts []string
 	for _, a := range e.Args {
-		text := exprText(a)
+		text := exprText(f, a)
 		if holds(a) < own || holds(a) == own && own == comparison {
 			text = "(" + text + ")"
 		}
 		parts = append(parts, text)
 	}
-	if e.Op == "not" {
+	if e.Op == runtime.OpNot {
 		return "not " + strings.Join(parts, "")
 	}
-	return strings.Join(parts, " "+e.Op+" ")
+	return strings.Join(parts, " "+plan.OpWord(e.Op)+" ")
 }
 
 const comparison, primary = 4, 5
 
-func holds(e plan.Expr) int {
+func holds(e runtime.Expr) int {
 	switch n := binding[e.Op]; {
 	case n > 0:
 		return n

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 )
 
 // way is one way on from a step. why is empty where nothing else can happen.
@@ -23,15 +24,15 @@ const (
 // stepWays is every way on from a step, the usual ones first.
 func stepWays(f *plan.Flow, s *plan.FlowStep) []way {
 	var out []way
-	add := func(why, to string, how wayKind) {
-		if to != "" {
-			out = append(out, way{why, to, how})
+	add := func(why string, to runtime.Target, how wayKind) {
+		if to != runtime.NoTarget {
+			out = append(out, way{why, f.TargetName(to), how})
 		}
 	}
 	switch s.Kind {
 	case plan.StepBranch:
 		for _, a := range s.Arms {
-			add(exprText(a.If), a.To, decided)
+			add(exprText(f, a.If), a.To, decided)
 		}
 		add("else", s.Else, usual)
 	case plan.StepWhile:
@@ -60,14 +61,17 @@ func stepWays(f *plan.Flow, s *plan.FlowStep) []way {
 
 // brackets are the shapes of steps in the chart.
 var brackets = map[string][2]string{
-	plan.StepCollect: {"[/", "/]"}, plan.StepConfirm: {"{", "}"}, plan.StepBranch: {"{", "}"}, plan.StepWhile: {"{{", "}}"},
-	plan.StepAction: {"[[", "]]"}, plan.StepGenerate: {"[[", "]]"}, plan.StepCall: {"([", "])"}, plan.StepLink: {"([", "])"},
+	plan.StepCollect: {"[/", "/]"}, plan.StepConfirm: {"{", "}"}, plan.StepBranch: {"{", "}"},
+	plan.StepWhile:  {"{{", "}}"},
+	plan.StepAction: {"[[", "]]"}, plan.StepGenerate: {"[[", "]]"}, plan.StepCall: {"([", "])"},
+	plan.StepLink: {"([", "])"},
 }
 
 // startID is the id of where a flow begins.
 const startID = "t_start"
 
-// newFlowGraph draws one flow. A step's id in the chart is its own after "s_": a bare one could be one of mermaid's own words.
+// newFlowGraph draws one flow. A step's id in the chart is its own after "s_": a bare one could be
+// one of mermaid's own words.
 func newFlowGraph(f *plan.Flow) *docGraph {
 	g := &docGraph{Nodes: []docGraphNode{{startID, "((", "))", "start"}}}
 	for i := range f.Steps {
@@ -76,7 +80,9 @@ func newFlowGraph(f *plan.Flow) *docGraph {
 		if !known {
 			shape = [2]string{"[", "]"}
 		}
-		g.Nodes = append(g.Nodes, docGraphNode{"s_" + s.ID, shape[0], shape[1], mermaidText(s.ID + ": " + s.Kind + subject(s))})
+		g.Nodes = append(g.Nodes,
+			docGraphNode{"s_" + s.ID, shape[0], shape[1],
+				mermaidText(s.ID + ": " + s.Kind + subject(f, s))})
 	}
 	ends := map[string]bool{}
 	if len(f.Steps) > 0 {
@@ -100,15 +106,16 @@ func newFlowGraph(f *plan.Flow) *docGraph {
 	}
 	for _, end := range []string{plan.TargetEnd, plan.TargetCancel, plan.TargetError} {
 		if ends[end] {
-			g.Nodes = append(g.Nodes, docGraphNode{"t_" + end, "((", "))", mermaidText(endWords[end])})
+			g.Nodes = append(g.Nodes,
+				docGraphNode{"t_" + end, "((", "))", mermaidText(endWords[end])})
 		}
 	}
 	return g
 }
 
 // subject is what a step is about, for its label.
-func subject(s *plan.FlowStep) string {
-	if what := cmp.Or(s.Action, s.Flow, s.Slot, s.Queue); what != "" {
+func subject(f *plan.Flow, s *plan.FlowStep) string {
+	if what := cmp.Or(s.Action, s.Flow, f.SlotKey(s.Slot), s.Queue); what != "" {
 		return " " + what
 	}
 	return ""

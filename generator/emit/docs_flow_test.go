@@ -12,6 +12,7 @@ import (
 
 	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/runtime"
 )
 
 func flowsDoc(t *testing.T) string {
@@ -26,7 +27,8 @@ func flowsDoc(t *testing.T) string {
 	return string(doc)
 }
 
-// TestFlowChart: every step stands in the chart once, and every line leads from a step to a step or an end that stands there.
+// TestFlowChart: every step stands in the chart once, and every line leads from a step to a step or
+// an end that stands there.
 func TestFlowChart(t *testing.T) {
 	t.Parallel()
 	doc := flowsDoc(t)
@@ -50,9 +52,11 @@ func TestFlowChart(t *testing.T) {
 		assert.Equal(t, there, reached, "nothing stands alone")
 	}
 	_, body, _ := strings.Cut(doc, "\n") // the mark of generated text is a comment with an arrow
-	assert.Equal(t, strings.Count(body, "-->")+strings.Count(body, "-.->"), lines, "each line was looked at")
+	assert.Equal(t, strings.Count(body, "-->")+strings.Count(body, "-.->"), lines,
+		"each line was looked at")
 	for _, want := range []string{
-		"| `pages` | while | while `more == true`, at most 50 times | again: `fetch`; done: `tips` |",
+		"| `pages` | while | while `more == true`, at most 50 times | again: `fetch`; done: " +
+			"`tips` |",
 		"| `human` | handoff | passes on to `fraud`: I pass you on. | - |",
 		"| `greet` | by other flows only | - | - | Says hello. |",
 		"# Flows of package `bank`",
@@ -65,19 +69,28 @@ func TestFlowChart(t *testing.T) {
 // TestExprText writes expressions as the spec does: what is read back means the same.
 func TestExprText(t *testing.T) {
 	t.Parallel()
-	slot := func(name string) plan.Expr { return plan.Expr{Op: "slot", Slot: name} }
-	op := func(op string, args ...plan.Expr) plan.Expr { return plan.Expr{Op: op, Args: args} }
-	one := plan.Expr{Op: "value", Value: "1"}
-	for want, e := range map[string]plan.Expr{
-		"a or b and not c":       op("or", slot("a"), op("and", slot("b"), op("not", slot("c")))),
-		"(a or b) and c":         op("and", op("or", slot("a"), slot("b")), slot("c")),
-		"not (a and b)":          op("not", op("and", slot("a"), slot("b"))),
-		"not a == 1":             op("not", op("==", slot("a"), one)),
-		"(not a) == b":           op("==", op("not", slot("a")), slot("b")),
-		"(a == b) == c":          op("==", op("==", slot("a"), slot("b")), slot("c")),
-		"filled(a) and 1 in b":   op("and", plan.Expr{Op: "filled", Slot: "a"}, op("in", one, slot("b"))),
-		"a or b or (c or a) > 1": op("or", slot("a"), slot("b"), op(">", op("or", slot("c"), slot("a")), one)),
+	flow := &plan.Flow{Slots: []plan.FlowSlot{{Field: plan.Field{Key: "a"}},
+		{Field: plan.Field{Key: "b"}}, {Field: plan.Field{Key: "c"}}}}
+	slot := func(name string) runtime.Expr {
+		return runtime.Expr{Op: runtime.OpSlot, Slot: int(name[0]-'a') + 1}
+	}
+	op := func(op runtime.ExprOp, args ...runtime.Expr) runtime.Expr {
+		return runtime.Expr{Op: op, Args: args}
+	}
+	one := runtime.Expr{Op: runtime.OpValue, Value: "1"}
+	for want, e := range map[string]runtime.Expr{
+		"a or b and not c": op(runtime.OpOr, slot("a"),
+			op(runtime.OpAnd, slot("b"), op(runtime.OpNot, slot("c")))),
+		"(a or b) and c": op(runtime.OpAnd, op(runtime.OpOr, slot("a"), slot("b")), slot("c")),
+		"not (a and b)":  op(runtime.OpNot, op(runtime.OpAnd, slot("a"), slot("b"))),
+		"not a == 1":     op(runtime.OpNot, op(runtime.OpEq, slot("a"), one)),
+		"(not a) == b":   op(runtime.OpEq, op(runtime.OpNot, slot("a")), slot("b")),
+		"(a == b) == c":  op(runtime.OpEq, op(runtime.OpEq, slot("a"), slot("b")), slot("c")),
+		"filled(a) and 1 in b": op(runtime.OpAnd, runtime.Expr{Op: runtime.OpFilled, Slot: 1},
+			op(runtime.OpIn, one, slot("b"))),
+		"a or b or (c or a) > 1": op(runtime.OpOr, slot("a"), slot("b"),
+			op(runtime.OpGt, op(runtime.OpOr, slot("c"), slot("a")), one)),
 	} {
-		assert.Equal(t, want, exprText(e))
+		assert.Equal(t, want, exprText(flow, e))
 	}
 }

@@ -2,95 +2,29 @@ package emit
 
 import "github.com/routegen/routegen/generator/plan"
 
-// moveKind says how one node leads to another; its text is the mark in the matrix.
-type moveKind string
-
-const (
-	byBranch    moveKind = "x"
-	byDecision  moveKind = "c"
-	byDispatch  moveKind = "d"
-	byResults   moveKind = "r"
-	byInterrupt moveKind = "i"
-)
-
-// move is one way from a node to another, or to the end of the frame when to is empty.
-type move struct {
-	from, to string
-	how      moveKind
-	name     string // of the branch, the decision or the list that is handed out
+// marks are the kinds of moves in the matrix, in the order of its legend.
+var marks = []struct {
+	how  plan.MoveKind
+	mark string
+}{
+	{plan.ByBranch, "x"}, {plan.ByDecision, "c"}, {plan.ByDispatch, "d"}, {plan.ByResults, "r"},
+	{plan.ByInterrupt, "i"},
 }
 
-func (mv move) text() markdown {
-	switch mv.how {
-	case byDecision:
-		return "decision " + mdCode(mv.name)
-	case byDispatch:
-		return "each of " + mdCode(mv.name)
-	case byResults:
-		return "results in branch " + mdCode(mv.name)
-	case byInterrupt:
+// moveText says how a move is made.
+func moveText(m plan.Move) markdown {
+	switch m.How {
+	case plan.ByDecision:
+		return "decision " + mdCode(m.Name)
+	case plan.ByDispatch:
+		return "each of " + mdCode(m.Name)
+	case plan.ByResults:
+		return "results in branch " + mdCode(m.Name)
+	case plan.ByInterrupt:
 		return "back from an interrupt"
-	case byBranch:
+	case plan.ByBranch:
 	}
-	return "branch " + mdCode(mv.name)
-}
-
-// moves is every way through the workflow, in the order of the nodes and their branches.
-type moves struct {
-	all       []move
-	routeNode map[string]string // from a route's constant to its node
-	branches  map[string][]plan.Branch
-}
-
-func newMoves(p *plan.Plan) *moves {
-	m := &moves{routeNode: map[string]string{}, branches: map[string][]plan.Branch{}}
-	for _, r := range p.Routes {
-		m.routeNode[r.Const] = r.Node
-	}
-	for _, r := range p.Routings {
-		m.branches[r.Name] = r.Branches
-	}
-	for i := range p.Nodes {
-		m.addNode(&p.Nodes[i])
-	}
-	return m
-}
-
-func (m *moves) addNode(n *plan.Node) {
-	if n.Routing != "" {
-		for _, b := range m.branches[n.Routing] {
-			switch b.Kind {
-			case plan.ToNode:
-				m.all = append(m.all, move{n.Key, b.To, byBranch, b.JSON})
-			case plan.ToResume:
-				m.all = append(m.all, move{n.Key, b.To, byResults, b.JSON})
-			case plan.ToEnd:
-				m.all = append(m.all, move{n.Key, "", byBranch, b.JSON})
-			case plan.ToCollect, plan.ToInterrupt: // the decisions and the way back follow
-			}
-		}
-	}
-	if n.Collect != nil {
-		for _, arm := range n.Collect.Arms {
-			m.all = append(m.all, move{n.Key, m.armTarget(n, arm), byDecision, arm.Decision})
-		}
-	}
-	if n.Dispatch != nil {
-		m.all = append(m.all, move{n.Key, n.Dispatch.To, byDispatch, n.Dispatch.Each})
-	}
-	if back := m.routeNode[n.Origin]; n.Interrupt != "" && back != "" {
-		m.all = append(m.all, move{n.Key, back, byInterrupt, ""})
-	}
-}
-
-// armTarget returns the node a decision leads to, or "" for the end of the frame.
-func (m *moves) armTarget(n *plan.Node, arm plan.Arm) string {
-	for _, b := range m.branches[n.Routing] {
-		if b.Key == arm.To {
-			return b.To
-		}
-	}
-	return ""
+	return "branch " + mdCode(m.Name)
 }
 
 // docGraph is a mermaid flowchart.
@@ -110,16 +44,18 @@ type docGraphEdge struct {
 	Arrow    string
 }
 
-// The ids that are no node. A node's id is its key after "n_": a bare key could be one of mermaid's own words.
+// The ids that are no node. A node's id is its key after "n_": a bare key could be one of mermaid's
+// own words.
 const (
 	endID     = "t_end"
 	handlerID = "t_interrupts"
 )
 
-func newDocGraph(p *plan.Plan, m *moves) *docGraph {
+func newDocGraph(p *plan.Plan, moves []plan.Move) *docGraph {
 	g := &docGraph{}
 	for _, n := range p.Nodes {
-		node := docGraphNode{ID: "n_" + n.Key, Open: "[", Close: "]", Label: mermaidText(n.DisplayName)}
+		node := docGraphNode{ID: "n_" + n.Key, Open: "[", Close: "]",
+			Label: mermaidText(n.DisplayName)}
 		switch {
 		case n.Entry:
 			node.Open, node.Close = "([", "])"
@@ -132,7 +68,7 @@ func newDocGraph(p *plan.Plan, m *moves) *docGraph {
 	}
 	seen := map[docGraphEdge]bool{}
 	reached := map[string]bool{}
-	for _, mv := range m.all {
+	for _, mv := range moves {
 		for _, e := range drawn(mv) {
 			if !seen[e] {
 				seen[e], reached[e.To] = true, true
@@ -141,7 +77,8 @@ func newDocGraph(p *plan.Plan, m *moves) *docGraph {
 		}
 	}
 	if reached[handlerID] {
-		g.Nodes = append(g.Nodes, docGraphNode{handlerID, "{{", "}}", mermaidText(p.Interrupt.Handler.DisplayName)})
+		g.Nodes = append(g.Nodes,
+			docGraphNode{handlerID, "{{", "}}", mermaidText(p.Interrupt.Handler.DisplayName)})
 	}
 	if reached[endID] {
 		g.Nodes = append(g.Nodes, docGraphNode{endID, "((", "))", "end"})
@@ -149,22 +86,22 @@ func newDocGraph(p *plan.Plan, m *moves) *docGraph {
 	return g
 }
 
-func drawn(mv move) []docGraphEdge {
-	from, to := "n_"+mv.from, "n_"+mv.to
-	if mv.to == "" {
+func drawn(mv plan.Move) []docGraphEdge {
+	from, to := "n_"+mv.From, "n_"+mv.To
+	if mv.To == "" {
 		to = endID
 	}
-	switch mv.how {
-	case byDecision:
-		return []docGraphEdge{{from, to, `-->|"` + string(mermaidText(mv.name)) + `"|`}}
-	case byDispatch:
+	switch mv.How {
+	case plan.ByDecision:
+		return []docGraphEdge{{from, to, `-->|"` + string(mermaidText(mv.Name)) + `"|`}}
+	case plan.ByDispatch:
 		return []docGraphEdge{{from, to, "==>"}}
-	case byInterrupt:
+	case plan.ByInterrupt:
 		if from == to {
 			return []docGraphEdge{{from, handlerID, "<-.->"}}
 		}
 		return []docGraphEdge{{from, handlerID, "-.->"}}
-	case byBranch, byResults:
+	case plan.ByBranch, plan.ByResults:
 	}
 	return []docGraphEdge{{from, to, "-->"}}
 }

@@ -8,62 +8,85 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 )
 
 // The flag is named apart from other tests' flags of this package.
 var updateDocs = flag.Bool("update-docs", false, "write testdata/ROUTES.md")
 
-// docsPlan is a small plan with every kind of row: branches, a dispatch, its results, a decision, an end, a leaf.
+// docsPlan is a small plan with every kind of row: branches, a dispatch, its results, a decision,
+// an end, a leaf.
 func docsPlan() *plan.Plan {
 	hidden := plan.Field{JSON: "contextId", Common: true, Hidden: true}
 	reason := plan.Field{JSON: "reason", Common: true}
-	back := plan.Branch{Key: "back", JSON: "back", Type: "LeadRequest", Kind: plan.ToNode, To: "lead"}
-	done := plan.Branch{Key: "done", JSON: "done", Type: "Report", Kind: plan.ToEnd}
-	interrupt := plan.Branch{Key: "interruptRequest", JSON: "interruptRequest", Kind: plan.ToInterrupt}
+	branch := func(key, typ string, kind runtime.BranchKind, node string) plan.Branch {
+		return plan.Branch{BranchRow: runtime.BranchRow{Name: key, Type: typ, Kind: kind}, Key: key,
+			Node: node}
+	}
+	routing := func(name, node string, branches ...plan.Branch) plan.Routing {
+		return plan.Routing{RoutingRow: runtime.RoutingRow{Name: name}, Node: node,
+			Branches: branches}
+	}
+	back := branch("back", "LeadRequest", runtime.ToNode, "lead")
+	done := branch("done", "Report", runtime.ToEnd, "")
+	interrupt := branch("interruptRequest", "", runtime.ToInterrupt, "")
 	p := &plan.Plan{
 		Source: "routes.yaml", Package: "routes",
 		Records: []plan.Record{
-			{Name: "LeadInterrupt", Role: plan.RoleInterrupt, Fields: []plan.Field{hidden, reason, {JSON: "phase"}, {JSON: "goal"}}},
+			{Name: "LeadInterrupt", Role: plan.RoleInterrupt,
+				Fields: []plan.Field{hidden, reason, {JSON: "phase"}, {JSON: "goal"}}},
 			{Name: "LeafInterrupt", Role: plan.RoleInterrupt, Fields: []plan.Field{hidden, reason}},
 		},
 		Nodes: []plan.Node{
-			{Key: "lead", AgentType: "LEAD", DisplayName: "Lead", Doc: "Leads.", Entry: true, Request: "LeadRequest",
-				Interrupt: "LeadInterrupt", Routing: "LeadRouting", Origin: "RouteLead"},
-			{Key: "spread", AgentType: "SPREAD", DisplayName: "Spread", Request: "SpreadRequests", Routing: "SpreadRouting",
-				Dispatch: &plan.Dispatch{Each: "requests", To: "leaf", Results: "LeafResults"}},
-			{Key: "leaf", AgentType: "LEAF", DisplayName: "Leaf", Request: "LeafRequest", Interrupt: "LeafInterrupt",
-				Routing: "LeafRouting", Origin: "RouteLead"},
-			{Key: "judge", AgentType: "JUDGE", DisplayName: "Judge", Request: "JudgeRequest", Adapt: "JudgeAsk", Routing: "JudgeRouting",
-				Collect: &plan.Collect{Result: "Verdict", Field: "decision.type", Enum: "Decision", Default: "ADVANCE",
-					Arms:  []plan.Arm{{Decision: "ROUTE_BACK", To: "back"}, {Decision: "ADVANCE", To: "done"}, {Decision: "STOP", To: "end"}},
-					Carry: []plan.Carry{{Field: "goal", From: "summary"}}}},
+			{Node: runtime.Node{Key: "lead", AgentType: "LEAD", DisplayName: "Lead", Entry: true},
+				Doc: "Leads.", Request: "LeadRequest", Interrupt: "LeadInterrupt",
+				Routing: "LeadRouting", Origin: "RouteLead"},
+			{Node: runtime.Node{Key: "spread", AgentType: "SPREAD", DisplayName: "Spread",
+				Dispatch: &runtime.Dispatch{Each: "requests", To: 3, Results: "LeafResults"}},
+				Request: "SpreadRequests", Routing: "SpreadRouting"},
+			{Node: runtime.Node{Key: "leaf", AgentType: "LEAF", DisplayName: "Leaf"},
+				Request: "LeafRequest", Interrupt: "LeafInterrupt", Routing: "LeafRouting",
+				Origin: "RouteLead"},
+			{Node: runtime.Node{Key: "judge", AgentType: "JUDGE", DisplayName: "Judge",
+				Collect: &runtime.Collect{Result: "Verdict", Field: "decision.type",
+					Default: "ADVANCE",
+					Arms: []runtime.Arm{{Decision: "ROUTE_BACK", To: "back"},
+						{Decision: "ADVANCE", To: "done"}, {Decision: "STOP", To: "end"}},
+					Carry: []runtime.Carry{{Field: "goal", From: "summary"}}}},
+				Request: "JudgeRequest", Adapt: "JudgeAsk", Routing: "JudgeRouting",
+				Decides: "Decision"},
 		},
-		Routes: []plan.Route{{Const: "RouteLead", Field: "leadRequest", Tag: "LeadRoute", Node: "lead", Request: "LeadRequest"}},
+		Routes: []plan.Route{{Route: runtime.Route{Field: "leadRequest", Tag: "LeadRoute"},
+			Const: "RouteLead", Node: "lead", Request: "LeadRequest"}},
 		Routings: []plan.Routing{
-			{Name: "InterruptRouting", Branches: []plan.Branch{back}},
-			{Name: "LeadRouting", Node: "lead", Branches: []plan.Branch{interrupt,
-				{Key: "spreadRequests", JSON: "spreadRequests", Kind: plan.ToNode, To: "spread"}}},
-			{Name: "SpreadRouting", Node: "spread", Branches: []plan.Branch{
-				{Key: "judgeRequest", JSON: "judgeRequest", Kind: plan.ToNode, To: "judge"}}},
-			{Name: "LeafRouting", Node: "leaf", Branches: []plan.Branch{interrupt,
-				{Key: "leafResults", JSON: "leafResults", Kind: plan.ToResume, To: "spread"}}},
-			{Name: "JudgeRouting", Node: "judge", Branches: []plan.Branch{back, done,
-				{Key: "verdict", JSON: "verdict", Kind: plan.ToCollect}}},
+			routing("InterruptRouting", "", back),
+			routing("LeadRouting", "lead", interrupt,
+				branch("spreadRequests", "", runtime.ToNode, "spread")),
+			routing("SpreadRouting", "spread", branch("judgeRequest", "", runtime.ToNode, "judge")),
+			routing("LeafRouting", "leaf", interrupt,
+				branch("leafResults", "", runtime.ToResume, "spread")),
+			routing("JudgeRouting", "judge", back, done,
+				branch("verdict", "", runtime.ToCollect, "")),
 		},
 		Interrupt: plan.Interrupts{
-			Handler: plan.Handler{Name: "handle", DisplayName: "Interrupt Handler"},
+			Handler: runtime.Handler{Name: "handle", DisplayName: "Interrupt Handler"},
 			Kinds: []plan.InterruptKind{
-				{Key: "user_escape", Clash: "supersede", Doc: "A person stopped the run."},
-				{Key: "agent_question", Clash: "queue", RouteTo: true,
-					Deadline: &plan.Deadline{After: "24h", Then: "default", Answer: `{"approved":false}`, Reminder: "1h"},
-					Auto:     &plan.Auto{Answer: "true", When: []string{"PAUSE"}}},
-				{Key: "system_error", Clash: "queue", Choices: []string{"retry", "abort"},
-					Retry: &plan.Retry{Attempts: 3, Backoff: "exponential", First: "1s", Max: "1m"}},
+				{Kind: runtime.Kind{Name: "user_escape", Clash: "supersede"},
+					Doc: "A person stopped the run."},
+				{Kind: runtime.Kind{Name: "agent_question", Clash: "queue", RouteTo: true,
+					Deadline: &runtime.Deadline{After: 24 * time.Hour, Then: "default",
+						Answer: `{"approved":false}`, Reminder: time.Hour},
+					AutoAnswer: "true", AutoWhen: []string{"PAUSE"}}},
+				{Kind: runtime.Kind{Name: "system_error", Clash: "queue",
+					Choices: []string{"retry", "abort"},
+					Retry: &runtime.Retry{Attempts: 3, Backoff: "exponential", First: time.Second,
+						Max: time.Minute}}},
 			},
 		},
 	}
@@ -100,10 +123,12 @@ func ring(n int) *plan.Plan {
 	p := &plan.Plan{Source: "routes.yaml", Package: "routes"}
 	for i := range n {
 		key, routing := fmt.Sprintf("node%d", i), fmt.Sprintf("Node%dRouting", i)
-		p.Nodes = append(p.Nodes, plan.Node{Key: key, DisplayName: key, Routing: routing})
-		p.Routings = append(p.Routings, plan.Routing{Name: routing, Branches: []plan.Branch{
-			{Key: "next", JSON: "next", Kind: plan.ToNode, To: fmt.Sprintf("node%d", (i+1)%n)},
-		}})
+		p.Nodes = append(p.Nodes, plan.Node{
+			Node: runtime.Node{Key: key, DisplayName: key}, Routing: routing})
+		p.Routings = append(p.Routings, plan.Routing{
+			RoutingRow: runtime.RoutingRow{Name: routing}, Branches: []plan.Branch{{
+				BranchRow: runtime.BranchRow{Name: "next", Kind: runtime.ToNode},
+				Key:       "next", Node: fmt.Sprintf("node%d", (i+1)%n)}}})
 	}
 	p.Index()
 	return p
@@ -112,8 +137,10 @@ func ring(n int) *plan.Plan {
 func TestGraphAndMatrixEndAtSixtyNodes(t *testing.T) {
 	t.Parallel()
 	tests := map[int]struct{ has, hasNot []string }{
-		60: {[]string{"## Graph", "## Who can go where", "n_node59 --> n_node0"}, []string{"## Edges"}},
-		61: {[]string{"## Edges", "- `node60` to `node0`: branch `next`\n"}, []string{"## Graph", "## Who can go where", "mermaid"}},
+		60: {[]string{"## Graph", "## Who can go where", "n_node59 --> n_node0"},
+			[]string{"## Edges"}},
+		61: {[]string{"## Edges", "- `node60` to `node0`: branch `next`\n"},
+			[]string{"## Graph", "## Who can go where", "mermaid"}},
 	}
 	for n, tt := range tests {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -148,14 +175,16 @@ func TestTextOfASpecIsNeverMarkup(t *testing.T) {
 	p.Nodes[3].DisplayName = evil
 	p.Interrupt.Handler.DisplayName = evil
 	p.Interrupt.Kinds[0].Doc = evil
-	p.Interrupt.Kinds[1].Auto.Answer = evil
+	p.Interrupt.Kinds[1].AutoAnswer = evil
 	doc, err := routesDoc(p)
 	require.NoError(t, err)
 	plain, err := routesDoc(docsPlan())
 	require.NoError(t, err)
 
-	assert.Equal(t, strings.Count(string(plain), "\n"), strings.Count(string(doc), "\n"), "a text ends its line")
-	assert.Equal(t, strings.Count(string(plain), "```"), strings.Count(string(doc), "```"), "a text opens a fence")
+	assert.Equal(t, strings.Count(string(plain), "\n"), strings.Count(string(doc), "\n"),
+		"a text ends its line")
+	assert.Equal(t, strings.Count(string(plain), "```"), strings.Count(string(doc), "```"),
+		"a text opens a fence")
 	assert.NotContains(t, string(doc), "<script")
 	assert.NotContains(t, string(doc), "[l](u)")
 	for i, line := range strings.Split(string(doc), "\n") {

@@ -1,8 +1,9 @@
-// Package emit turns a plan into files in memory: Go by jennifer, schemas from invopop/jsonschema values, prose by
-// text/template. It decides nothing that a reviewer could see: names, orders and tables come decided from the plan.
+// Package emit turns a plan into files in memory: Go by jennifer, schemas from invopop/jsonschema
+// values, prose by text/template. It decides nothing that a reviewer could see: names, orders and
+// tables come decided from the plan.
 //
-// Every Go file is checked after rendering: it parses, it holds exactly the declarations and directives that were asked
-// for, and nothing else, so no text of a spec can become code.
+// Every Go declaration is checked after rendering: it parses, it is one declaration, and it holds
+// no directive but the two that generated code has, so no text of a spec can become code.
 package emit
 
 import (
@@ -13,14 +14,19 @@ import (
 	"github.com/routegen/routegen/generator/plan"
 )
 
-// Files renders the whole output of a plan. Keys are slash-separated paths relative to the spec's folder. The plan must
-// come from a spec without errors. The same plan gives the same bytes. An error is a defect of the generator: its text
-// names the file and holds the source that could not be parsed.
+// Files renders the whole output of a plan. Keys are slash-separated paths relative to the spec's
+// folder. The plan must come from a spec without errors. The same plan gives the same bytes. An
+// error is a defect of the generator: its text names the file and holds the source that could not
+// be parsed.
 func Files(p *plan.Plan) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	if p.HasWorkflow() {
-		if err := schemaText(p, files); err != nil {
-			return nil, err
+		schemas, err := schemaFiles(p, shownRecords(p))
+		if err != nil {
+			return nil, fmt.Errorf("schemas: %w", err)
+		}
+		for name, text := range schemas {
+			files[path.Join(p.Out, name)] = text
 		}
 	}
 	if err := goFiles(p, files); err != nil {
@@ -34,8 +40,8 @@ func Files(p *plan.Plan) (map[string][]byte, error) {
 	return files, nil
 }
 
-// goFiles renders the sections, two at a time: formatting is most of the work, and each more would hold one more file's
-// pieces in memory.
+// goFiles renders the sections, two at a time: formatting is most of the work, and each more would
+// hold one more file's pieces in memory.
 func goFiles(p *plan.Plan, files map[string][]byte) error {
 	sections := sectionsOf(p)
 	made := make([]*goFile, len(sections))
@@ -59,35 +65,13 @@ func goFiles(p *plan.Plan, files map[string][]byte) error {
 	return nil
 }
 
-// schemaText renders what is made of definitions. They are a third of the output, so they are let go of before the rest
-// is rendered.
-func schemaText(p *plan.Plan, files map[string][]byte) error {
-	defs, findings := buildDefinitions(p)
-	for _, f := range findings {
-		if f.Rule != ruleNoStrictForm {
-			return fmt.Errorf("schemas: %s", f.Message)
-		}
-	}
-	g := newGoFile(p, "schemas_gen.go")
-	emitSchemas(g, defs)
-	g.finish()
-	if err := g.into(files); err != nil {
-		return err
-	}
-	schemas, err := schemaFiles(p, defs)
-	for name, text := range schemas {
-		files[path.Join(p.Out, name)] = text
-	}
-	return err
-}
-
 // section is one Go file and the function that fills it.
 type section struct {
 	name string
 	emit func(*goFile)
 }
 
-// sectionsOf are the Go files of a plan, but for the schemas. What a spec has none of leaves no file behind.
+// sectionsOf are the Go files of a plan. What a spec has none of leaves no file behind.
 func sectionsOf(p *plan.Plan) []section {
 	out := []section{{"shapes_gen.go", emitShapes}}
 	if p.HasWorkflow() {
@@ -107,10 +91,9 @@ var workflowSections = []section{
 	{"interrupts_gen.go", emitInterrupts},
 	{"routings_gen.go", emitRoutings},
 	{"routes_gen.go", emitRoutes},
+	{"schemas_gen.go", emitSchemas},
 	{"switches_gen.go", emitSwitches},
 	{"handlers_gen.go", emitHandlers},
-	{"display_gen.go", emitDisplay},
-	{"prompts_gen.go", emitPrompts},
 }
 
 var talkSections = []section{

@@ -2,7 +2,7 @@ package emit
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -21,51 +21,44 @@ import (
 // runtimePath is the one package outside the standard library that generated code imports.
 const runtimePath = "github.com/routegen/routegen/runtime"
 
-// pieceSize is how many rendered bytes are formatted at a time. go/format holds a syntax tree of about fifteen times
-// the source: in pieces, the memory needed depends on the largest declaration and not on the spec.
-const pieceSize = 64 << 10
-
 // goFile is one Go file being written, declaration by declaration.
 type goFile struct {
 	p    *plan.Plan
 	name string
 
-	comments  []string // the package comment, one line each
-	piece     *jen.File
-	size      int
-	body      [][]byte // formatted pieces
-	imports   []imported
-	declared  []string // what was asked for
-	found     []string // what the parser saw
-	wanted    []string // directives asked for
-	directive []string // directives seen
-	text      []byte
-	err       error
+	formerly map[string][]string // earlier names that follow from those of nodes
+
+	comments []string          // the package comment, one line each
+	aliases  map[string]string // of the packages that records are bound to, by path
+	body     [][]byte          // formatted declarations
+	imports  []imported
+	text     []byte
+	err      error
 }
 
 func newGoFile(p *plan.Plan, name string) *goFile {
-	g := &goFile{p: p, name: name}
-	g.open()
-	return g
-}
-
-func (g *goFile) open() {
-	g.piece = jen.NewFilePathName("routegen.invalid/output", g.p.Package)
-	g.piece.ImportName(runtimePath, "runtime")
-	for _, r := range g.p.Records {
+	g := &goFile{p: p, name: name, aliases: map[string]string{}, formerly: plan.Formerly(p)}
+	for _, r := range p.Records {
 		if at := strings.LastIndex(r.GoType, "."); at >= 0 {
-			g.piece.ImportAlias(r.GoType[:at], aliasOf(r.GoType[:at]))
+			g.aliases[r.GoType[:at]] = aliasOf(r.GoType[:at])
 		}
 	}
-	g.piece.NoFormat = true
-	g.size = 0
+	return g
 }
 
 // imported is one line of the import block; name is "" where the package has its own.
 type imported struct{ name, path string }
 
-// aliasOf names a package of the user's by its whole path, so that two of one name go together, and a new one never
-// renames another.
+// group is 0 for the standard library and 1 for the rest, as goimports has it.
+func (i imported) group() int {
+	if first, _, _ := strings.Cut(i.path, "/"); strings.Contains(first, ".") {
+		return 1
+	}
+	return 0
+}
+
+// aliasOf names a package of the user's by its whole path, so that two of one name go together, and
+// a new one never renames another.
 func aliasOf(path string) string {
 	return "of_" + strings.Map(func(r rune) rune {
 		if r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a' {
@@ -75,30 +68,46 @@ func aliasOf(path string) string {
 	}, path)
 }
 
-// decl adds one top-level declaration that introduces the given names. A method is named "Type.Method".
-func (g *goFile) decl(weight int, names []string, code ...jen.Code) {
-	g.declared = append(g.declared, names...)
-	g.piece.Add(code...)
-	g.piece.Line()
-	g.size += weight
-	if g.size >= pieceSize {
-		g.flush()
+// decl renders, parses, checks and formats one top-level declaration. go/format holds a syntax tree
+// of about fifteen times the source: one declaration at a time, the memory needed depends on the
+// largest one and not on the spec.
+func (g *goFile) decl(code ...jen.Code) {
+	g.format(1, code...)
+}
+
+// group is decl for functions without comments that belong together: no blank line parts them.
+func (g *goFile) group(functions ...jen.Code) {
+	if len(functions) > 0 {
+		g.format(len(functions), functions...)
 	}
 }
 
-// flush renders, parses, checks and formats what was added since the last flush.
-func (g *goFile) flush() {
-	if g.size == 0 || g.err != nil {
+// format renders code that must be count declarations.
+func (g *goFile) format(count int, code ...jen.Code) {
+	if g.err != nil {
 		return
 	}
-	var raw bytes.Buffer
-	if err := g.piece.Render(&raw); err != nil {
+	piece := jen.NewFilePathName("routegen.invalid/output", g.p.Package)
+	piece.ImportName(runtimePath, "runtime")
+	for path, alias := range g.aliases {
+		piece.ImportAlias(path, alias)
+	}
+	piece.NoFormat = true
+	piece.Add(code...)
+	var raw, pretty bytes.Buffer
+	if err := piece.Render(&raw); err != nil {
 		g.err = fmt.Errorf("render: %w", err)
 		return
 	}
-	g.open()
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, g.name, raw.Bytes(), parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, g.name, raw.Bytes(),
+		parser.ParseComments|parser.SkipObjectResolution)
+	if err == nil {
+		err = checkDeclarations(file, count)
+	}
+	if err == nil {
+		err = format.Node(&pretty, fset, file)
+	}
 	if err != nil {
 		g.err = &BrokenError{File: g.name, Source: raw.Bytes(), Err: err}
 		return
@@ -113,14 +122,46 @@ func (g *goFile) flush() {
 			g.imports = append(g.imports, i)
 		}
 	}
-	g.found = append(g.found, declarations(file)...)
-	g.directive = append(g.directive, directives(file)...)
-	var pretty bytes.Buffer
-	if err := format.Node(&pretty, fset, file); err != nil {
-		g.err = &BrokenError{File: g.name, Source: raw.Bytes(), Err: err}
-		return
-	}
 	g.body = append(g.body, bytes.Clone(withoutHead(pretty.Bytes())))
+}
+
+// The directives that generated code has.
+const (
+	directiveSealed = "//sumtype:decl"
+	directiveEmbed  = "//go:embed schemas/plain.json schemas/openai.json " +
+		"schemas/anthropic.json schemas/gemini.json"
+)
+
+// checkDeclarations refuses a file that does not hold that many declarations beside its imports, or
+// that has a comment that a tool would obey: a text of the spec has become code.
+func checkDeclarations(file *ast.File, want int) error {
+	count := len(file.Decls)
+	for _, d := range file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.IMPORT {
+			count--
+		}
+	}
+	if count != want {
+		return fmt.Errorf("%d declarations were rendered in place of %d", count, want)
+	}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			text := strings.TrimRight(c.Text, " ")
+			if isDirective(text) && text != directiveSealed && text != directiveEmbed {
+				return fmt.Errorf("the comment %q is a directive", c.Text)
+			}
+		}
+	}
+	return nil
+}
+
+// isDirective reports whether a tool would obey a comment: a line comment without a space after the
+// slashes, and the old build and cgo forms.
+func isDirective(comment string) bool {
+	text, isLine := strings.CutPrefix(comment, "//")
+	trimmed := strings.TrimSpace(text)
+	return !isLine || text != "" && text[0] != ' ' && text[0] != '\t' ||
+		strings.HasPrefix(trimmed, "+build") || strings.HasPrefix(trimmed, "#cgo")
 }
 
 // withoutHead cuts the package clause and the import declaration off a formatted file.
@@ -145,12 +186,8 @@ func (g *goFile) into(files map[string][]byte) error {
 	return nil
 }
 
-// finish makes the file's text of its pieces, once they have been held against what was asked for.
+// finish makes the file's text of its declarations.
 func (g *goFile) finish() {
-	g.flush()
-	if g.err == nil {
-		g.err = errors.Join(sameNames("declarations", g.declared, g.found), sameNames("directives", g.wanted, g.directive))
-	}
 	var head []byte
 	if g.err == nil {
 		head, g.err = g.head()
@@ -159,18 +196,24 @@ func (g *goFile) finish() {
 	g.body = nil
 }
 
-// head renders everything above the first declaration. The imports are always a block, one line each, so that a package
-// used for the first time adds a line and changes none.
+// head renders everything above the first declaration. The imports are always a block, one line
+// each, so that a package used for the first time adds a line and changes none.
 func (g *goFile) head() ([]byte, error) {
 	f := jen.NewFilePathName("routegen.invalid/output", g.p.Package)
 	f.HeaderComment(header(g.p))
 	for _, line := range g.comments {
 		f.PackageComment(strings.TrimRight("// "+line, " "))
 	}
-	slices.SortFunc(g.imports, func(a, b imported) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(g.imports, func(a, b imported) int {
+		return cmp.Or(cmp.Compare(a.group(), b.group()), strings.Compare(a.path, b.path))
+	})
 	var rows []jen.Code
-	for _, i := range g.imports {
-		rows = append(rows, jen.Id(i.name).Lit(i.path))
+	for n, i := range g.imports {
+		row := jen.Id(i.name).Lit(i.path)
+		if n > 0 && i.group() != g.imports[n-1].group() {
+			row = jen.Line().Add(row)
+		}
+		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
 		f.Id("import").Custom(jen.Options{Open: "(", Close: ")", Multi: true}, rows...)
@@ -182,8 +225,8 @@ func (g *goFile) head() ([]byte, error) {
 	return append(bytes.TrimRight(raw.Bytes(), "\n"), '\n'), nil
 }
 
-// header is the first line of every Go file: exactly what ast.IsGenerated looks for, and nothing that changes with the
-// tool's version or the day.
+// header is the first line of every Go file: exactly what ast.IsGenerated looks for, and nothing
+// that changes with the tool's version or the day.
 func header(p *plan.Plan) string {
 	return "// Code generated by routegen from " + p.Source + "; DO NOT EDIT."
 }
@@ -202,76 +245,3 @@ func (e *BrokenError) Error() string {
 
 // Unwrap returns the parser's error.
 func (e *BrokenError) Unwrap() error { return e.Err }
-
-// declarations lists the names a file declares at top level, methods as "Type.Method", blank names left out.
-func declarations(file *ast.File) []string {
-	var out []string
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			out = append(out, receiver(d)+d.Name.Name)
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					out = append(out, s.Name.Name)
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						out = append(out, n.Name)
-					}
-				}
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(name string) bool { return name == "_" })
-}
-
-func receiver(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return ""
-	}
-	t := d.Recv.List[0].Type
-	if star, ok := t.(*ast.StarExpr); ok {
-		t = star.X
-	}
-	if id, ok := t.(*ast.Ident); ok {
-		return id.Name + "."
-	}
-	return "?."
-}
-
-// directives lists every comment that a tool would obey: a line comment without a space after the slashes, and the old
-// build and cgo forms.
-func directives(file *ast.File) []string {
-	var out []string
-	for _, group := range file.Comments {
-		for _, c := range group.List {
-			text, line := strings.CutPrefix(c.Text, "//")
-			whole := strings.TrimRight(c.Text, " \t")
-			switch {
-			case !line, text != "" && text[0] != ' ' && text[0] != '\t':
-				out = append(out, whole)
-			case strings.HasPrefix(strings.TrimSpace(text), "+build"), strings.HasPrefix(strings.TrimSpace(text), "#cgo"):
-				out = append(out, whole)
-			}
-		}
-	}
-	return out
-}
-
-func sameNames(what string, want, got []string) error {
-	if slices.Equal(want, got) {
-		return nil
-	}
-	for i := range max(len(want), len(got)) {
-		switch {
-		case i >= len(got):
-			return fmt.Errorf("the %s are not the planned ones: %q is missing", what, want[i])
-		case i >= len(want):
-			return fmt.Errorf("the %s are not the planned ones: %q was not planned", what, got[i])
-		case want[i] != got[i]:
-			return fmt.Errorf("the %s are not the planned ones: found %q where %q was planned", what, got[i], want[i])
-		}
-	}
-	return nil
-}

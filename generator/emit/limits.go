@@ -4,31 +4,35 @@ import (
 	"fmt"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/schema"
 )
 
-// maxLinted is how many branches a routing may have for its schema to be read in full. No provider takes a tenth of that.
+// maxLinted is how many branches a routing may have for its schema to be read in full. No provider
+// takes a tenth of that.
 const maxLinted = 2000
 
-// Limits holds the schema of every whole routing against what each provider takes. What it finds are warnings: a thread that
-// only ever asks for narrowed schemas is not hurt. File is the spec's name in the findings.
-func Limits(p *plan.Plan, file string) []spec.Finding {
+// Limits compares the schema of every whole routing with what each provider accepts. The findings
+// are warnings: a thread that asks only for narrowed schemas is not affected. File is the name of
+// the spec in the findings.
+func Limits(p *plan.Plan, file string) []report.Finding {
 	c := NewComposer(p)
-	var out []spec.Finding
+	var out []report.Finding
 	for _, r := range p.Routings {
-		at := spec.Pos{Line: p.Interrupt.Line, Column: p.Interrupt.Column}
+		at := report.Pos{Line: p.Interrupt.Line, Column: p.Interrupt.Column}
 		if n := p.Node(r.Node); n != nil {
-			at = spec.Pos{Line: n.Line, Column: n.Column}
+			at = report.Pos{Line: n.Line, Column: n.Column}
 		}
 		for _, d := range runtime.Dialects() {
 			if d == runtime.Plain {
 				continue
 			}
 			for _, message := range c.limits(d, r) {
-				out = append(out, spec.Finding{
-					Rule: spec.RuleSchemaLimit, Severity: spec.Warning, File: file, At: spec.Span{Start: at, End: at},
+				out = append(out, report.Finding{
+					Rule: spec.RuleSchemaLimit, Severity: report.Warning, File: file,
+					At:      report.Span{Start: at, End: at},
 					Message: fmt.Sprintf("the %s schema of %s: %s", d, r.Name, message),
 				})
 			}
@@ -37,10 +41,12 @@ func Limits(p *plan.Plan, file string) []spec.Finding {
 	return out
 }
 
-// limits says what a provider has against a routing. A routing that has no form in the dialect is nothing to lint.
+// limits returns the limits of a provider that the schema of a routing exceeds. A routing that has
+// no form in the dialect exceeds none.
 func (c *Composer) limits(d runtime.Dialect, r plan.Routing) []string {
 	if len(r.Branches) > maxLinted {
-		return []string{fmt.Sprintf("%d branches, more than any provider takes: narrow it before you send it", len(r.Branches))}
+		return []string{fmt.Sprintf("%d branches, more than any provider takes: narrow it before "+
+			"you send it", len(r.Branches))}
 	}
 	text := c.Routing(d, r)
 	if text == "" {

@@ -1,107 +1,127 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 )
 
-// record writes one struct with what decodes it: its shape, and a flat switch from JSON name to field.
-func (g *goFile) record(r plan.Record, about string) {
+// record writes one struct and its shape. What belongs to a record beside its fields are its rows:
+// everything else is found by them and by the types of the fields. more are methods beside those
+// that every record has.
+func (g *goFile) record(r plan.Record, about string, more ...jen.Code) {
 	var fields []jen.Code
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		if i > 0 {
-			fields = append(fields, jen.Line())
+		field := jen.Id(f.Go).Add(memberType(*f)).Tag(tag(g.p, f))
+		switch about := fieldDoc(f); {
+		case r.Role == plan.RoleInterrupt && f.Common && i == 0:
+			field = doc("The fields of InterruptCommon.").Add(field)
+		case r.Role == plan.RoleInterrupt && f.Common:
+		case len(*about) > 0:
+			field = about.Add(field)
+		case i > 0: // so that it is not aligned with the field before
+			field = jen.Line().Add(field)
 		}
-		t := goType(f.Type)
-		if f.Pointer {
-			t = jen.Op("*").Add(t)
-		}
-		hidden := ""
-		if f.Hidden {
-			hidden = "Hidden from models."
-		}
-		fields = append(fields, doc(f.Doc, hidden, absentDoc(f), deprecated(f.Deprecated)).Add(jen.Id(f.Go).Add(t).Tag(tag(g.p, f))))
+		fields = append(fields, field)
 	}
-	g.decl(150*len(r.Fields), []string{r.Name}, doc(about, r.Doc), jen.Type().Id(r.Name).Struct(fields...).Line())
+	if n := g.p.Node(r.Node); n != nil && n.Doc == r.Doc { // it stands at the node's constant
+		r.Doc = ""
+	}
+	g.decl(doc(about, r.Doc), jen.Type().Id(r.Name).
+		Struct(fields...).Line())
 	g.binding(r)
 	rows := make([]jen.Code, 0, len(r.Fields))
-	cases := make([]jen.Code, 0, len(r.Fields))
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		rw := new(row).text("Name", f.JSON).flag("Required", f.Required).flag("Hidden", f.Hidden)
-		if !f.Constraints.IsZero() {
-			rw.code("Rule", jen.Op("&").Add(rule(f.Constraints)))
-		}
-		rw.text("Default", absentValue(f))
-		rows = append(rows, rw.values())
-		cases = append(cases, jen.Case(jen.Lit(f.JSON)).Block(decodeField(f.Go, f.Type, f.Pointer)))
+		rows = append(rows, rowWriter{p: g.p}.line(runtime.Field{Name: f.JSON, Required: f.Required,
+			Hidden: f.Hidden, Default: absentValue(f), Was: f.Earlier(),
+			Rule: f.Constraints.Rule()}, nil))
 	}
-	g.codec(r.Name, false, rows, cases)
+	g.shape(plan.ShapeKinds[r.Role], r.Name, slices.Concat(g.formerly[r.Name], r.Was), rows)
+	g.methods(r.Name, jen.Op("&").Id("shape"+r.Name), more...)
 }
 
-// binding asserts that a record and the Go type it is bound to have the same fields: when they drift apart, the build
-// stops at this line.
+// fieldDoc is the comment of a field.
+func fieldDoc(f *plan.Field) *jen.Statement {
+	hidden := ""
+	if f.Hidden {
+		hidden = "Hidden from models."
+	}
+	return doc(f.Doc, hidden, absentDoc(f), deprecated(f.Deprecated))
+}
+
+// binding asserts that a record and the Go type it is bound to have the same fields: when they
+// drift apart, the build stops at this line.
 func (g *goFile) binding(r plan.Record) {
 	at := strings.LastIndex(r.GoType, ".")
 	if at < 0 {
 		return
 	}
 	path, name := r.GoType[:at], r.GoType[at+1:]
-	g.decl(200, nil,
-		doc("This line does not compile when "+r.GoType+" and the field list of "+r.Name+" in "+g.p.Source+" differ in a name, a type or the order."),
+	g.decl(doc("This line does not compile when "+r.GoType+" and the field list of "+r.Name+" in "+
+		g.p.Source+" differ in a name, a type or the order."),
 		jen.Var().Id("_").Op("=").Qual(path, name).Call(jen.Id(r.Name).Values()).Line())
 }
 
-// codec writes the shape of a struct and the three methods that decode it.
-func (g *goFile) codec(name string, union bool, rows, cases []jen.Code) {
-	shape := "shape" + name
-	g.decl(60*len(rows), []string{shape}, jen.Var().Id(shape).Op("=").Add(rt("Shape")).Values(
+// shape writes the shape of a type.
+func (g *goFile) shape(kind, name string, was []string, fields []jen.Code) {
+	values := []jen.Code{
+		jen.Id("Kind").Op(":").Add(rt("Shape" + strings.ToUpper(kind[:1]) + kind[1:])),
 		jen.Id("Name").Op(":").Lit(name),
-		jen.Id("Union").Op(":").Lit(union),
-		jen.Id("Fields").Op(":").Index().Add(rt("Field")).Add(lines(rows)),
-	).Line())
-	g.decl(120, []string{name + ".Shape"},
-		doc("Shape describes the JSON form of v."),
-		jen.Func().Params(jen.Id("v").Op("*").Id(name)).Id("Shape").Params().Op("*").Add(rt("Shape")).Block(
-			jen.Return(jen.Op("&").Id(shape)),
-		).Line())
-	body := []jen.Code{}
-	if len(cases) > 0 {
-		body = append(body, jen.Switch(jen.Id("name")).Block(cases...))
+		jen.Id("Of").Op(":").Add(nilOf(name)),
 	}
-	g.decl(80*len(cases), []string{name + ".DecodeField"},
-		doc("DecodeField decodes one member of v; only a Decoder calls it."),
-		jen.Func().Params(jen.Id("v").Op("*").Id(name)).Id("DecodeField").Params(jen.Id("d").Op("*").Add(rt("Decoder")), jen.Id("name").String()).Block(body...).Line())
-	g.decl(120, []string{name + ".UnmarshalJSON"},
-		doc("UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal."),
-		jen.Func().Params(jen.Id("v").Op("*").Id(name)).Id("UnmarshalJSON").Params(jen.Id("data").Index().Byte()).Error().Block(
-			jen.Return(rt("Unmarshal").Call(jen.Id("data"), jen.Id("v"))),
-		).Line())
+	if len(was) > 0 {
+		values = append(values, jen.Id("Was").Op(":").Index().String().Values(lits(was)...))
+	}
+	if len(fields) > 0 {
+		values = append(values, jen.Id("Fields").Op(":").Index().Add(rt("Field")).
+			Add(lines(fields)))
+	}
+	g.decl(jen.Var().Id("shape" + name).Op("=").Add(rt("Shape")).Values(values...).Line())
 }
 
-// sealed writes a sealed interface: its name method, and the unexported method that nobody else can have.
-func (g *goFile) sealed(iface, nameType, about string, extra ...jen.Code) {
+// nilOf is a nil pointer of a type.
+func nilOf(name string) *jen.Statement {
+	return jen.Parens(jen.Op("*").Id(name)).Parens(jen.Nil())
+}
+
+// methods writes the two methods that every record and union has, and more.
+func (g *goFile) methods(name string, shape jen.Code, more ...jen.Code) {
+	g.group(append([]jen.Code{
+		jen.Func().Params(jen.Op("*").Id(name)).Id("Shape").Params().Op("*").Add(rt("Shape")).
+			Add(inlineBody(jen.Return(shape))).Line(),
+		jen.Func().Params(jen.Id("v").Op("*").Id(name)).Id("UnmarshalJSON").
+			Params(jen.Id("b").Index().Byte()).Error().
+			Add(inlineBody(jen.Return(rt("Unmarshal").Call(jen.Id("b"), jen.Id("v"))))).Line(),
+	}, more...)...)
+}
+
+// sealed writes a sealed interface: a method that tells the node of a member, and the unexported
+// method that no type outside the package can have.
+func (g *goFile) sealed(iface, nodeMethod, nodeDoc, about string, extra ...jen.Code) {
 	methods := []jen.Code{
 		rt("Record"),
 		jen.Line(),
-		doc(nameType + " names the concrete type.").Add(jen.Id(nameType).Params().Id(nameType)),
+		doc(nodeMethod + " " + nodeDoc).Add(jen.Id(nodeMethod).Params().Id("NodeName")),
 	}
 	methods = append(methods, extra...)
 	methods = append(methods, jen.Line(), jen.Id("is"+iface).Params())
-	g.decl(300, []string{iface}, g.docWith("//sumtype:decl", about), jen.Type().Id(iface).Interface(methods...).Line())
+	g.decl(docWith(directiveSealed, about), jen.Type().Id(iface).
+		Interface(methods...).Line())
 }
 
-// member writes the two methods that put a struct into a sealed set.
-func (g *goFile) member(r plan.Record, iface, nameType string) {
-	g.decl(120, []string{r.Name + "." + nameType},
-		doc(nameType+" returns "+r.Const+"."),
-		jen.Func().Params(jen.Op("*").Id(r.Name)).Id(nameType).Params().Id(nameType).Block(jen.Return(jen.Id(r.Const))).Line())
-	g.decl(60, []string{r.Name + ".is" + iface},
-		jen.Func().Params(jen.Op("*").Id(r.Name)).Id("is"+iface).Params().Block().Line())
+// member returns the two methods that put a struct into a sealed set.
+func (g *goFile) member(r plan.Record, iface, nodeMethod string) []jen.Code {
+	return []jen.Code{
+		jen.Func().Params(jen.Op("*").Id(r.Name)).Id(nodeMethod).Params().Id("NodeName").
+			Add(inlineBody(jen.Return(jen.Id(g.p.Node(r.Node).Const)))).Line(),
+		jen.Func().Params(jen.Op("*").Id(r.Name)).Id("is" + iface).Params().Block().Line(),
+	}
 }
 
 // withRole picks the records of a role, in order.

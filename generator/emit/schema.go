@@ -9,105 +9,69 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/routegen/routegen/generator/plan"
-	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/schema"
 )
 
-// ruleNoStrictForm is the finding about a visible field that may hold any JSON.
-const ruleNoStrictForm = spec.RuleSchemaNoStrictForm
-
-// noForm stands in a Definition for a dialect in which the record cannot be written.
-const noForm = "-"
-
-// durationPattern is what runtime.Duration reads: "1h30m". It means the same in RE2 and in ECMA-262.
+// durationPattern is what runtime.Duration reads: "1h30m". It means the same in RE2 and in
+// ECMA-262.
 const durationPattern = `^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
 
-// Definition is one record as an entry of $defs, in every dialect. A dialect's text is empty where it equals Plain, and "-"
-// where the record has no form in it. Refs are the records that it names directly, sorted.
-type Definition struct {
-	Name                             string
-	Refs                             []string
-	Plain, OpenAI, Anthropic, Gemini string
+// definition is one record as an entry of $defs, by dialect: "" where it has no form.
+type definition struct {
+	name  string
+	texts [4]string
 }
 
-// buildDefinitions returns the definitions of all records that some schema needs, sorted by name. The findings name the
-// fields without a form in a strict dialect, in the same order; they are errors only for who asks for that dialect.
-func buildDefinitions(p *plan.Plan) ([]Definition, []spec.Finding) {
-	var defs []Definition
-	var findings []spec.Finding
-	for _, i := range byName(p) {
-		if p.Records[i].Schema {
-			def, found := define(p, &p.Records[i])
-			defs = append(defs, def)
-			findings = append(findings, found...)
+// shownRecords returns the names of the records that stand in the schema files: those that a model
+// or a person sees, and what they lead to. Records of hidden fields alone are left out.
+func shownRecords(p *plan.Plan) map[string]bool {
+	shown := map[string]bool{}
+	var show func(name string)
+	show = func(name string) {
+		if !shown[name] {
+			shown[name] = true
+			for _, ref := range p.Record(name).Refs {
+				show(ref)
+			}
 		}
 	}
-	return defs, findings
+	for i := range p.Records {
+		if p.Records[i].Role != plan.RoleNested || p.Records[i].Schema {
+			show(p.Records[i].Name)
+		}
+	}
+	return shown
 }
 
-// byName returns the indexes of the plan's records, sorted by name.
-func byName(p *plan.Plan) []int {
-	order := make([]int, len(p.Records))
-	for i := range order {
-		order[i] = i
+// buildDefinitions returns the definitions of these records, nil being all, sorted by name.
+func buildDefinitions(p *plan.Plan, only map[string]bool) ([]definition, error) {
+	defs := make([]definition, 0, len(p.Records))
+	for i := range p.Records {
+		if only != nil && !only[p.Records[i].Name] {
+			continue
+		}
+		def := definition{name: p.Records[i].Name}
+		plain, err := recordSchema(p, &p.Records[i])
+		if err != nil { // the checks of the spec bound the depth of a type
+			return nil, fmt.Errorf("the schema of %s cannot be written: %w", def.name, err)
+		}
+		for _, d := range runtime.Dialects() {
+			if v, missing := schema.Convert(d, plain); len(missing) == 0 {
+				def.texts[d] = v.String()
+			}
+		}
+		defs = append(defs, def)
 	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(p.Records[a].Name, p.Records[b].Name) })
-	return order
+	slices.SortFunc(defs, func(a, b definition) int { return strings.Compare(a.name, b.name) })
+	return defs, nil
 }
 
-// define builds the definition of one record, and a finding for each field that keeps it out of a strict dialect. A type
-// nested too deeply for a schema leaves Plain empty; schemaFiles refuses that.
-func define(p *plan.Plan, r *plan.Record) (Definition, []spec.Finding) {
-	plain, err := recordSchema(p, r)
-	if err != nil {
-		return Definition{Name: r.Name, Refs: r.Refs}, []spec.Finding{{Rule: spec.RuleTooDeep, Severity: spec.Error, File: p.Source,
-			Message: fmt.Sprintf("the schema of %s cannot be written: %v", r.Name, err)}}
-	}
-	def := Definition{Name: r.Name, Refs: r.Refs, Plain: plain.String()}
-	missing := map[string][]string{} // dialects without a form, by the pointer of the field
-	in := func(d runtime.Dialect) string {
-		v, found := schema.Convert(d, plain)
-		for _, f := range found {
-			missing[f.Pointer] = append(missing[f.Pointer], d.String())
-		}
-		if len(found) > 0 {
-			return noForm
-		}
-		if text := v.String(); text != def.Plain {
-			return text
-		}
-		return ""
-	}
-	def.OpenAI, def.Anthropic, def.Gemini = in(runtime.OpenAI), in(runtime.Anthropic), in(runtime.Gemini)
-	if len(missing) == 0 {
-		return def, nil
-	}
-	var findings []spec.Finding
-	for i := range r.Fields {
-		f := &r.Fields[i]
-		if dialects := missing["/properties/"+f.JSON]; !f.Hidden && dialects != nil {
-			findings = append(findings, noStrictForm(p, r, f, dialects))
-		}
-	}
-	return def, findings
-}
-
-func noStrictForm(p *plan.Plan, r *plan.Record, f *plan.Field, dialects []string) spec.Finding {
-	start := spec.Pos{Line: f.Line, Column: f.Column}
-	return spec.Finding{
-		Rule: ruleNoStrictForm, Severity: spec.Error, File: p.Source,
-		At: spec.Span{Start: start, End: spec.Pos{Line: f.Line, Column: f.Column + len(f.Key)}},
-		Message: fmt.Sprintf("field %q of %s may hold any JSON, which has no form in %s: hide it or give it a type",
-			f.Key, r.Name, strings.Join(slices.Compact(dialects), " and ")),
-		Hint: "add `hidden: true` or name a type",
-	}
-}
-
-// recordSchema returns the plain schema of a record, keys in reading order. The library's own order and its HTML escapes
-// end here.
+// recordSchema returns the plain schema of a record, keys in reading order. The library's own order
+// and its HTML escapes end here.
 func recordSchema(p *plan.Plan, r *plan.Record) (*schema.Value, error) {
-	s := &jsonschema.Schema{Type: "object", Description: r.Doc, Properties: jsonschema.NewProperties(),
+	s := &jsonschema.Schema{Type: "object", Description: r.Doc,
+		Properties:           jsonschema.NewProperties(),
 		AdditionalProperties: jsonschema.FalseSchema}
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -130,8 +94,8 @@ func recordSchema(p *plan.Plan, r *plan.Record) (*schema.Value, error) {
 	return inReadingOrder(v), nil
 }
 
-// fieldSchema returns a new schema for a field. A reference stays bare: draft 7 ignores what stands beside it, and Gemini
-// refuses it.
+// fieldSchema returns a new schema for a field. A reference stays bare: draft 7 ignores what stands
+// beside it, and Gemini refuses it.
 func fieldSchema(p *plan.Plan, f *plan.Field) *jsonschema.Schema {
 	s := typeSchema(p, f.Type, f.Doc, f.Constraints)
 	if s.Ref != "" {
@@ -213,12 +177,13 @@ func describeEnum(s *jsonschema.Schema, e *plan.Enum) {
 	s.Description = strings.Join(lines, "\n")
 }
 
-// tighter joins the bounds of a named scalar with those of a field of it. A pattern or format of the field wins: a schema
-// has room for one, and the decoder checks both.
+// tighter joins the bounds of a named scalar with those of a field of it. A pattern or format of
+// the field wins: a schema has room for one, and the decoder checks both.
 func tighter(scalar, field plan.Constraints) plan.Constraints {
 	out := field
 	out.Min, out.Max = larger(scalar.Min, field.Min), smaller(scalar.Max, field.Max)
-	out.MinLength, out.MaxLength = larger(scalar.MinLength, field.MinLength), smaller(scalar.MaxLength, field.MaxLength)
+	out.MinLength, out.MaxLength = larger(scalar.MinLength, field.MinLength),
+		smaller(scalar.MaxLength, field.MaxLength)
 	if out.Pattern == "" {
 		out.Pattern = scalar.Pattern
 	}
@@ -261,7 +226,8 @@ func size(n *int) *uint64 {
 	return &u
 }
 
-// literal returns JSON text as a value. A number in a form that only YAML knows is kept as a string.
+// literal returns JSON text as a value. A number in a form that only YAML knows is kept as a
+// string.
 func literal(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

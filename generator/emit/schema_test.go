@@ -23,32 +23,52 @@ func schemaPlan() *plan.Plan {
 	p := &plan.Plan{
 		Source: "routes.yaml",
 		Enums: []plan.Enum{{Name: "Mood", Doc: "How it feels.", Values: []plan.EnumValue{
-			{Wire: "GOOD", Doc: "All is <well> & done."}, {Wire: "SECRET", Hidden: true, Doc: "Not said."}, {Wire: "BAD"}}}},
+			{Wire: "GOOD", Doc: "All is <well> & done."},
+			{Wire: "SECRET", Hidden: true, Doc: "Not said."}, {Wire: "BAD"}}}},
 		Scalars: []plan.Scalar{{Name: "Key", Doc: "A key.", Type: plan.Type{Kind: plan.String},
-			Constraints: plan.Constraints{MinLength: ptr(2), MaxLength: ptr(9), Pattern: "^[a-z]+$"}}},
+			Constraints: plan.Constraints{MinLength: ptr(2), MaxLength: ptr(9),
+				Pattern: "^[a-z]+$"}}},
 		Records: []plan.Record{
-			{Name: "ZRequest", Role: plan.RoleRequest, Doc: "Asks.", Schema: true, Refs: []string{"Note"}, Fields: []plan.Field{
-				{Key: "title", JSON: "title", Doc: "The title.", Required: true, Type: plan.Type{Kind: plan.String},
-					Constraints: plan.Constraints{MaxLength: ptr(80)}, Default: ptr(`"<none>"`), Examples: []string{`"a"`, `"b"`}},
-				{Key: "secret", JSON: "secret", Hidden: true, Type: plan.Type{Kind: plan.JSON}},
-				{Key: "count", JSON: "count", Type: plan.Type{Kind: plan.Int}, Constraints: plan.Constraints{Min: ptr(0.0), Max: ptr(2.5)}, Default: ptr("0")},
-				{Key: "ratio", JSON: "ratio", Type: plan.Type{Kind: plan.Float}},
-				{Key: "done", JSON: "done", Required: true, Type: plan.Type{Kind: plan.Bool}, Default: ptr("false")},
-				{Key: "at", JSON: "at", Type: plan.Type{Kind: plan.Time}},
-				{Key: "wait", JSON: "wait", Type: plan.Type{Kind: plan.Duration}},
-				{Key: "mood", JSON: "mood", Doc: "Mood now.", Type: plan.Type{Kind: plan.EnumOf, Name: "Mood"}},
-				{Key: "key", JSON: "key", Type: text, Constraints: plan.Constraints{MinLength: ptr(1), MaxLength: ptr(5)}},
-				{Key: "note", JSON: "note", Doc: "Lost on purpose.", Type: elem},
-				{Key: "notes", JSON: "notes", Doc: "All notes.", Type: plan.Type{Kind: plan.ListOf, Elem: &elem}, Constraints: plan.Constraints{MinItems: ptr(1)}},
-				{Key: "byKey", JSON: "byKey", Type: plan.Type{Kind: plan.MapOf, Elem: &text}, Constraints: plan.Constraints{MaxItems: ptr(3)}},
-			}},
-			{Name: "AnyResult", Role: plan.RoleResult, Schema: true, Refs: []string{}, Fields: []plan.Field{
-				{Key: "data", JSON: "data", Doc: "Anything.", Type: plan.Type{Kind: plan.JSON}, Line: 7, Column: 3},
-				{Key: "raw", JSON: "raw", Type: plan.Type{Kind: plan.JSON}}}},
-			{Name: "LoneInterrupt", Role: plan.RoleInterrupt, Refs: []string{"Note"}, Fields: []plan.Field{{Key: "note", JSON: "note", Type: elem}}},
-			{Name: "Note", Role: plan.RoleNested, Schema: true, Refs: []string{"Note"}, Fields: []plan.Field{{Key: "next", JSON: "next", Type: elem}}},
+			{Name: "ZRequest", Role: plan.RoleRequest, Doc: "Asks.", Schema: true,
+				Refs: []string{"Note"}, Fields: []plan.Field{
+					{Key: "title", JSON: "title", Doc: "The title.", Required: true,
+						Type:        plan.Type{Kind: plan.String},
+						Constraints: plan.Constraints{MaxLength: ptr(80)}, Default: ptr(`"<none>"`),
+						Examples: []string{`"a"`, `"b"`}},
+					{Key: "secret", JSON: "secret", Hidden: true, Type: plan.Type{Kind: plan.JSON}},
+					{Key: "count", JSON: "count", Type: plan.Type{Kind: plan.Int},
+						Constraints: plan.Constraints{Min: ptr(0.0), Max: ptr(2.5)},
+						Default:     ptr("0")},
+					{Key: "ratio", JSON: "ratio", Type: plan.Type{Kind: plan.Float}},
+					{Key: "done", JSON: "done", Required: true, Type: plan.Type{Kind: plan.Bool},
+						Default: ptr("false")},
+					{Key: "at", JSON: "at", Type: plan.Type{Kind: plan.Time}},
+					{Key: "wait", JSON: "wait", Type: plan.Type{Kind: plan.Duration}},
+					{Key: "mood", JSON: "mood", Doc: "Mood now.",
+						Type: plan.Type{Kind: plan.EnumOf, Name: "Mood"}},
+					{Key: "key", JSON: "key", Type: text,
+						Constraints: plan.Constraints{MinLength: ptr(1), MaxLength: ptr(5)}},
+					{Key: "note", JSON: "note", Doc: "Lost on purpose.", Type: elem},
+					{Key: "notes", JSON: "notes", Doc: "All notes.",
+						Type:        plan.Type{Kind: plan.ListOf, Elem: &elem},
+						Constraints: plan.Constraints{MinItems: ptr(1)}},
+					{Key: "byKey", JSON: "byKey", Type: plan.Type{Kind: plan.MapOf, Elem: &text},
+						Constraints: plan.Constraints{MaxItems: ptr(3)}},
+				}},
+			{Name: "AnyResult", Role: plan.RoleResult, Schema: true, Refs: []string{},
+				Fields: []plan.Field{
+					{Key: "data", JSON: "data", Doc: "Anything.", Type: plan.Type{Kind: plan.JSON},
+						Line: 7, Column: 3},
+					{Key: "raw", JSON: "raw", Type: plan.Type{Kind: plan.JSON}}}},
+			{Name: "LoneInterrupt", Role: plan.RoleInterrupt, Refs: []string{"Note"},
+				Fields: []plan.Field{{Key: "note", JSON: "note", Type: elem}}},
+			{Name: "Note", Role: plan.RoleNested, Schema: true, Refs: []string{"Note"},
+				Fields: []plan.Field{{Key: "next", JSON: "next", Type: elem}}},
 		},
-		Routings: []plan.Routing{{Name: "ZRouting", Branches: []plan.Branch{{JSON: "zRequest", Type: "ZRequest"}, {JSON: "anyResult", Type: "AnyResult"}}}},
+		Routings: []plan.Routing{{RoutingRow: runtime.RoutingRow{Name: "ZRouting"},
+			Branches: []plan.Branch{
+				{BranchRow: runtime.BranchRow{Name: "zRequest", Type: "ZRequest"}},
+				{BranchRow: runtime.BranchRow{Name: "anyResult", Type: "AnyResult"}}}}},
 	}
 	p.Index()
 	return p
@@ -56,10 +76,14 @@ func schemaPlan() *plan.Plan {
 
 func TestBuildDefinitions(t *testing.T) {
 	t.Parallel()
-	defs, findings := buildDefinitions(schemaPlan())
-	require.Len(t, defs, 3)
-	anything, note, z := defs[0], defs[1], defs[2]
-	assert.Equal(t, []string{"AnyResult", "Note", "ZRequest"}, []string{anything.Name, note.Name, z.Name})
+	p := schemaPlan()
+	defs, err := buildDefinitions(p, shownRecords(p))
+	require.NoError(t, err)
+	require.Len(t, defs, 4)
+	anything, lone, note, z := defs[0].texts, defs[1].texts, defs[2].texts, defs[3].texts
+	assert.Equal(t, []string{"AnyResult", "LoneInterrupt", "Note", "ZRequest"},
+		[]string{defs[0].name, defs[1].name, defs[2].name, defs[3].name})
+	assert.Contains(t, lone[runtime.Plain], `"note":{"$ref":"#/$defs/Note"}`)
 	assert.Equal(t, `{"type":"object","description":"Asks.","properties":{`+
 		`"title":{"type":"string","description":"The title.","maxLength":80,"default":"<none>","examples":["a","b"]},`+
 		`"count":{"type":"integer","minimum":0,"maximum":2.5,"default":0},`+
@@ -72,24 +96,28 @@ func TestBuildDefinitions(t *testing.T) {
 		`"note":{"$ref":"#/$defs/Note"},`+
 		`"notes":{"type":"array","description":"All notes.","items":{"$ref":"#/$defs/Note"},"minItems":1},`+
 		`"byKey":{"type":"object","additionalProperties":{"type":"string","description":"A key.","pattern":"^[a-z]+$","minLength":2,"maxLength":9},"maxProperties":3}`+
-		`},"required":["title","done"],"additionalProperties":false}`, z.Plain)
-	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false}`, anything.Plain)
-	assert.Equal(t, []string{"-", "-"}, []string{anything.OpenAI, anything.Anthropic})
-	assert.Equal(t, `{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false,"propertyOrdering":["data","raw"]}`, anything.Gemini)
-	assert.Equal(t, `{"type":"object","properties":{"next":{"$ref":"#/$defs/Note"}},"additionalProperties":false}`, note.Plain)
-	assert.Empty(t, note.Anthropic, "equal to plain")
-	assert.Equal(t, `{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Note"},{"type":"null"}]}},"required":["next"],"additionalProperties":false}`, note.OpenAI)
+		`},"required":["title","done"],"additionalProperties":false}`, z[runtime.Plain])
+	assert.Equal(t,
+		`{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},`+
+			`"additionalProperties":false}`,
+		anything[runtime.Plain])
+	assert.Empty(t, anything[runtime.OpenAI]+anything[runtime.Anthropic], "any JSON has no form")
+	assert.Equal(t,
+		`{"type":"object","properties":{"data":{"description":"Anything."},"raw":{}},"additionalProperties":false,`+
+			`"propertyOrdering":["data","raw"]}`,
+		anything[runtime.Gemini])
+	assert.Equal(t,
+		`{"type":"object","properties":{"next":{"$ref":"#/$defs/Note"}},"additionalProperties":false}`,
+		note[runtime.Plain])
+	assert.Equal(t, note[runtime.Plain], note[runtime.Anthropic])
+	assert.Equal(t,
+		`{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Note"},{"type":"null"}]}},"required":["next"],`+
+			`"additionalProperties":false}`,
+		note[runtime.OpenAI])
 
-	require.Len(t, findings, 2)
-	assert.Equal(t, "SCHEMA_NO_STRICT_FORM", findings[0].Rule)
-	assert.Equal(t, 7, findings[0].At.Start.Line)
-	assert.Equal(t, 3, findings[0].At.Start.Column)
-	assert.Contains(t, findings[0].Message, `field "data" of AnyResult`)
-	assert.Contains(t, findings[0].Message, "openai and anthropic")
-
-	for d, text := range map[runtime.Dialect]string{runtime.OpenAI: z.OpenAI, runtime.Gemini: z.Gemini} {
-		side := map[runtime.Dialect]string{runtime.OpenAI: note.OpenAI, runtime.Gemini: note.Gemini}[d]
-		found, err := schema.Lint(d, []byte(strings.TrimSuffix(text, "}")+`,"$defs":{"Note":`+side+`}}`))
+	for _, d := range []runtime.Dialect{runtime.OpenAI, runtime.Gemini} {
+		found, err := schema.Lint(d,
+			[]byte(strings.TrimSuffix(z[d], "}")+`,"$defs":{"Note":`+note[d]+`}}`))
 		require.NoError(t, err)
 		assert.Empty(t, found, d)
 	}
@@ -98,42 +126,35 @@ func TestBuildDefinitions(t *testing.T) {
 func TestSchemaFiles(t *testing.T) {
 	t.Parallel()
 	p := schemaPlan()
-	defs, _ := buildDefinitions(p)
-	files, err := schemaFiles(p, defs)
+	p.Records = append(p.Records, plan.Record{Name: "Unseen", Role: plan.RoleNested})
+	p.Index()
+	files, err := schemaFiles(p, shownRecords(p))
 	require.NoError(t, err)
 	require.Len(t, files, 4)
-	assert.Equal(t, `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "$comment": "Code generated by routegen from routes.yaml; DO NOT EDIT.",
-  "type": "object",
-  "properties": {
-    "note": {
-      "$ref": "#/$defs/Note"
-    }
-  },
-  "additionalProperties": false,
-  "$defs": {
-    "Note": {
-      "type": "object",
-      "properties": {
-        "next": {
-          "$ref": "#/$defs/Note"
-        }
-      },
-      "additionalProperties": false
-    }
-  }
-}
-`, string(files["schemas/LoneInterrupt.json"]))
-	assert.NotContains(t, string(files["schemas/AnyResult.json"]), "$defs")
-	routing := string(files["schemas/ZRouting.json"])
-	order := []string{`"zRequest"`, `"anyResult"`, `"additionalProperties"`, `"minProperties": 1`, `"maxProperties": 1`, `"$defs"`, `"AnyResult": {`, `"Note": {`, `"ZRequest": {`}
-	last := -1
-	for _, part := range order {
-		at := strings.Index(routing, part)
-		assert.Greater(t, at, last, part)
-		last = at
-	}
+	text := string(files["schemas/plain.json"])
+	assert.True(t, strings.HasPrefix(text, `{
+	"$schema": "https://json-schema.org/draft/2020-12/schema",
+	"$comment": "Code generated by routegen from routes.yaml; DO NOT EDIT.",
+	"$defs": {
+		"AnyResult": {
+			"type": "object",
+`), text)
+	assert.Contains(t, text, `
+		"LoneInterrupt": {
+			"type": "object",
+			"properties": {
+				"note": {
+					"$ref": "#/$defs/Note"
+				}
+			},
+			"additionalProperties": false
+		},
+		"Note": {
+`)
+	assert.NotContains(t, text, "Unseen")
+	assert.NotContains(t, string(files["schemas/openai.json"]), "AnyResult")
+	assert.Contains(t, string(files["schemas/gemini.json"]), "AnyResult")
+	assert.Contains(t, NewComposer(p).schemas.Def("Unseen", runtime.Plain), "object")
 	for name, text := range files {
 		value, err := judge.UnmarshalJSON(strings.NewReader(string(text)))
 		require.NoError(t, err, name)
@@ -141,9 +162,6 @@ func TestSchemaFiles(t *testing.T) {
 		require.NoError(t, c.AddResource("mem:///"+name, value))
 		_, err = c.Compile("mem:///" + name)
 		require.NoError(t, err, name)
-		found, err := schema.Lint(runtime.Plain, text)
-		require.NoError(t, err)
-		assert.Empty(t, found, name)
 	}
 }
 
@@ -154,9 +172,7 @@ func TestSchemaFilesRefuseTypesNestedTooDeeply(t *testing.T) {
 		inner := p.Records[0].Fields[0].Type
 		p.Records[0].Fields[0].Type = plan.Type{Kind: plan.ListOf, Elem: &inner}
 	}
-	defs, findings := buildDefinitions(p)
-	assert.Contains(t, findings[len(findings)-1].Message, "ZRequest")
-	_, err := schemaFiles(p, defs)
+	_, err := schemaFiles(p, nil)
 	assert.ErrorContains(t, err, "ZRequest")
 }
 
@@ -165,47 +181,31 @@ func manyRecords(n int) *plan.Plan {
 	p := &plan.Plan{Source: "routes.yaml"}
 	for i := range n {
 		for _, role := range []plan.Role{plan.RoleRequest, plan.RoleInterrupt, plan.RoleResult} {
-			r := plan.Record{Name: fmt.Sprintf("Node%d%s", i, role), Role: role, Doc: "What it is for.", Schema: true}
+			r := plan.Record{Name: fmt.Sprintf("Node%d%s", i, role), Role: role,
+				Doc: "What it is for.", Schema: true}
 			for f := range 6 {
-				r.Fields = append(r.Fields, plan.Field{Key: fmt.Sprint("field", f), JSON: fmt.Sprint("field", f), Doc: "What this field is for.",
-					Required: f%2 == 0, Type: plan.Type{Kind: plan.String}, Constraints: plan.Constraints{MaxLength: ptr(200)}})
+				r.Fields = append(r.Fields,
+					plan.Field{Key: fmt.Sprint("field", f), JSON: fmt.Sprint("field", f),
+						Doc:      "What this field is for.",
+						Required: f%2 == 0, Type: plan.Type{Kind: plan.String},
+						Constraints: plan.Constraints{MaxLength: ptr(200)}})
 			}
 			p.Records = append(p.Records, r)
 		}
-		p.Routings = append(p.Routings, plan.Routing{Name: fmt.Sprintf("Node%dRouting", i), Branches: []plan.Branch{{JSON: "next", Type: fmt.Sprintf("Node%drequest", (i+1)%n)}}})
+		p.Routings = append(p.Routings, plan.Routing{
+			RoutingRow: runtime.RoutingRow{Name: fmt.Sprintf("Node%dRouting", i)},
+			Branches: []plan.Branch{{BranchRow: runtime.BranchRow{Name: "next",
+				Type: fmt.Sprintf("Node%drequest", (i+1)%n)}}}})
 	}
 	p.Index()
 	return p
-}
-
-func TestManySchemasShareOneFile(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]int{500: 2000, 501: 1} {
-		p := manyRecords(n)
-		defs, _ := buildDefinitions(p)
-		files, err := schemaFiles(p, defs)
-		require.NoError(t, err)
-		assert.Len(t, files, want)
-		if want == 1 {
-			v, err := schema.Parse(files["schemas/schemas.json"])
-			require.NoError(t, err)
-			assert.Len(t, v.Members, 3, "$schema, $comment and $defs")
-			assert.Len(t, v.Get("$defs").Members, 4*n)
-			found, err := schema.Lint(runtime.Plain, []byte(strings.Replace(string(files["schemas/schemas.json"]), "{", `{"$ref":"#/$defs/Node0Routing",`, 1)))
-			require.NoError(t, err)
-			for _, f := range found {
-				assert.NotEqual(t, "dangling_ref", f.Rule)
-			}
-		}
-	}
 }
 
 func BenchmarkSchemas(b *testing.B) {
 	p := manyRecords(14_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		defs, _ := buildDefinitions(p)
-		if _, err := schemaFiles(p, defs); err != nil {
+		if _, err := schemaFiles(p, shownRecords(p)); err != nil {
 			b.Fatal(err)
 		}
 	}

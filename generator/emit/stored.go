@@ -1,52 +1,54 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/runtime"
 )
 
-// shapeKinds are the runtime's names of the kinds of shapes.
-var shapeKinds = map[string]string{
-	runtime.ShapeRequest: "ShapeRequest", runtime.ShapeInterrupt: "ShapeInterrupt", runtime.ShapeResult: "ShapeResult",
-	runtime.ShapeRecord: "ShapeRecord", runtime.ShapeUnion: "ShapeUnion", runtime.ShapeEnum: "ShapeEnum", runtime.ShapeScalar: "ShapeScalar",
-	runtime.ShapeNode: "ShapeNode", runtime.ShapeFlow: "ShapeFlow",
-}
-
-// emitShapes writes what stored threads rely on, a row for each thing and a line for each part of it.
+// emitShapes writes the list of the types and what stored threads rely on. That of flows stands in
+// rows; the rest follows from the other tables.
 func emitShapes(g *goFile) {
-	shapes := plan.Shapes(g.p)
-	names := make([]jen.Code, 0, len(shapes))
-	for i := range shapes {
-		name := shapeVar(g.p, &shapes[i])
-		names = append(names, jen.Id(name))
-		g.decl(60*len(shapes[i].Fields)+100, []string{name}, jen.Var().Id(name).Op("=").Add(rt("StoredShape")).Add(shapeRow(&shapes[i])).Line())
+	var types []jen.Code
+	add := func(name string) { types = append(types, jen.Op("&").Id("shape"+name)) }
+	for _, e := range g.p.Enums {
+		add(e.Name)
 	}
-	g.rows("storedShapes", "StoredShape", 40, names)
-	g.decl(400, []string{"StoredShapes"},
-		doc("StoredShapes returns what threads stored by this program rely on. An engine that is given it refuses, with code incompatible, "+
-			"to go on with a thread that another version stored and this one cannot read. Callers must not write to it."),
-		jen.Func().Id("StoredShapes").Params().Index().Add(rt("StoredShape")).Block(jen.Return(jen.Id("storedShapes"))).Line())
-}
-
-// shapeVar names the variable of a shape. A node, a flow and a type may share a name.
-func shapeVar(p *plan.Plan, s *runtime.StoredShape) string {
-	if n := p.Node(s.Name); n != nil && s.Kind == runtime.ShapeNode {
-		return "storedNode" + suffix(*n)
+	for _, s := range g.p.Scalars {
+		add(s.Name)
 	}
-	if s.Kind == runtime.ShapeFlow {
-		return "storedFlow" + p.Talk.Flow(s.Name).Const[len("Flow"):]
+	for i := range g.p.Records {
+		if r := &g.p.Records[i]; r.Role == plan.RoleResult || r.Role == plan.RoleNested {
+			add(r.Name)
+		}
 	}
-	return "storedType" + s.Name
-}
-
-func shapeRow(s *runtime.StoredShape) *jen.Statement {
-	var fields []jen.Code
-	for _, f := range s.Fields {
-		fields = append(fields, new(row).text("Name", f.Name).texts("Was", f.Was).texts("Accepts", f.Accepts).text("Type", f.Type).
-			flag("Required", f.Required).texts("Rules", f.Rules).values())
+	g.decl(doc("types are what no message is: enums, scalars, results, other records."),
+		jen.Var().Id("types").Op("=").Index().Op("*").Add(rt("Shape")).Add(lines(types)).Line())
+	parts := []jen.Code{jen.Nil(), jen.Id("types")}
+	if g.p.HasWorkflow() {
+		parts[0] = jen.Op("&").Id("tables")
 	}
-	return new(row).code("Kind", rt(shapeKinds[s.Kind])).text("Name", s.Name).texts("Was", s.Was).texts("Accepts", s.Accepts).
-		code("Fields", jen.Index().Add(rt("StoredField")).Add(lines(fields))).values()
+	if g.p.Talk != nil {
+		for _, s := range slices.DeleteFunc(plan.Shapes(g.p), func(s runtime.StoredShape) bool {
+			return s.Kind != runtime.ShapeFlow
+		}) {
+			name := "storedFlow" + g.p.Talk.Flow(s.Name).Const[len("Flow"):]
+			parts = append(parts, jen.Id(name))
+			g.decl(jen.Var().Id(name).Op("=").
+				Add(rt("StoredShape")).Add(rowWriter{p: g.p}.line(s, nil)).Line())
+		}
+	}
+	g.decl(jen.Var().Id("storedShapes").Op("=").Qual("sync", "OnceValue").Call(
+		jen.Func().Params().Index().Add(rt("StoredShape")).Block(
+			jen.Return(rt("StoredShapes").Add(callLines(parts))))).Line())
+	g.decl(
+		doc("StoredShapes returns what threads stored by this program rely on. An engine that is "+
+			"given it refuses, with code incompatible, "+
+			"to go on with a thread that another version stored and this one cannot read. "+
+			"Callers must not write to it."),
+		jen.Func().Id("StoredShapes").Params().Index().Add(rt("StoredShape")).
+			Block(jen.Return(jen.Id("storedShapes").Call())).Line())
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Synthetic returns a valid spec of the given number of nodes, one route each: a ring of nodes, each with six request
-// fields and six interrupt fields of its own, a routing of four branches, and a prompt. Routes must be at least 3. The
-// same number always gives the same bytes.
+// Synthetic returns a valid spec of the given number of nodes, one route each: a ring of nodes,
+// each with six request fields and six interrupt fields of its own, a routing of four branches, and
+// a prompt. Routes must be at least 3. The same number always gives the same bytes.
 func Synthetic(routes int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`version: 1
@@ -43,15 +43,16 @@ interrupts:
 nodes:
 `)
 	for i := range routes {
-		node(&b, i, routes)
+		writeNode(&b, i, routes)
 	}
 	return b.Bytes()
 }
 
-// node writes one node. Docs differ by more than a number, as docs of real nodes do.
-func node(b *bytes.Buffer, i, routes int) {
+// writeNode writes one node. Docs differ by more than a number, as docs of real nodes do.
+func writeNode(b *bytes.Buffer, i, routes int) {
 	next, after := (i+1)%routes, (i+2)%routes
-	fmt.Fprintf(b, "  worker%d:\n    doc: Takes %s number %d and hands it to worker %d.\n", i, part(i), i, next)
+	fmt.Fprintf(b, "  worker%d:\n    doc: Takes %s number %d and hands it to worker %d.\n", i,
+		part(i), i, next)
 	if i == 0 {
 		b.WriteString("    entry: true\n")
 	}
@@ -82,12 +83,13 @@ func node(b *bytes.Buffer, i, routes int) {
 }
 
 func part(i int) string {
-	return []string{"the order", "an invoice", "some parcel", "a ticket", "the claim", "one letter", "a sample"}[i%7]
+	return []string{"the order", "an invoice", "some parcel", "a ticket", "the claim", "one letter",
+		"a sample"}[i%7]
 }
 
-// SyntheticFlows returns a valid spec of the given number of flows and no nodes: each has six slots and ten steps, among them a loop, a
-// branch, a confirm, an action of its own and a call of the next flow. Flows must be at least 2. The same number always gives the same
-// bytes.
+// SyntheticFlows returns a valid spec of the given number of flows and no nodes: each has six slots
+// and ten steps, among them a loop, a branch, a confirm, an action of its own and a call of the
+// next flow. Flows must be at least 2. The same number always gives the same bytes.
 func SyntheticFlows(flows int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`version: 1
@@ -118,12 +120,12 @@ actions:
 	}
 	b.WriteString("\nflows:\n")
 	for i := range flows {
-		flow(&b, i, flows)
+		writeFlow(&b, i, flows)
 	}
 	return b.Bytes()
 }
 
-func flow(b *bytes.Buffer, i, flows int) {
+func writeFlow(b *bytes.Buffer, i, flows int) {
 	fmt.Fprintf(b, `  order_%[1]d:
     doc: Takes an order for %[2]s number %[1]d.
     trigger: {intents: ["order %[2]s %[1]d", "I want %[2]s of kind %[1]d"]}

@@ -2,21 +2,27 @@ package plan
 
 import (
 	"path"
+	"strings"
+	"time"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/runtime"
 )
 
-// Build decides the whole output of a spec. The findings are those that need final names: collisions over the package,
-// and warnings about the schemas. The plan is complete only when neither the spec nor these findings hold an error; on a
-// spec with errors Build still looks for collisions in what is there, and never panics.
-func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
+// Build decides the whole output of a spec. The findings are those that need final names:
+// collisions over the package, and warnings about the schemas. The plan is complete only when
+// neither the spec nor these findings hold an error; on a spec with errors Build still looks for
+// collisions in what is there, and never panics.
+func Build(sp *spec.Spec) (*Plan, []report.Finding) {
 	b := &builder{spec: sp, symbols: map[string]symbol{}, plan: &Plan{
-		Version:  1,
-		Source:   path.Base(sp.Name),
-		Package:  sp.Go.Package.Value,
-		Out:      sp.Go.Out.Value,
-		Docs:     path.Join(path.Dir(sp.Go.Out.Value), "docs"),
-		Convo:    Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"), PlainText: or(sp.Conversation.PlainText, "answer")},
+		Version: 1,
+		Source:  path.Base(sp.Name),
+		Package: sp.Go.Package.Value,
+		Out:     sp.Go.Out.Value,
+		Docs:    path.Join(path.Dir(sp.Go.Out.Value), "docs"),
+		Convo: Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"),
+			PlainText: or(sp.Conversation.PlainText, "answer")},
 		Reserved: values(sp.Reserved),
 	}}
 	if sp.Go.Docs.Set() {
@@ -25,20 +31,20 @@ func Build(sp *spec.Spec) (*Plan, []spec.Finding) {
 	if sp.Go.Prompts.Set() {
 		b.plan.Prompts = path.Clean(sp.Go.Prompts.Value)
 	}
-	b.declare()
-	b.enums()
-	b.scalars()
-	b.records()
+	b.declareTypes()
+	b.addEnums()
+	b.addScalars()
+	b.addRecords()
 	b.plan.Index()
 	b.resolveTypes()
-	b.interrupts()
-	b.nodes()
+	b.addInterrupts()
+	b.addNodes()
 	b.plan.Index()
-	b.targets()
-	b.routes()
-	b.routings()
-	b.talk()
-	b.reach()
+	b.nameRerouteTargets()
+	b.addRoutes()
+	b.addRoutings()
+	b.addFlows()
+	b.markReached()
 	return b.plan, collisions(sp, b.plan)
 }
 
@@ -47,7 +53,6 @@ type builder struct {
 	spec    *spec.Spec
 	plan    *Plan
 	symbols map[string]symbol // by the name the spec uses
-	routing map[string]string // routing name by node key
 }
 
 // symbol is what a type name of the spec stands for.
@@ -72,8 +77,8 @@ func values(ts []spec.Text) []string {
 	return out
 }
 
-// declare fills the symbol table with every name that a type expression or a branch may use.
-func (b *builder) declare() {
+// declareTypes fills the symbol table with every name that a type expression or a branch may use.
+func (b *builder) declareTypes() {
 	for _, e := range b.spec.Enums {
 		b.symbols[e.Key.Value] = symbol{EnumOf, or(e.GoName, e.Key.Value)}
 	}
@@ -96,13 +101,15 @@ func (b *builder) declare() {
 	}
 }
 
-func (b *builder) enums() {
+func (b *builder) addEnums() {
 	for _, e := range b.spec.Enums {
 		name := or(e.GoName, e.Key.Value)
-		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Reserved: values(e.Reserved), Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
+		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Reserved: values(e.Reserved),
+			Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
 		for _, v := range e.Values {
 			out.Values = append(out.Values, EnumValue{
-				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)), Doc: v.Doc.Value,
+				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)),
+				Doc:    v.Doc.Value,
 				Hidden: v.Hidden, Was: values(v.Was), Deprecated: v.Deprecated.Value,
 				Line: v.Key.At.Start.Line, Column: v.Key.At.Start.Column,
 			})
@@ -111,7 +118,7 @@ func (b *builder) enums() {
 	}
 }
 
-func (b *builder) scalars() {
+func (b *builder) addScalars() {
 	for _, t := range b.spec.Types {
 		if t.Scalar != nil {
 			b.plan.Scalars = append(b.plan.Scalars, Scalar{
@@ -123,10 +130,10 @@ func (b *builder) scalars() {
 	}
 }
 
-func (b *builder) interrupts() {
+func (b *builder) addInterrupts() {
 	in := b.spec.Interrupts
 	if in == nil {
-		in = &spec.Interrupts{At: spec.Span{Start: spec.Pos{Line: 1, Column: 1}}}
+		in = &spec.Interrupts{At: report.Span{Start: report.Pos{Line: 1, Column: 1}}}
 	}
 	out := Interrupts{
 		Interface:     or(in.Interface, "InterruptRequest"),
@@ -137,7 +144,7 @@ func (b *builder) interrupts() {
 		ReservedKinds: values(in.ReservedKinds),
 		Line:          in.At.Start.Line,
 		Column:        in.At.Start.Column,
-		Handler: Handler{
+		Handler: runtime.Handler{
 			Name:        or(in.Handler.Name, "handleInterrupt"),
 			DisplayName: or(in.Handler.DisplayName, "Interrupt Handler"),
 			Guidance:    in.Handler.Guidance.Value,
@@ -153,7 +160,8 @@ func (b *builder) interrupts() {
 	b.plan.Interrupt = out
 }
 
-// choices are the orders that a question of a kind offers: the shipped ones where the spec names none.
+// choices are the orders that a question of a kind offers: the shipped ones where the spec names
+// none.
 func choices(k *spec.InterruptKind) []string {
 	for _, shipped := range spec.DefaultKinds() {
 		if len(k.Choices) == 0 && shipped.Key.Value == k.Key.Value {
@@ -165,19 +173,41 @@ func choices(k *spec.InterruptKind) []string {
 
 func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
-		Key: k.Key.Value, Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was), Clash: or(k.Clash, "queue"),
-		Choices: choices(k), RouteTo: k.RouteTo,
+		Kind: runtime.Kind{Name: k.Key.Value, Clash: or(k.Clash, "queue"), Choices: choices(k),
+			RouteTo: k.RouteTo, Retry: retry(k.Retry)},
+		Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was),
 		Line: k.Key.At.Start.Line, Column: k.Key.At.Start.Column,
 	}
 	if d := k.Deadline; d != nil && !d.None {
-		out.Deadline = &Deadline{
-			After: d.After.Value, Then: or(d.Then, "expire"), Answer: d.Answer.Value, Assignee: d.Assignee.Value,
-			Target: d.Target.Value, Reminder: d.Reminder.Value,
+		out.Deadline = &runtime.Deadline{
+			After: duration(d.After.Value), Then: or(d.Then, "expire"), Answer: d.Answer.Value,
+			Assignee: d.Assignee.Value, Target: d.Target.Value,
+			Reminder: duration(d.Reminder.Value),
 		}
 	}
-	out.Retry = retry(k.Retry)
 	if a := k.Auto; a != nil {
-		out.Auto = &Auto{Answer: a.Answer.Value, When: values(a.When)}
+		out.AutoAnswer, out.AutoWhen = a.Answer.Value, values(a.When)
 	}
 	return out
+}
+
+// duration reads a duration of the spec; 0 where it was not given. The spec has been checked.
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// DurationText writes a duration as a spec does: without units that are zero.
+func DurationText(d time.Duration) string {
+	text := d.String()
+	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d >= time.Hour && strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -4,47 +4,51 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
 // fixed are the identifiers that every generated package declares, whatever the spec says.
 var fixed = []string{
-	"AgentType", "NodeName", "Route", "InterruptRouteSet", "Request", "RequestName", "InterruptName", "RoutingName",
-	"InterruptKind", "InterruptCommon", "RequestVisitor", "InterruptVisitor", "VisitRequest", "VisitInterrupt", "EncodeRequest",
+	"AgentType", "NodeName", "Route", "InterruptRouteSet", "Request",
+	"InterruptKind", "InterruptCommon", "RequestVisitor", "InterruptVisitor", "VisitRequest",
+	"VisitInterrupt", "EncodeRequest",
 	"DecodeRequest", "EncodeInterrupt", "DecodeInterrupt", "Handlers",
-	"UnimplementedHandlers", "New", "InterruptRoutingSchema", "Schemas", "AllRoutes", "ParseAgentType", "ParseRoute",
-	"DisplayName", "Action", "StoredShapes",
+	"UnimplementedHandlers", "New", "InterruptRoutingSchema", "Schemas", "AllRoutes",
+	"ParseAgentType", "ParseRoute",
+	"DisplayName", "StoredShapes",
 }
 
-// methods are what generated code declares on its structs: a field of the same Go name would not compile.
+// methods are what generated code declares on its structs: a field of the same Go name would not
+// compile.
 var methods = map[Role][]string{
-	RoleRequest:   {"Shape", "DecodeField", "UnmarshalJSON", "RequestName"},
-	RoleInterrupt: {"Shape", "DecodeField", "UnmarshalJSON", "InterruptName", "Common"},
-	RoleResult:    {"Shape", "DecodeField", "UnmarshalJSON"},
-	RoleNested:    {"Shape", "DecodeField", "UnmarshalJSON"},
+	RoleRequest:   {"Shape", "UnmarshalJSON", "RequestNode"},
+	RoleInterrupt: {"Shape", "UnmarshalJSON", "InterruptNode", "Common"},
+	RoleResult:    {"Shape", "UnmarshalJSON"},
+	RoleNested:    {"Shape", "UnmarshalJSON"},
 }
 
 // routingMethods are what generated code declares on a routing.
-var routingMethods = []string{"Shape", "DecodeField", "UnmarshalJSON", "Selected", "Route", "DecodeReply", "RoutingName"}
+var routingMethods = []string{"Shape", "UnmarshalJSON", "Selected", "Route", "DecodeReply"}
 
 // owner is who took a name first.
 type owner struct {
 	what string
-	at   spec.Span
+	at   report.Span
 }
 
 // scope is one set of names that must differ.
 type scope struct {
 	file     string
 	taken    map[string]owner
-	findings *[]spec.Finding
+	findings *[]report.Finding
 	rule     string
 	because  string // "both become the Go name %s"
 	remedy   string
 }
 
 // add takes a name, or notes who has it already. It reports whether the name was free.
-func (s *scope) add(name, what string, at spec.Span) bool {
+func (s *scope) add(name, what string, at report.Span) bool {
 	if name == "" {
 		return true
 	}
@@ -53,31 +57,35 @@ func (s *scope) add(name, what string, at spec.Span) bool {
 		s.taken[name] = owner{what, at}
 		return true
 	}
-	f := spec.Finding{Rule: s.rule, Severity: spec.Error, File: s.file, At: at, Hint: s.remedy}
+	f := report.Finding{Rule: s.rule, Severity: report.Error, File: s.file, At: at, Hint: s.remedy}
 	if first.at.Start.IsZero() {
-		f.Message = fmt.Sprintf("%s becomes the name %s, which belongs to %s", what, name, first.what)
+		f.Message = fmt.Sprintf("%s becomes the name %s, which belongs to %s", what, name,
+			first.what)
 	} else {
 		f.Message = fmt.Sprintf("%s and %s "+s.because, first.what, what, name)
-		f.Related = []spec.Related{{At: first.at, Message: first.what + " is here"}}
+		f.Related = []report.Related{{At: first.at, Message: first.what + " is here"}}
 	}
 	*s.findings = append(*s.findings, f)
 	return false
 }
 
-// collider compares final names over the whole package. Names are never mended by a suffix: which of two gets it would
-// depend on their order.
+// collider compares final names over the whole package. Names are never mended by a suffix: which
+// of two gets it would depend on their order.
 type collider struct {
 	spec     *spec.Spec
 	plan     *Plan
-	findings []spec.Finding
+	findings []report.Finding
 	idents   scope // Go identifiers of the package
 	files    scope // file names of schemas, letter case folded
 }
 
-func collisions(sp *spec.Spec, p *Plan) []spec.Finding {
+func collisions(sp *spec.Spec, p *Plan) []report.Finding {
 	c := &collider{spec: sp, plan: p}
-	c.idents = c.scope(spec.RuleNameCollision, "both become the Go name %s", "give one of them another name (go_name, name or routing)")
-	c.files = c.scope(spec.RuleNameCaseCollision, "differ only in letter case, so their schema files would be one file (%s) where case is not kept", "give one of them another name")
+	c.idents = c.scope(spec.RuleNameCollision, "both become the Go name %s",
+		"give one of them another name (go_name, name or routing)")
+	c.files = c.scope(spec.RuleNameCaseCollision,
+		"differ only in letter case, so their schema files would be one file (%s) where case is "+
+			"not kept", "give one of them another name")
 	for _, name := range fixed {
 		c.idents.taken[name] = owner{what: "the generated package itself"}
 	}
@@ -96,19 +104,20 @@ func collisions(sp *spec.Spec, p *Plan) []spec.Finding {
 }
 
 func (c *collider) scope(rule, because, remedy string) scope {
-	return scope{file: c.spec.Name, taken: map[string]owner{}, findings: &c.findings, rule: rule, because: because, remedy: remedy}
+	return scope{file: c.spec.Name, taken: map[string]owner{}, findings: &c.findings, rule: rule,
+		because: because, remedy: remedy}
 }
 
-func (c *collider) typeName(name, what string, at spec.Span) {
+func (c *collider) typeName(name, what string, at report.Span) {
 	if c.idents.add(name, what, at) { // else one mistake would be two findings
 		c.files.add(strings.ToLower(name)+".json", what, at)
 	}
 }
 
 func (c *collider) interruptNames() {
-	at := spec.Span{Start: spec.Pos{Line: 1, Column: 1}, End: spec.Pos{Line: 1, Column: 1}}
+	at := report.Span{Start: report.Pos{Line: 1, Column: 1}, End: report.Pos{Line: 1, Column: 1}}
 	in := c.spec.Interrupts
-	place := func(t spec.Text) spec.Span {
+	place := func(t spec.Text) report.Span {
 		if t.Set() {
 			return t.At
 		}
@@ -122,7 +131,8 @@ func (c *collider) interruptNames() {
 	if in != nil {
 		iface, routing = in.Interface, in.Routing
 		for i, k := range in.Kinds {
-			c.idents.add(c.plan.Interrupt.Kinds[i].Const, fmt.Sprintf("kind %q", k.Key.Value), k.Key.At)
+			c.idents.add(c.plan.Interrupt.Kinds[i].Const, fmt.Sprintf("kind %q", k.Key.Value),
+				k.Key.At)
 		}
 		own = len(in.Kinds)
 		fields := c.fieldScope()
@@ -136,14 +146,14 @@ func (c *collider) interruptNames() {
 	}
 	c.idents.add(c.plan.Interrupt.Interface, "the interrupt interface", place(iface))
 	c.typeName(c.plan.Interrupt.Routing, "the interrupt routing", place(routing))
-	c.idents.add("Name"+c.plan.Interrupt.Routing, "the interrupt routing", place(routing))
 }
 
 func (c *collider) enums() {
 	for i, e := range c.spec.Enums {
 		c.idents.add(c.plan.Enums[i].Name, fmt.Sprintf("enum %q", e.Key.Value), e.Key.At)
 		for j, v := range e.Values {
-			c.idents.add(c.plan.Enums[i].Values[j].Const, fmt.Sprintf("value %q of enum %q", v.Key.Value, e.Key.Value), v.Key.At)
+			c.idents.add(c.plan.Enums[i].Values[j].Const,
+				fmt.Sprintf("value %q of enum %q", v.Key.Value, e.Key.Value), v.Key.At)
 		}
 	}
 }
@@ -157,7 +167,6 @@ func (c *collider) types() {
 			role := RoleNested
 			if r := c.plan.Record(name); r != nil {
 				role = r.Role
-				c.idents.add(r.Const, what, t.Key.At)
 			}
 			c.members(methods[role], nil, t.Fields)
 		}
@@ -165,26 +174,24 @@ func (c *collider) types() {
 }
 
 func (c *collider) nodes() {
-	calls := c.scope(spec.RuleNameCollision, "both become the method %s of Handlers", "set go_name on one of them")
+	calls := c.scope(spec.RuleNameCollision, "both become the method %s of Handlers",
+		"set go_name on one of them")
 	for i, n := range c.spec.Nodes {
 		what := fmt.Sprintf("node %q", n.Key.Value)
 		node := &c.plan.Nodes[i]
 		for _, name := range []string{node.Const, node.AgentConst, node.Route} {
 			c.idents.add(name, what, n.Key.At)
 		}
-		c.idents.add(node.ActionConst, fmt.Sprintf("action %q", n.Action.Value), n.Action.At)
 		calls.add(node.Method, what, n.Key.At)
 		calls.add(node.AdaptMethod, what+" (adapt)", n.Key.At)
 		if n.Request != nil {
 			at := nameAt(n.Request.Name, n.Key.At)
 			c.typeName(node.Request, "the request of "+what, at)
-			c.idents.add("Name"+node.Request, "the request of "+what, at)
 			c.members(methods[RoleRequest], nil, n.Request.Fields)
 		}
 		if node.Interrupt != "" {
 			at := nameAt(n.Interrupt.Name, n.Key.At)
 			c.typeName(node.Interrupt, "the interrupt of "+what, at)
-			c.idents.add("Name"+node.Interrupt, "the interrupt of "+what, at)
 			var common []*spec.Field
 			if c.spec.Interrupts != nil {
 				common = c.spec.Interrupts.Fields
@@ -194,13 +201,12 @@ func (c *collider) nodes() {
 		if node.Routing != "" {
 			at := nameAt(n.Routing, n.Key.At)
 			c.typeName(node.Routing, "the routing of "+what, at)
-			c.idents.add("Name"+node.Routing, "the routing of "+what, at)
 			c.branches(n)
 		}
 	}
 }
 
-func nameAt(t spec.Text, otherwise spec.Span) spec.Span {
+func nameAt(t spec.Text, otherwise report.Span) report.Span {
 	if t.Set() {
 		return t.At
 	}
@@ -208,13 +214,15 @@ func nameAt(t spec.Text, otherwise spec.Span) spec.Span {
 }
 
 func (c *collider) fieldScope() *scope {
-	s := c.scope(spec.RuleNameCollision, "both become the Go field %s", "set go_name on one of them")
+	s := c.scope(spec.RuleNameCollision, "both become the Go field %s",
+		"set go_name on one of them")
 	return &s
 }
 
 // jsonScope folds letter case: encoding/json, and people, take "a" for "A".
 func (c *collider) jsonScope() *scope {
-	s := c.scope(spec.RuleNameCollision, "have JSON names that differ at most in letter case (%s)", "set json on one of them")
+	s := c.scope(spec.RuleNameCollision, "have JSON names that differ at most in letter case (%s)",
+		"set json on one of them")
 	return &s
 }
 
@@ -225,8 +233,10 @@ func (c *collider) members(reserved []string, before, fields []*spec.Field) {
 		goNames.taken[m] = owner{what: "a generated method"}
 	}
 	for _, f := range before {
-		goNames.taken[or(f.GoName, spec.GoName(f.Key.Value))] = owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
-		json.taken[strings.ToLower(or(f.JSON, f.Key.Value))] = owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
+		goNames.taken[or(f.GoName, spec.GoName(f.Key.Value))] =
+			owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
+		json.taken[strings.ToLower(or(f.JSON, f.Key.Value))] =
+			owner{fmt.Sprintf("the common field %q", f.Key.Value), f.Key.At}
 	}
 	for _, f := range fields {
 		c.field(goNames, json, f)
@@ -251,12 +261,17 @@ func (c *collider) branches(n *spec.Node) {
 	}
 }
 
-// wireNames checks the names that travel: agent types with their aliases, route fields and route tags.
+// wireNames checks the names that travel: agent types with their aliases, route fields and route
+// tags.
 func (c *collider) wireNames() {
-	agents := c.scope(spec.RuleNameCollision, "share the agent type %s", "set agent_type on one of them")
-	fields := c.scope(spec.RuleNameCollision, "share the route field %s", "set route.field on one of them")
-	goNames := c.scope(spec.RuleNameCollision, "both become the Go field %s of the interrupt routing", "set route.field on one of them")
-	tags := c.scope(spec.RuleNameCollision, "share the route tag %s", "set route.tag on one of them")
+	agents := c.scope(spec.RuleNameCollision, "share the agent type %s",
+		"set agent_type on one of them")
+	fields := c.scope(spec.RuleNameCollision, "share the route field %s",
+		"set route.field on one of them")
+	goNames := c.scope(spec.RuleNameCollision,
+		"both become the Go field %s of the interrupt routing", "set route.field on one of them")
+	tags := c.scope(spec.RuleNameCollision, "share the route tag %s",
+		"set route.tag on one of them")
 	for _, m := range routingMethods {
 		goNames.taken[m] = owner{what: "a generated method"}
 	}

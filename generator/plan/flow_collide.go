@@ -8,17 +8,20 @@ import (
 
 // talkFixed are the identifiers that every generated package with flows declares.
 var talkFixed = []string{
-	"FlowName", "StepName", "SlotName", "Actions", "UnimplementedActions", "Validators", "UnimplementedValidators", "NewDialogue",
-	"Command", "Commands", "StartFlow", "CancelFlow", "SetSlot", "CorrectSlot", "ClearSlot", "Affirm", "Deny", "Clarify", "Chitchat", "Handoff",
+	"FlowName", "StepName", "SlotName", "Actions", "UnimplementedActions", "Validators",
+	"UnimplementedValidators", "NewDialogue",
+	"Command", "Commands", "StartFlow", "CancelFlow", "SetSlot", "CorrectSlot", "ClearSlot",
+	"Affirm", "Deny", "Clarify", "Chitchat", "Handoff",
 }
 
-// talk checks the names that flows add to the package.
+// addFlows checks the names that flows add to the package.
 func (c *collider) talk() {
 	t := c.plan.Talk
 	if t == nil {
 		return
 	}
-	actions := c.scope(spec.RuleNameCollision, "both become the method %s of Actions", "set go_name on one of them")
+	actions := c.scope(spec.RuleNameCollision, "both become the method %s of Actions",
+		"set go_name on one of them")
 	for i, a := range c.spec.Actions {
 		what, to := fmt.Sprintf("action %q", a.Key.Value), &t.Actions[i]
 		if actions.add(to.Method, what, a.Key.At) { // else one mistake would be three findings
@@ -28,7 +31,8 @@ func (c *collider) talk() {
 		c.members(methods[RoleNested], nil, a.Inputs)
 		c.members(methods[RoleNested], nil, a.Outputs)
 	}
-	validators := c.scope(spec.RuleNameCollision, "both become the method %s of Validators", "set go_name on one of them")
+	validators := c.scope(spec.RuleNameCollision, "both become the method %s of Validators",
+		"set go_name on one of them")
 	for i, v := range c.spec.Validators {
 		validators.add(t.Validators[i].Method, fmt.Sprintf("validator %q", v.Key.Value), v.Key.At)
 	}

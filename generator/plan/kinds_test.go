@@ -5,15 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // withKinds is a small spec with some lines under kinds.
@@ -32,7 +33,8 @@ interrupts:
 `
 }
 
-// TestKindsAsAnEngineReadsThem: an engine knows nodes by their agent type, and a kind that it raises has orders to choose from.
+// TestKindsAsAnEngineReadsThem: an engine knows nodes by their agent type, and a kind that it
+// raises has orders to choose from.
 func TestKindsAsAnEngineReadsThem(t *testing.T) {
 	t.Parallel()
 	p, _ := build(t, withKinds(`    user_escape: {}
@@ -48,41 +50,23 @@ func TestKindsAsAnEngineReadsThem(t *testing.T) {
 	assert.Equal(t, []string{"retry", "edit", "skip", "reroute", "abort"}, kinds[2].Choices)
 	assert.Empty(t, kinds[1].Choices)
 	assert.Empty(t, kinds[3].Choices)
-	p, _ = build(t, withKinds("    user_escape: {choices: [cancel]}\n    agent_question: {}\n    system_error: {choices: [skip, abort]}\n"))
+	p, _ = build(t, withKinds("    user_escape: {choices: [cancel]}\n    agent_question: {}\n    "+
+		"system_error: {choices: [skip, abort]}\n"))
 	assert.Equal(t, []string{"cancel"}, p.Interrupt.Kinds[0].Choices)
 	assert.Equal(t, []string{"skip", "abort"}, p.Interrupt.Kinds[2].Choices)
 }
 
 // rows are the kinds as they are generated.
-func rows(t require.TestingT, p *plan.Plan) []runtime.Kind {
-	span := func(text string) time.Duration {
-		if text == "" {
-			return 0
-		}
-		d, err := time.ParseDuration(text)
-		require.NoError(t, err)
-		return d
-	}
+func rows(p *plan.Plan) []runtime.Kind {
 	var out []runtime.Kind
-	for _, k := range p.Interrupt.Kinds {
-		row := runtime.Kind{Name: k.Key, Clash: k.Clash, Choices: k.Choices, RouteTo: k.RouteTo}
-		if d := k.Deadline; d != nil {
-			row.Deadline = &runtime.Deadline{
-				After: span(d.After), Then: d.Then, Answer: d.Answer, Assignee: d.Assignee, Target: d.Target, Reminder: span(d.Reminder),
-			}
-		}
-		if r := k.Retry; r != nil {
-			row.Retry = &runtime.Retry{Attempts: r.Attempts, Backoff: r.Backoff, First: span(r.First), Max: span(r.Max)}
-		}
-		if a := k.Auto; a != nil {
-			row.AutoAnswer, row.AutoWhen = a.Answer, a.When
-		}
-		out = append(out, row)
+	for i := range p.Interrupt.Kinds {
+		out = append(out, p.Interrupt.Kinds[i].Kind)
 	}
 	return out
 }
 
-// TestSoundKindsOpenAnEngine draws kinds, sound and not: what a spec may say, an engine takes; and neither refuses everything.
+// TestSoundKindsOpenAnEngine draws kinds, sound and not: what a spec may say, an engine takes; and
+// neither refuses everything.
 func TestSoundKindsOpenAnEngine(t *testing.T) {
 	t.Parallel()
 	sound, faulty := 0, 0
@@ -91,14 +75,14 @@ func TestSoundKindsOpenAnEngine(t *testing.T) {
 		parsed, findings := spec.Parse("routes.yaml", []byte(text))
 		require.NotNil(t, parsed)
 		for _, f := range findings {
-			if f.Severity == spec.Error {
+			if f.Severity == report.Error {
 				faulty++
 				return
 			}
 		}
 		sound++
 		p, _ := plan.Build(parsed)
-		require.NoError(t, runtime.CheckKinds(rows(t, p)), text)
+		require.NoError(t, thread.CheckKinds(rows(p)), text)
 		for _, k := range p.Interrupt.Kinds {
 			if k.Deadline != nil && k.Deadline.Then == "reroute" {
 				require.Contains(t, []string{"CHIEF", "LAST"}, k.Deadline.Target)
@@ -120,23 +104,30 @@ func drawKinds(t *rapid.T) string {
 	own := map[string]func() []string{ // what the kinds of the engine have, and others do not
 		"user_escape": func() []string {
 			return []string{
-				one("choices", "choices: [status]", "", "choices: [continue, cancel]", "choices: [modify]"),
-				one("deadline", "deadline: {after: 1h, then: reroute, target: first}", "", "deadline: none", "deadline: {after: 1h, then: expire, reminder: 10m}"),
+				one("choices", "choices: [status]", "", "choices: [continue, cancel]",
+					"choices: [modify]"),
+				one("deadline", "deadline: {after: 1h, then: reroute, target: first}", "",
+					"deadline: none", "deadline: {after: 1h, then: expire, reminder: 10m}"),
 				one("auto", "auto: {answer: resume}", "", ""),
 			}
 		},
 		"system_error": func() []string {
 			return []string{
-				one("choices", "choices: [retry]", "", "choices: [retry, abort]", "choices: [abort]"),
-				one("retry", "retry: {attempts: 0}", "", "retry: {attempts: 2}", "retry: {attempts: 2, backoff: constant, first: 1s, max: 1m}"),
-				one("deadline", "deadline: {after: 1h, then: default, answer: resume}", "", "deadline: {after: 1h, then: reroute, target: last}",
+				one("choices", "choices: [retry]", "", "choices: [retry, abort]",
+					"choices: [abort]"),
+				one("retry", "retry: {attempts: 0}", "", "retry: {attempts: 2}",
+					"retry: {attempts: 2, backoff: constant, first: 1s, max: 1m}"),
+				one("deadline", "deadline: {after: 1h, then: default, answer: resume}", "",
+					"deadline: {after: 1h, then: reroute, target: last}",
 					"deadline: {after: 1h, then: default, answer: abort}"),
-				one("auto", "auto: {answer: abort, when: [PAUSE]}", "", "auto: {answer: {choice: abort}}"),
+				one("auto", "auto: {answer: abort, when: [PAUSE]}", "",
+					"auto: {answer: {choice: abort}}"),
 			}
 		},
 	}
 	var lines strings.Builder
-	for _, name := range rapid.Permutation([]string{"user_escape", "agent_question", "system_error", "audit"}).Draw(t, "order") {
+	for _, name := range rapid.Permutation([]string{"user_escape", "agent_question", "system_error",
+		"audit"}).Draw(t, "order") {
 		if rapid.IntRange(0, 30).Draw(t, "left out") == 30 {
 			continue
 		}
@@ -144,9 +135,12 @@ func drawKinds(t *rapid.T) string {
 		if of := own[name]; of != nil {
 			keys = append(keys, of()...)
 		} else {
-			keys = append(keys, one("lost", "retry: {attempts: 2}", ""), one("choices", "choices: [yes_please]", ""),
-				one("deadline", "deadline: {after: 1h, then: cancel, reminder: 1h}", "", "deadline: none", "deadline: {after: 1h, then: reroute, target: first}",
-					"deadline: {after: 1h, then: escalate, assignee: boss}", "deadline: {after: 1h, then: default, answer: {free: 1}}"),
+			keys = append(keys, one("lost", "retry: {attempts: 2}", ""),
+				one("choices", "choices: [yes_please]", ""),
+				one("deadline", "deadline: {after: 1h, then: cancel, reminder: 1h}", "",
+					"deadline: none", "deadline: {after: 1h, then: reroute, target: first}",
+					"deadline: {after: 1h, then: escalate, assignee: boss}",
+					"deadline: {after: 1h, then: default, answer: {free: 1}}"),
 				one("auto", "auto: {}", "", "auto: {answer: 1, when: [PAUSE]}"))
 		}
 		keys = slices.DeleteFunc(keys, func(key string) bool { return key == "" })

@@ -1,12 +1,15 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/runtime"
 )
 
-// nodes decides every name of every node. Routes are known by then only as "has one": routes() fills the constants in.
-func (b *builder) nodes() {
-	b.routing = map[string]string{}
+// addNodes decides every name of every node. Routes are known by then only as "has one": routes()
+// fills the constants in.
+func (b *builder) addNodes() {
 	for _, n := range b.spec.Nodes {
 		b.plan.Nodes = append(b.plan.Nodes, b.node(n))
 	}
@@ -16,15 +19,17 @@ func (b *builder) node(n *spec.Node) Node {
 	key := n.Key.Value
 	name := or(n.GoName, spec.GoName(key))
 	out := Node{
-		Key: key, Const: "Node" + name, AgentType: or(n.AgentType, spec.WireName(key)), AgentConst: "AgentType" + name,
-		Aliases: values(n.Aliases), DisplayName: or(n.DisplayName, spec.DisplayName(key)), Doc: n.Doc.Value, Group: n.Group.Value,
-		Action: n.Action.Value, Entry: n.Entry, Escalates: n.Escalates.Value, Result: b.symbols[n.Result.Value].name,
-		Unstick: values(n.Unstick), Feedback: n.Feedback.Value, Resolve: or(n.Resolve, "model"), Loop: Loop{Warn: 2},
-		Approval: values(n.Approval), Timeout: n.Timeout.Value, Was: values(n.Was), Reserved: values(n.Reserved), Deprecated: n.Deprecated.Value,
-		Line: n.Key.At.Start.Line, Column: n.Key.At.Start.Column,
-	}
-	if out.Action != "" {
-		out.ActionConst = "Action" + spec.GoName(out.Action)
+		Node: runtime.Node{
+			Key: key, AgentType: or(n.AgentType, spec.WireName(key)), Aliases: values(n.Aliases),
+			DisplayName: or(n.DisplayName, spec.DisplayName(key)), Group: n.Group.Value,
+			Action: n.Action.Value, Entry: n.Entry, Result: b.symbols[n.Result.Value].name,
+			Reuse: n.Resolve.Value == "reuse", LoopWarn: 2, Approval: values(n.Approval),
+			Timeout: duration(n.Timeout.Value),
+		},
+		Const: "Node" + name, AgentConst: "AgentType" + name, Doc: n.Doc.Value,
+		Escalates: n.Escalates.Value, Was: values(n.Was), Reserved: values(n.Reserved),
+		Deprecated: n.Deprecated.Value,
+		Line:       n.Key.At.Start.Line, Column: n.Key.At.Start.Column,
 	}
 	if n.Interrupt != nil {
 		out.Interrupt = n.InterruptName()
@@ -32,52 +37,89 @@ func (b *builder) node(n *spec.Node) Node {
 	if n.Request != nil {
 		out.Request, out.Method = n.RequestName(), name
 		out.Routing = or(n.Routing, name+"Routing")
-		b.routing[key] = out.Routing
+	}
+	out.Feedback = b.fieldName(out.Request, n.Feedback.Value)
+	for _, u := range n.Unstick {
+		out.Unstick = append(out.Unstick, branchName(n, u.Value))
 	}
 	if n.Adapt.Value != "" {
 		out.Adapt, out.AdaptMethod = b.symbols[n.Adapt.Value].name, "Adapt"+name
 	}
 	if d := n.Dispatch; d != nil {
-		out.Dispatch = &Dispatch{Each: d.Each.Value, To: d.To.Value, Results: b.symbols[d.Results.Value].name}
+		out.Dispatch = &runtime.Dispatch{Each: b.fieldName(out.Request, d.Each.Value),
+			To: 1 + slices.IndexFunc(b.spec.Nodes,
+				func(to *spec.Node) bool { return to.Key.Value == d.To.Value }),
+			Results: b.symbols[d.Results.Value].name}
 	}
 	if n.Collect != nil {
-		out.Collect = b.collect(n.Collect)
+		out.Collect, out.Decides = b.collect(n)
 	}
 	if p := n.Prompt; p != nil {
-		out.Prompt = &Prompt{Template: p.Template.Value, Vars: values(p.Vars), Guidance: p.Guidance.Value, Line: p.At.Start.Line, Column: p.At.Start.Column}
+		out.Template, out.Vars, out.Guidance = p.Template.Value, values(p.Vars), p.Guidance.Value
+		out.Prompt = &Prompt{Line: p.At.Start.Line, Column: p.At.Start.Column}
 	}
 	if l := n.Loop; l != nil {
-		out.Loop.Exempt = values(l.Exempt)
-		if l.Warn != nil {
-			out.Loop.Warn = int(l.Warn.Value)
-		}
-		if l.Limit != nil {
-			out.Loop.Limit = int(l.Limit.Value)
-		}
+		out.LoopExempt, out.LoopLimit = values(l.Exempt), countOr(l.Limit, 0)
+		out.LoopWarn = countOr(l.Warn, out.LoopWarn)
 	}
 	for _, t := range n.Tools {
-		out.Tools = append(out.Tools, Tool{Name: t.Name.Value, TransferTo: values(t.TransferTo), MCP: t.MCP.Value, Once: t.Once})
+		out.Tools = append(out.Tools, runtime.Tool{Name: t.Name.Value,
+			TransferTo: values(t.TransferTo), MCP: t.MCP.Value, Once: t.Once})
 	}
 	return out
 }
 
-// collect orders the arms as the enum does and finds where in the result the decision sits: a field of the enum's type,
-// in the result itself or in a record it holds.
-func (b *builder) collect(c *spec.Collect) *Collect {
-	out := &Collect{Result: b.symbols[c.Result.Value].name, Default: c.Default.Value}
+// branchName returns the JSON name of a node's branch; a word that is no branch ("end") stays.
+func branchName(n *spec.Node, key string) string {
+	for _, br := range n.Branches {
+		if br.Key.Value == key {
+			return or(br.JSON, key)
+		}
+	}
+	return key
+}
+
+// fieldName returns the JSON name of a record's field; a key that is no field stays.
+func (b *builder) fieldName(record, key string) string {
+	if r := b.plan.Record(record); r != nil {
+		return wire(r.Fields, key)
+	}
+	return key
+}
+
+// carried returns the JSON name of a field that a collector fills in the requests it goes on with:
+// the name in the first of them that has the field.
+func (b *builder) carried(n *spec.Node, key string) string {
+	for _, br := range n.Branches {
+		if r := b.plan.Record(br.Type.Value); r != nil {
+			if name := wire(r.Fields, key); name != key {
+				return name
+			}
+		}
+	}
+	return key
+}
+
+// collect orders the arms as the enum does and finds where in the result the decision sits: a field
+// of the enum's type, in the result itself or in a record it holds.
+func (b *builder) collect(n *spec.Node) (out *runtime.Collect, enum string) {
+	c := n.Collect
+	out = &runtime.Collect{Result: b.symbols[c.Result.Value].name, Default: c.Default.Value}
 	for _, arm := range c.On {
-		out.Arms = append(out.Arms, Arm{Decision: arm.Decision.Value, To: arm.To.Value})
+		out.Arms = append(out.Arms,
+			runtime.Arm{Decision: arm.Decision.Value, To: branchName(n, arm.To.Value)})
 	}
 	for _, carry := range c.Carry {
-		out.Carry = append(out.Carry, Carry{Field: carry.Field.Value, From: carry.From.Value})
+		out.Carry = append(out.Carry, runtime.Carry{Field: b.carried(n, carry.Field.Value),
+			From: b.fieldName(out.Result, carry.From.Value)})
 	}
 	result := b.plan.Record(out.Result)
 	if result == nil {
-		return out
+		return out, ""
 	}
 	for _, f := range result.Fields {
 		if b.decides(f.Type, out.Arms) {
-			out.Field, out.Enum = f.JSON, f.Type.Name
+			out.Field, enum = f.JSON, f.Type.Name
 			break
 		}
 		inner := b.plan.Record(f.Type.Name)
@@ -86,27 +128,27 @@ func (b *builder) collect(c *spec.Collect) *Collect {
 		}
 		for _, g := range inner.Fields {
 			if b.decides(g.Type, out.Arms) {
-				out.Field, out.Enum = f.JSON+"."+g.JSON, g.Type.Name
+				out.Field, enum = f.JSON+"."+g.JSON, g.Type.Name
 			}
 		}
-		if out.Enum != "" {
+		if enum != "" {
 			break
 		}
 	}
-	if e := b.plan.Enum(out.Enum); e != nil {
+	if e := b.plan.Enum(enum); e != nil {
 		out.Arms = inOrder(e, out.Arms)
 	}
-	return out
+	return out, enum
 }
 
 // decides reports whether a type is an enum that has every decision of the arms.
-func (b *builder) decides(t Type, arms []Arm) bool {
+func (b *builder) decides(t Type, arms []runtime.Arm) bool {
 	e := b.plan.Enum(t.Name)
 	return t.Kind == EnumOf && e != nil && len(arms) > 0 && len(inOrder(e, arms)) == len(arms)
 }
 
-func inOrder(e *Enum, arms []Arm) []Arm {
-	var out []Arm
+func inOrder(e *Enum, arms []runtime.Arm) []runtime.Arm {
+	var out []runtime.Arm
 	for _, v := range e.Values {
 		for _, arm := range arms {
 			if arm.Decision == v.Wire {
@@ -117,8 +159,9 @@ func inOrder(e *Enum, arms []Arm) []Arm {
 	return out
 }
 
-// targets names the nodes that deadlines reroute to as an engine does, by agent type: a spec names them by key.
-func (b *builder) targets() {
+// nameRerouteTargets replaces the node keys that deadlines reroute to by agent types, which an
+// engine looks up.
+func (b *builder) nameRerouteTargets() {
 	for i := range b.plan.Interrupt.Kinds {
 		d := b.plan.Interrupt.Kinds[i].Deadline
 		if d == nil || d.Target == "" {
@@ -130,9 +173,9 @@ func (b *builder) targets() {
 	}
 }
 
-// routes gives every node that can be returned to its route, and every node that interrupts its origin: its own route,
-// or the first route up the line of nodes it escalates to.
-func (b *builder) routes() {
+// addRoutes gives every node that can be returned to its route, and every node that interrupts its
+// origin: its own route, or the first route up the line of nodes it escalates to.
+func (b *builder) addRoutes() {
 	p := b.plan
 	for i, n := range b.spec.Nodes {
 		if n.Request == nil || n.Route != nil && n.Route.None {
@@ -141,11 +184,13 @@ func (b *builder) routes() {
 		node := &p.Nodes[i]
 		name := or(n.GoName, spec.GoName(node.Key))
 		r := Route{
-			Const: "Route" + name, Field: node.Key + "Request", Tag: name + "Route", Node: node.Key,
-			Request: node.Request, Doc: node.Doc,
+			Route: runtime.Route{Field: node.Key + "Request", Tag: name + "Route",
+				AgentType: node.AgentType, DisplayName: node.DisplayName},
+			Const: "Route" + name, Node: node.Key, Request: node.Request, Doc: node.Doc,
 		}
 		if n.Route != nil {
-			r.Field, r.Tag, r.Doc = or(n.Route.Field, r.Field), or(n.Route.Tag, r.Tag), or(n.Route.Doc, r.Doc)
+			r.Field, r.Tag, r.Doc = or(n.Route.Field, r.Field), or(n.Route.Tag, r.Tag),
+				or(n.Route.Doc, r.Doc)
 			if s, ok := b.symbols[n.Route.Returns.Value]; ok {
 				r.Request = s.name
 			}
@@ -166,70 +211,77 @@ func (b *builder) routes() {
 	}
 }
 
-// routings lays out the interrupt routing, then one routing for every node that takes a request.
-func (b *builder) routings() {
+// addRoutings lays out the interrupt routing, then one routing for every node that takes a request.
+func (b *builder) addRoutings() {
 	p := b.plan
-	union := Routing{Name: p.Interrupt.Routing, Doc: "Where the thread goes on after an interrupt."}
+	union := Routing{RoutingRow: runtime.RoutingRow{Name: p.Interrupt.Routing},
+		Doc: "Where the thread goes on after an interrupt."}
 	for _, r := range p.Routes {
-		union.Branches = append(union.Branches, Branch{Key: r.Field, JSON: r.Field, Go: r.Go, Type: r.Request, Kind: ToNode, To: r.Node, Doc: r.Doc})
+		union.Branches = append(union.Branches, Branch{
+			BranchRow: runtime.BranchRow{Name: r.Field, Type: r.Request, Kind: runtime.ToNode},
+			Key:       r.Field, Go: r.Go, Node: r.Node, Doc: r.Doc,
+		})
 	}
 	p.Routings = append(p.Routings, union)
 
-	takers := b.takers()
+	targets := b.branchTargets()
 	for i, n := range b.spec.Nodes {
 		node := &p.Nodes[i]
 		if node.Routing == "" {
 			continue
 		}
-		routing := Routing{Name: node.Routing, Node: node.Key, Doc: "What happens after " + node.DisplayName + "."}
+		routing := Routing{RoutingRow: runtime.RoutingRow{Name: node.Routing}, Node: node.Key,
+			Doc: "What happens after " + node.DisplayName + "."}
 		for _, br := range n.Branches {
-			routing.Branches = append(routing.Branches, b.branch(node, br, takers))
+			routing.Branches = append(routing.Branches, b.branch(node, br, targets))
 		}
 		p.Routings = append(p.Routings, routing)
 	}
 }
 
-// taker is where a branch of a type leads.
-type taker struct {
+// branchTarget is where a branch of a type leads.
+type branchTarget struct {
 	node string
-	kind BranchKind
+	kind runtime.BranchKind
 }
 
-// takers says for every record that activates, resumes or ends what taking a branch of it does.
-func (b *builder) takers() map[string]taker {
-	out := map[string]taker{}
+// branchTargets returns, for every record that activates, resumes or ends, what a branch that
+// carries it does.
+func (b *builder) branchTargets() map[string]branchTarget {
+	out := map[string]branchTarget{}
 	for _, t := range b.spec.Results {
-		out[b.symbols[t.Key.Value].name] = taker{kind: ToEnd}
+		out[b.symbols[t.Key.Value].name] = branchTarget{kind: runtime.ToEnd}
 	}
 	for i := range b.plan.Nodes {
 		n := &b.plan.Nodes[i]
-		out[n.Request] = taker{n.Key, ToNode}
-		out[n.Adapt] = taker{n.Key, ToNode}
+		out[n.Request] = branchTarget{n.Key, runtime.ToNode}
+		out[n.Adapt] = branchTarget{n.Key, runtime.ToNode}
 		if n.Dispatch != nil {
-			out[n.Dispatch.Results] = taker{n.Key, ToResume}
+			out[n.Dispatch.Results] = branchTarget{n.Key, runtime.ToResume}
 		}
 	}
 	delete(out, "")
 	return out
 }
 
-func (b *builder) branch(node *Node, br *spec.Branch, takers map[string]taker) Branch {
+func (b *builder) branch(node *Node, br *spec.Branch, targets map[string]branchTarget) Branch {
 	out := Branch{
-		Key: br.Key.Value, JSON: or(br.JSON, br.Key.Value), Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
+		BranchRow: runtime.BranchRow{Name: or(br.JSON, br.Key.Value)}, Key: br.Key.Value,
+		Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
 		Was: values(br.Was), Line: br.Key.At.Start.Line, Column: br.Key.At.Start.Column,
 	}
 	if br.Type.Value == "interrupt" {
-		out.Type, out.Kind = node.Interrupt, ToInterrupt
+		out.Type, out.Kind = node.Interrupt, runtime.ToInterrupt
 		return out
 	}
 	out.Type = b.symbols[br.Type.Value].name
-	to := takers[out.Type]
-	out.Kind, out.To = to.kind, to.node
-	if out.Kind == "" {
-		out.Kind = ToEnd
+	to := targets[out.Type]
+	out.Kind, out.Node = to.kind, to.node
+	if out.Kind == 0 {
+		out.Kind = runtime.ToEnd
 	}
 	if node.Collect != nil && node.Collect.Result == out.Type {
-		out.Kind = ToCollect
+		out.Kind = runtime.ToCollect
 	}
 	return out
 }

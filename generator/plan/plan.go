@@ -1,27 +1,39 @@
-// Package plan decides every name, order and table of the output once, so that emitting needs no decision.
+// Package plan decides every name, order and table of the output once, so that emitting needs no
+// decision.
 //
-// A Plan is pure data: no pointers into the spec, no positions but for messages, ready to be printed as JSON. References
-// between its parts are names of the spec (node keys) or final Go names (types); a reader resolves them with the lookups.
+// A Plan is pure data: no pointers into the spec, no positions but for messages, ready to be
+// printed as JSON. Its parts embed the rows of package runtime that the generated tables hold, and
+// add what only the generator needs. Where a row refers to another by its number, the part has a
+// field of the same name that holds the name in its place: a node key or a final Go name. Rows
+// inside a collector, a dispatch or a flow have the numbers themselves.
 package plan
 
-// Plan is the whole output, decided. Its JSON form is the contract of `routegen inspect --format json`.
+import "github.com/routegen/routegen/runtime"
+
+// Plan is the whole output, decided. Its JSON form is the contract of `routegen inspect --format
+// json`.
 type Plan struct {
-	Version   int        `json:"version"`           // of this document: 1
-	Source    string     `json:"source"`            // base name of the spec, as the header of each file shows it
-	Package   string     `json:"package"`           // Go package name
-	Out       string     `json:"out"`               // folder relative to the spec, slash-separated
-	Docs      string     `json:"docs"`              // folder of ROUTES.md, relative to the spec
-	Prompts   string     `json:"prompts,omitempty"` // folder of the prompt templates, relative to the spec
-	Enums     []Enum     `json:"enums"`             // in the order of the spec
-	Scalars   []Scalar   `json:"scalars"`           // named scalars
-	Records   []Record   `json:"records"`           // requests, interrupts, results and nested records, grouped by role, spec order within
-	Nodes     []Node     `json:"nodes"`             // in the order of the spec
-	Routes    []Route    `json:"routes"`            // in the order of the nodes
-	Routings  []Routing  `json:"routings"`          // the interrupt routing first, then in the order of the nodes
+	Version int `json:"version"` // of this document: 1
+	// base name of the spec, as the header of each file shows it
+	Source  string `json:"source"`
+	Package string `json:"package"` // Go package name
+	Out     string `json:"out"`     // folder relative to the spec, slash-separated
+	Docs    string `json:"docs"`    // folder of ROUTES.md, relative to the spec
+	// folder of the prompt templates, relative to the spec
+	Prompts string   `json:"prompts,omitempty"`
+	Enums   []Enum   `json:"enums"`   // in the order of the spec
+	Scalars []Scalar `json:"scalars"` // named scalars
+	// requests, interrupts, results and nested records, grouped by role, spec order within
+	Records []Record `json:"records"`
+	Nodes   []Node   `json:"nodes"`  // in the order of the spec
+	Routes  []Route  `json:"routes"` // in the order of the nodes
+	// the interrupt routing first, then in the order of the nodes
+	Routings  []Routing  `json:"routings"`
 	Interrupt Interrupts `json:"interrupts"`
 	Convo     Convo      `json:"conversation"`
 	Talk      *Talk      `json:"dialogue,omitempty"` // nil without flows
-	Reserved  []string   `json:"reserved,omitempty"` // names of nodes, types and enums that must not come back
+	// names of nodes, types and enums that must not come back
+	Reserved []string `json:"reserved,omitempty"`
 
 	byRecord map[string]int
 	byNode   map[string]int
@@ -81,8 +93,7 @@ type Record struct {
 	Role        Role     `json:"role"`
 	Doc         string   `json:"doc,omitempty"`
 	DisplayName string   `json:"displayName,omitempty"`
-	Node        string   `json:"node,omitempty"`  // requests and interrupts: the node it belongs to
-	Const       string   `json:"const,omitempty"` // requests and interrupts: its constant in RequestName or InterruptName
+	Node        string   `json:"node,omitempty"` // requests and interrupts: the node it belongs to
 	GoType      string   `json:"goType,omitempty"`
 	Was         []string `json:"was,omitempty"`
 	Reserved    []string `json:"reserved,omitempty"`
@@ -95,14 +106,15 @@ type Record struct {
 
 // Field is one member of a record.
 type Field struct {
-	Key         string      `json:"key"`
-	JSON        string      `json:"json"`
-	Go          string      `json:"go"`
-	Doc         string      `json:"doc,omitempty"`
-	Type        Type        `json:"type"`
-	Hidden      bool        `json:"hidden,omitempty"`
-	Required    bool        `json:"required,omitempty"`
-	Pointer     bool        `json:"pointer,omitempty"` // the Go field is a pointer: an optional record, or presence: explicit
+	Key      string `json:"key"`
+	JSON     string `json:"json"`
+	Go       string `json:"go"`
+	Doc      string `json:"doc,omitempty"`
+	Type     Type   `json:"type"`
+	Hidden   bool   `json:"hidden,omitempty"`
+	Required bool   `json:"required,omitempty"`
+	// the Go field is a pointer: an optional record, or presence: explicit
+	Pointer     bool        `json:"pointer,omitempty"`
 	Common      bool        `json:"common,omitempty"`  // carried by every interrupt request
 	Default     *string     `json:"default,omitempty"` // JSON text
 	Examples    []string    `json:"examples,omitempty"`
@@ -168,35 +180,23 @@ func (t Type) String() string {
 	}
 }
 
-// Branch is one field of a routing.
+// Branch is one field of a routing. Name is the JSON name, Type the record it carries.
 type Branch struct {
-	Key    string     `json:"key"`
-	JSON   string     `json:"json"`
-	Go     string     `json:"go"`
-	Type   string     `json:"type"` // record name
-	Kind   BranchKind `json:"kind"`
-	To     string     `json:"to,omitempty"` // the node it goes to; empty for interrupts and results
-	Doc    string     `json:"doc,omitempty"`
-	Was    []string   `json:"was,omitempty"`
-	Line   int        `json:"-"`
-	Column int        `json:"-"`
+	runtime.BranchRow
+
+	Key    string   `json:"key"`
+	Go     string   `json:"go"`
+	Node   string   `json:"node,omitempty"` // where it goes; empty for interrupts and results
+	Doc    string   `json:"doc,omitempty"`
+	Was    []string `json:"was,omitempty"`
+	Line   int      `json:"-"`
+	Column int      `json:"-"`
 }
-
-// BranchKind says what taking a branch does.
-type BranchKind string
-
-// What taking a branch does.
-const (
-	ToNode      BranchKind = "node"      // activates the node that takes the request
-	ToResume    BranchKind = "resume"    // resumes the dispatch node that waits for these results
-	ToInterrupt BranchKind = "interrupt" // raises the node's interrupt
-	ToEnd       BranchKind = "end"       // ends the frame with a result
-	ToCollect   BranchKind = "collect"   // the collector's decision table says where to go
-)
 
 // Routing is a struct of nullable branches, exactly one set.
 type Routing struct {
-	Name     string   `json:"name"`
+	runtime.RoutingRow
+
 	Node     string   `json:"node,omitempty"` // empty for the interrupt routing
 	Doc      string   `json:"doc,omitempty"`
 	Branches []Branch `json:"branches"`
@@ -204,104 +204,45 @@ type Routing struct {
 
 // Node is one place of work, every name decided.
 type Node struct {
-	Key         string    `json:"key"`
-	Const       string    `json:"const"`     // in NodeName
-	AgentType   string    `json:"agentType"` // on the wire
-	AgentConst  string    `json:"agentConst"`
-	Aliases     []string  `json:"aliases,omitempty"`
-	DisplayName string    `json:"displayName"`
-	Doc         string    `json:"doc,omitempty"`
-	Group       string    `json:"group,omitempty"`
-	Action      string    `json:"action,omitempty"`
-	ActionConst string    `json:"actionConst,omitempty"`
-	Method      string    `json:"method,omitempty"`      // in Handlers; empty where no request reaches the node
-	AdaptMethod string    `json:"adaptMethod,omitempty"` // in Handlers, for adapt
-	Entry       bool      `json:"entry,omitempty"`
-	Request     string    `json:"request,omitempty"`
-	Adapt       string    `json:"adapt,omitempty"`
-	Interrupt   string    `json:"interrupt,omitempty"`
-	Routing     string    `json:"routing,omitempty"`
-	Route       string    `json:"route,omitempty"` // Go constant of its own route, if it has one
-	Escalates   string    `json:"escalates,omitempty"`
-	Origin      string    `json:"origin,omitempty"` // Go constant of the route its interrupts go back to: its own, or that of the node it escalates to
-	Result      string    `json:"result,omitempty"`
-	Dispatch    *Dispatch `json:"dispatch,omitempty"`
-	Collect     *Collect  `json:"collect,omitempty"`
-	Prompt      *Prompt   `json:"prompt,omitempty"`
-	Unstick     []string  `json:"unstick,omitempty"` // branch keys of its routing
-	Feedback    string    `json:"feedback,omitempty"`
-	Resolve     string    `json:"resolve"` // model or reuse
-	Loop        Loop      `json:"loop"`
-	Tools       []Tool    `json:"tools,omitempty"`
-	Approval    []string  `json:"approval,omitempty"`
-	Timeout     string    `json:"timeout,omitempty"`
-	Was         []string  `json:"was,omitempty"`
-	Reserved    []string  `json:"reserved,omitempty"` // names of branches that must not come back
-	Deprecated  string    `json:"deprecated,omitempty"`
-	Line        int       `json:"-"`
-	Column      int       `json:"-"`
+	runtime.Node
+
+	Const      string `json:"const"` // in NodeName
+	AgentConst string `json:"agentConst"`
+	Doc        string `json:"doc,omitempty"`
+	// in Handlers; empty where no request reaches the node
+	Method      string `json:"method,omitempty"`
+	AdaptMethod string `json:"adaptMethod,omitempty"` // in Handlers, for adapt
+	Request     string `json:"request,omitempty"`
+	Adapt       string `json:"adapt,omitempty"`
+	Interrupt   string `json:"interrupt,omitempty"`
+	Routing     string `json:"routing,omitempty"`
+	Route       string `json:"route,omitempty"` // Go constant of its own route, if it has one
+	Escalates   string `json:"escalates,omitempty"`
+	// Go constant of the route its interrupts go back to: its own, or that of the node it escalates
+	// to
+	Origin     string   `json:"origin,omitempty"`
+	Decides    string   `json:"decides,omitempty"` // enum of a collector's decision
+	Prompt     *Prompt  `json:"-"`                 // nil for a node without a prompt
+	Was        []string `json:"was,omitempty"`
+	Reserved   []string `json:"reserved,omitempty"` // names of branches that must not come back
+	Deprecated string   `json:"deprecated,omitempty"`
+	Line       int      `json:"-"`
+	Column     int      `json:"-"`
 }
 
-// Dispatch fans out and collects.
-type Dispatch struct {
-	Each    string `json:"each"` // field key of the request
-	To      string `json:"to"`
-	Results string `json:"results"`
-}
-
-// Collect is a collector's decision table, in the order of the enum.
-type Collect struct {
-	Result  string  `json:"result"`
-	Field   string  `json:"field"` // path of the decision inside the result: JSON names joined by "."
-	Enum    string  `json:"enum"`
-	Arms    []Arm   `json:"arms"`
-	Carry   []Carry `json:"carry,omitempty"`
-	Default string  `json:"default,omitempty"`
-}
-
-// Arm sends one decision to a branch key, or to "end".
-type Arm struct {
-	Decision string `json:"decision"`
-	To       string `json:"to"`
-}
-
-// Carry fills a field of the next request.
-type Carry struct {
-	Field string `json:"field"`
-	From  string `json:"from"`
-}
-
-// Prompt names a node's template and its inputs.
+// Prompt is what stands beside the names of a node's prompt.
 type Prompt struct {
-	Template string   `json:"template"`
-	Vars     []string `json:"vars,omitempty"`
-	Guidance string   `json:"guidance,omitempty"`
-	Text     string   `json:"-"` // of the template, for a review; "" where nobody has read it
-	Line     int      `json:"-"` // in the spec, for messages
-	Column   int      `json:"-"`
-}
-
-// Loop bounds repeats. Limit 0 means: no refusal.
-type Loop struct {
-	Warn   int      `json:"warn"`
-	Limit  int      `json:"limit,omitempty"`
-	Exempt []string `json:"exempt,omitempty"`
-}
-
-// Tool is one offered tool; exactly one of the three is set.
-type Tool struct {
-	Name       string   `json:"name,omitempty"`
-	TransferTo []string `json:"transferTo,omitempty"`
-	MCP        string   `json:"mcp,omitempty"`
-	Once       bool     `json:"once,omitempty"`
+	Text   string // of the template, for a review; "" if it was not read
+	Line   int    // in the spec, for messages
+	Column int
 }
 
 // Route is one legal place to continue after an interrupt.
 type Route struct {
+	runtime.Route
+
 	Const   string `json:"const"` // in Route: RouteOrchestrator
-	Field   string `json:"field"` // JSON name of the branch in the interrupt routing
 	Go      string `json:"go"`    // Go field of the branch
-	Tag     string `json:"tag"`
 	Node    string `json:"node"`
 	Request string `json:"request"` // record the branch carries
 	Doc     string `json:"doc,omitempty"`
@@ -309,63 +250,29 @@ type Route struct {
 
 // Interrupts is what all interrupts share.
 type Interrupts struct {
-	Interface     string          `json:"interface"`
-	DisplayName   string          `json:"displayName"`
-	Handler       Handler         `json:"handler"`
-	Routing       string          `json:"routing"`
-	Answer        string          `json:"answer,omitempty"`
-	Reserved      []string        `json:"reserved,omitempty"` // names of common fields that must not come back
-	Kinds         []InterruptKind `json:"kinds"`
-	ReservedKinds []string        `json:"reservedKinds,omitempty"` // names of kinds that must not come back
-	Line          int             `json:"-"`
-	Column        int             `json:"-"`
-}
-
-// Handler is the unified interrupt handler.
-type Handler struct {
-	Name        string `json:"name"`
-	DisplayName string `json:"displayName"`
-	Guidance    string `json:"guidance,omitempty"`
+	Interface   string          `json:"interface"`
+	DisplayName string          `json:"displayName"`
+	Handler     runtime.Handler `json:"handler"`
+	Routing     string          `json:"routing"`
+	Answer      string          `json:"answer,omitempty"`
+	// names of common fields that must not come back
+	Reserved []string        `json:"reserved,omitempty"`
+	Kinds    []InterruptKind `json:"kinds"`
+	// names of kinds that must not come back
+	ReservedKinds []string `json:"reservedKinds,omitempty"`
+	Line          int      `json:"-"`
+	Column        int      `json:"-"`
 }
 
 // InterruptKind is one row of the kinds table; order is priority.
 type InterruptKind struct {
-	Key      string    `json:"key"`
-	Const    string    `json:"const"`
-	Doc      string    `json:"doc,omitempty"`
-	Was      []string  `json:"was,omitempty"`
-	Clash    string    `json:"clash"`
-	Deadline *Deadline `json:"deadline,omitempty"`
-	Retry    *Retry    `json:"retry,omitempty"`
-	Choices  []string  `json:"choices,omitempty"`
-	RouteTo  bool      `json:"routeTo,omitempty"`
-	Auto     *Auto     `json:"auto,omitempty"`
-	Line     int       `json:"-"` // in the spec, for messages
-	Column   int       `json:"-"`
-}
+	runtime.Kind
 
-// Deadline of an interrupt of a kind. Durations are Go durations.
-type Deadline struct {
-	After    string `json:"after"`
-	Then     string `json:"then"`
-	Answer   string `json:"answer,omitempty"`
-	Assignee string `json:"assignee,omitempty"`
-	Target   string `json:"target,omitempty"` // an agent type
-	Reminder string `json:"reminder,omitempty"`
-}
-
-// Retry of a failed step.
-type Retry struct {
-	Attempts int    `json:"attempts"`
-	Backoff  string `json:"backoff"`
-	First    string `json:"first"`
-	Max      string `json:"max,omitempty"`
-}
-
-// Auto answers by policy.
-type Auto struct {
-	Answer string   `json:"answer"` // JSON text
-	When   []string `json:"when,omitempty"`
+	Const  string   `json:"const"`
+	Doc    string   `json:"doc,omitempty"`
+	Was    []string `json:"was,omitempty"`
+	Line   int      `json:"-"` // in the spec, for messages
+	Column int      `json:"-"`
 }
 
 // Convo says how plain messages are taken.
@@ -409,9 +316,10 @@ func (p *Plan) Scalar(name string) *Scalar {
 // HasWorkflow reports whether the package has a workflow: a spec of flows alone has none.
 func (p *Plan) HasWorkflow() bool { return len(p.Nodes) > 0 || p.Talk == nil }
 
-// Index builds the lookups; Build calls it, and so does whoever reads a Plan from JSON.
+// Index builds the lookups. Build calls it; a plan that is put together by hand needs a call, too.
 func (p *Plan) Index() {
-	p.byRecord, p.byNode, p.byEnum, p.byScalar = map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	p.byRecord, p.byNode, p.byEnum, p.byScalar = map[string]int{}, map[string]int{},
+		map[string]int{}, map[string]int{}
 	for i := range p.Records {
 		p.byRecord[p.Records[i].Name] = i
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// records lays out every struct: requests with what stands in for them, interrupts, results, then the rest.
-func (b *builder) records() {
+// addRecords lays out every struct: requests with what stands in for them, interrupts, results,
+// then the rest.
+func (b *builder) addRecords() {
 	placed := map[string]bool{}
 	add := func(r Record) {
 		if !placed[r.Name] {
@@ -29,7 +30,7 @@ func (b *builder) records() {
 		for _, name := range standIns(n) {
 			if t := types[name]; t != nil && t.Scalar == nil {
 				r := b.record(t, RoleRequest)
-				r.Node, r.Const = n.Key.Value, "Name"+r.Name
+				r.Node = n.Key.Value
 				add(r)
 			}
 		}
@@ -49,7 +50,8 @@ func (b *builder) records() {
 	}
 }
 
-// standIns are the types that reach a node without being its request: what it adapts, and the results that resume it.
+// standIns are the types that reach a node without being its request: what it adapts, and the
+// results that resume it.
 func standIns(n *spec.Node) []string {
 	var out []string
 	if n.Adapt.Value != "" {
@@ -64,7 +66,7 @@ func standIns(n *spec.Node) []string {
 func (b *builder) request(n *spec.Node) Record {
 	name := n.RequestName()
 	return Record{
-		Name: name, Role: RoleRequest, Node: n.Key.Value, Const: "Name" + name,
+		Name: name, Role: RoleRequest, Node: n.Key.Value,
 		Doc:         or(n.Request.Doc, n.Doc.Value),
 		DisplayName: or(n.Request.DisplayName, or(n.DisplayName, spec.DisplayName(n.Key.Value))),
 		GoType:      n.Request.GoType.Value,
@@ -77,7 +79,8 @@ func (b *builder) request(n *spec.Node) Record {
 
 func (b *builder) interrupt(n *spec.Node) Record {
 	name := n.InterruptName()
-	r := Record{Name: name, Role: RoleInterrupt, Node: n.Key.Value, Const: "Name" + name, DisplayName: spec.DisplayName(n.Key.Value) + " Interrupt"}
+	r := Record{Name: name, Role: RoleInterrupt, Node: n.Key.Value,
+		DisplayName: spec.DisplayName(n.Key.Value) + " Interrupt"}
 	if b.spec.Interrupts != nil {
 		r.Fields = b.fields(b.spec.Interrupts.Fields, true)
 	}
@@ -87,7 +90,8 @@ func (b *builder) interrupt(n *spec.Node) Record {
 	r.Line, r.Column = n.Interrupt.At.Start.Line, n.Interrupt.At.Start.Column
 	r.Fields = append(r.Fields, b.fields(n.Interrupt.Fields, false)...)
 	if r.Doc == "" {
-		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName, spec.DisplayName(n.Key.Value)) + "."
+		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName,
+			spec.DisplayName(n.Key.Value)) + "."
 	}
 	return r
 }
@@ -108,17 +112,21 @@ func (b *builder) fields(fs []*spec.Field, common bool) []Field {
 			continue
 		}
 		out = append(out, Field{
-			Key: f.Key.Value, JSON: or(f.JSON, f.Key.Value), Go: or(f.GoName, spec.GoName(f.Key.Value)), Doc: f.Doc.Value,
-			Type: b.fieldType(f.Type), Hidden: f.Hidden, Required: !f.Optional, Pointer: f.Explicit, Common: common,
-			Default: literal(f.Default), Examples: literals(f.Constraints.Examples), Constraints: constraints(f.Constraints),
-			Was: values(f.Was), Deprecated: f.Deprecated.Value, Line: f.Key.At.Start.Line, Column: f.Key.At.Start.Column,
+			Key: f.Key.Value, JSON: or(f.JSON, f.Key.Value),
+			Go: or(f.GoName, spec.GoName(f.Key.Value)), Doc: f.Doc.Value,
+			Type: b.fieldType(f.Type), Hidden: f.Hidden, Required: !f.Optional, Pointer: f.Explicit,
+			Common:  common,
+			Default: literal(f.Default), Examples: literals(f.Constraints.Examples),
+			Constraints: constraints(f.Constraints),
+			Was:         values(f.Was), Deprecated: f.Deprecated.Value, Line: f.Key.At.Start.Line,
+			Column: f.Key.At.Start.Column,
 		})
 	}
 	return out
 }
 
-// fieldType resolves a type expression. A name that stands for nothing stays a record of that name: the spec has
-// already been found wrong.
+// fieldType resolves a type expression. A name that stands for nothing stays a record of that name:
+// the spec has already been found wrong.
 func (b *builder) fieldType(t *spec.TypeExpr) Type {
 	switch t.Kind {
 	case spec.Named:
@@ -148,8 +156,10 @@ func (b *builder) resolveTypes() {
 
 func constraints(c spec.Constraints) Constraints {
 	return Constraints{
-		Min: number(c.Min), Max: number(c.Max), MinLength: count(c.MinLength), MaxLength: count(c.MaxLength),
-		MinItems: count(c.MinItems), MaxItems: count(c.MaxItems), Pattern: c.Pattern.Value, Format: c.Format.Value,
+		Min: number(c.Min), Max: number(c.Max), MinLength: count(c.MinLength),
+		MaxLength: count(c.MaxLength),
+		MinItems:  count(c.MinItems), MaxItems: count(c.MaxItems), Pattern: c.Pattern.Value,
+		Format: c.Format.Value,
 	}
 }
 
@@ -185,8 +195,8 @@ func literals(list []spec.Scalar) []string {
 	return out
 }
 
-// reach records which records a visible field names, and which of them some schema needs.
-func (b *builder) reach() {
+// markReached records which records a visible field names, and which of them some schema needs.
+func (b *builder) markReached() {
 	p := b.plan
 	used := map[string]bool{}
 	for i := range p.Records {
@@ -200,7 +210,7 @@ func (b *builder) reach() {
 		}
 		slices.SortFunc(r.Refs, strings.Compare)
 	}
-	b.reachTalk(used)
+	b.markEnumsOfFlows(used)
 	for i := range p.Enums {
 		p.Enums[i].Used = used[p.Enums[i].Name]
 	}

@@ -19,7 +19,8 @@ const (
 	ifaceValidators = "Validators"
 )
 
-// symbols lists the exported names that a spec decides. What every generated package has is left out.
+// symbols lists the exported names that a spec decides. What every generated package has is left
+// out.
 func symbols(p *plan.Plan) []symbol {
 	var out []symbol
 	add := func(name, typ string) { out = append(out, symbol{name, typ}) }
@@ -37,9 +38,6 @@ func symbols(p *plan.Plan) []symbol {
 		add("type "+r.Name, "struct")
 		for j := range r.Fields {
 			add("field "+r.Name+"."+r.Fields[j].Go, goText(&r.Fields[j]))
-		}
-		if r.Const != "" {
-			add("const "+r.Const, "name")
 		}
 		switch r.Role {
 		case plan.RoleRequest:
@@ -59,9 +57,6 @@ func symbols(p *plan.Plan) []symbol {
 		n := &p.Nodes[i]
 		add("const "+n.Const, "NodeName")
 		add("const "+n.AgentConst, "AgentType")
-		if n.ActionConst != "" {
-			add("const "+n.ActionConst, "Action")
-		}
 		if n.Method != "" {
 			add("method "+ifaceHandlers+"."+n.Method, "(*"+n.Request+") *"+n.Routing)
 		}
@@ -135,8 +130,10 @@ func apiDelta(old, now []symbol) APIDelta {
 func interfaces(old, now []symbol) []InterfaceDelta {
 	d := apiDelta(old, now)
 	var out []InterfaceDelta
-	for _, name := range []string{ifaceHandlers, ifaceRequest, ifaceInterrupt, ifaceActions, ifaceValidators} {
-		i := InterfaceDelta{Name: name, Added: ofInterface(name, d.Added), Changed: ofInterface(name, d.Changed), Removed: ofInterface(name, d.Removed)}
+	for _, name := range []string{ifaceHandlers, ifaceRequest, ifaceInterrupt, ifaceActions,
+		ifaceValidators} {
+		i := InterfaceDelta{Name: name, Added: ofInterface(name, d.Added),
+			Changed: ofInterface(name, d.Changed), Removed: ofInterface(name, d.Removed)}
 		if len(i.Added)+len(i.Changed)+len(i.Removed) > 0 {
 			out = append(out, i)
 		}
@@ -152,4 +149,34 @@ func ofInterface(name string, symbols []string) []string {
 		}
 	}
 	return out
+}
+
+// flowSymbols lists the exported names that flows decide.
+func flowSymbols(t *plan.Talk, add func(name, typ string)) {
+	record := func(r plan.Record) {
+		add("type "+r.Name, "struct")
+		for i := range r.Fields {
+			add("field "+r.Name+"."+r.Fields[i].Go, goText(&r.Fields[i]))
+		}
+	}
+	for i := range t.Flows {
+		f := &t.Flows[i]
+		add("const "+f.Const, "FlowName")
+		record(f.Record())
+		for _, s := range f.Slots {
+			add("const "+s.Const, "SlotName")
+		}
+		for _, s := range f.Steps {
+			add("const "+s.Const, "StepName")
+		}
+	}
+	for i := range t.Actions {
+		in, out := t.Actions[i].Records()
+		record(in)
+		record(out)
+		add("method "+ifaceActions+"."+t.Actions[i].Method, "(*"+in.Name+") *"+out.Name)
+	}
+	for _, v := range t.Validators {
+		add("method "+ifaceValidators+"."+v.Method, goTypeText(v.Type))
+	}
 }

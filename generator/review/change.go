@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/routegen/routegen/generator/plan"
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // audience is who a consequence concerns.
 type audience int
 
 const (
-	callers audience = iota
+	byCategory audience = iota // whom the category of the rule concerns
+	callers
 	models
 	stored
 )
@@ -29,7 +29,7 @@ type hit struct {
 // change collects what follows from one edit.
 type change struct {
 	op, thing, name, was string
-	at                   spec.Pos
+	at                   report.Pos
 	width                int // of what stands at the position
 	before               int // line in the old spec; 0 where it is not known
 	details              []string
@@ -44,17 +44,19 @@ func (c *change) detailf(format string, args ...any) {
 	}
 }
 
-// formerly holds the earlier names that a new thing gives: nothing had them, or it would not be new. That is a slip, or older than the base.
-// Where there was nothing at all, nothing is said.
-func (w *walker) formerly(c *change, was []string) {
-	nothing := len(w.old.Nodes)+len(w.old.Records)+len(w.old.Enums)+len(talkOf(w.old).Flows) == 0
+// noteUnknownNames notes the earlier names that a new thing gives: nothing in the old plan has
+// them, or the thing would not be new. It is a mistake, or older than the base. An empty old plan
+// is not reported.
+func (w *comparison) noteUnknownNames(c *change, was []string) {
+	nothing := len(w.old.Nodes)+len(w.old.Records)+len(w.old.Enums)+
+		len(talkOf(w.old).Flows) == 0
 	if c.op == opAdded && len(was) > 0 && len(c.lost) == 0 && !nothing {
 		c.lost = was
-		c.detailf("%s", c.slip())
+		c.detailf("%s", c.unknownNamesText())
 	}
 }
 
-func (c *change) slip() string {
+func (c *change) unknownNamesText() string {
 	return fmt.Sprintf("its was: [%s] names nothing that was there", strings.Join(c.lost, ", "))
 }
 
@@ -72,7 +74,7 @@ func (c *change) tellf(rule string, to audience, format string, args ...any) {
 	}
 }
 
-func audienceOf(c spec.Category) audience {
+func audienceOf(c report.Category) audience {
 	switch c {
 	case CategorySource:
 		return callers
@@ -93,34 +95,38 @@ func (c *change) title() string {
 }
 
 // severities, the worst first.
-var severities = []spec.Severity{spec.Error, spec.Expected, spec.Notice}
+var severities = []report.Severity{report.Error, report.Expected, report.Notice}
 
-// ranked returns the hits of rules of the categories, the one to report first: the worst, then the one that is nearest to the cause.
-func (c *change) ranked(categories []spec.Category) []hit {
+// ranked returns the hits of rules of the categories, the one to report first: the worst, then the
+// one that is nearest to the cause.
+func (c *change) ranked(categories []report.Category) []hit {
 	rules := catalogue()
 	var out []hit
 	for _, h := range c.hits {
-		if r, ok := rules[h.rule]; ok && (categories == nil || slices.Contains(categories, r.Category)) {
+		if r, ok := rules[h.rule]; ok &&
+			(categories == nil || slices.Contains(categories, r.Category)) {
 			out = append(out, h)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b hit) int {
 		ra, rb := rules[a.rule], rules[b.rule]
-		return cmp.Or(cmp.Compare(slices.Index(severities, ra.Severity), slices.Index(severities, rb.Severity)), cmp.Compare(ra.rank, rb.rank))
+		return cmp.Or(cmp.Compare(slices.Index(severities, ra.Severity),
+			slices.Index(severities, rb.Severity)), cmp.Compare(ra.rank, rb.rank))
 	})
 	return out
 }
 
-func (c *change) span() spec.Span {
+func (c *change) span() report.Span {
 	if c.at.IsZero() {
-		return spec.Span{}
+		return report.Span{}
 	}
-	return spec.Span{Start: c.at, End: spec.Pos{Line: c.at.Line, Column: c.at.Column + max(c.width, 1)}}
+	return report.Span{Start: c.at,
+		End: report.Pos{Line: c.at.Line, Column: c.at.Column + max(c.width, 1)}}
 }
 
 // findings turns changes into findings: one for each cause.
-func (w *walker) findings(categories []spec.Category) []spec.Finding {
-	var out []spec.Finding
+func (w *comparison) findings(categories []report.Category) []report.Finding {
+	var out []report.Finding
 	for _, c := range w.ordered() {
 		hits := c.ranked(categories)
 		if len(hits) == 0 {
@@ -131,14 +137,16 @@ func (w *walker) findings(categories []spec.Category) []spec.Finding {
 			message += fmt.Sprintf(" (line %d before)", c.before)
 		}
 		if len(c.lost) > 0 {
-			message += " (" + c.slip() + ")"
+			message += " (" + c.unknownNamesText() + ")"
 		}
-		f := spec.Finding{
-			Rule: hits[0].rule, Severity: catalogue()[hits[0].rule].Severity, File: w.now.Source, At: c.span(),
+		f := report.Finding{
+			Rule: hits[0].rule, Severity: catalogue()[hits[0].rule].Severity, File: w.now.Source,
+			At:      c.span(),
 			Message: message, Hint: catalogue()[hits[0].rule].hint,
 		}
 		for _, h := range hits[1:] {
-			f.Related = append(f.Related, spec.Related{At: relatedAt(c), Message: h.rule + ": " + h.text})
+			f.Related = append(f.Related,
+				report.Related{At: relatedAt(c), Message: h.rule + ": " + h.text})
 		}
 		out = append(out, f)
 	}
@@ -146,25 +154,27 @@ func (w *walker) findings(categories []spec.Category) []spec.Finding {
 }
 
 // relatedAt is the place of a consequence: that of its cause, or the first character of the file.
-func relatedAt(c *change) spec.Span {
+func relatedAt(c *change) report.Span {
 	if c.at.IsZero() {
-		return spec.Span{Start: spec.Pos{Line: 1, Column: 1}, End: spec.Pos{Line: 1, Column: 2}}
+		return report.Span{Start: report.Pos{Line: 1, Column: 1},
+			End: report.Pos{Line: 1, Column: 2}}
 	}
 	return c.span()
 }
 
-// list tells the changes to a reviewer.
-func (w *walker) list() []Change {
+// listChanges returns the changes as a report has them.
+func (w *comparison) listChanges() []Change {
 	var out []Change
 	for _, c := range w.ordered() {
-		to := Change{Op: c.op, Thing: c.thing, Name: c.name, Was: c.was, Line: c.at.Line, Details: c.details}
+		to := Change{Op: c.op, Thing: c.thing, Name: c.name, Was: c.was, Line: c.at.Line,
+			Details: c.details}
 		if hits := c.ranked(nil); len(hits) > 0 {
 			r := catalogue()[hits[0].rule]
 			to.Rule, to.Severity, to.Advice = r.ID, string(r.Severity), r.hint
 		}
 		for _, h := range c.hits {
 			switch h.to {
-			case callers:
+			case callers, byCategory:
 				to.Callers = appendNew(to.Callers, h.text)
 			case models:
 				to.Models = appendNew(to.Models, h.text)
@@ -177,7 +187,8 @@ func (w *walker) list() []Change {
 	return out
 }
 
-// appendNew adds a text once. That there is nothing to fear is said at most once, and not beside what there is.
+// appendNew adds a text once. A text that begins with none is added at most once, and never beside
+// another.
 func appendNew(list []string, text string) []string {
 	calm := func(s string) bool { return strings.HasPrefix(s, "none") }
 	switch {
@@ -190,10 +201,11 @@ func appendNew(list []string, text string) []string {
 }
 
 // ordered returns the changes by their place in the new spec.
-func (w *walker) ordered() []*change {
+func (w *comparison) ordered() []*change {
 	out := slices.Clone(w.changes)
 	slices.SortStableFunc(out, func(a, b *change) int {
-		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column), strings.Compare(a.thing+a.name, b.thing+b.name))
+		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column),
+			strings.Compare(a.thing+a.name, b.thing+b.name))
 	})
 	return out
 }
@@ -205,5 +217,3 @@ func counted(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
-
-func nodePos(n *plan.Node) spec.Pos { return spec.Pos{Line: n.Line, Column: n.Column} }

@@ -13,9 +13,10 @@ import (
 	"github.com/routegen/routegen/generator/emit"
 	"github.com/routegen/routegen/generator/generatortest"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/review"
 	"github.com/routegen/routegen/generator/spec"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
 )
 
 func TestNothingChanged(t *testing.T) {
@@ -25,7 +26,6 @@ func TestNothingChanged(t *testing.T) {
 	assert.True(t, r.Empty())
 	assert.Equal(t, "routes.yaml: no change\n", r.Text())
 	assert.Equal(t, "### routes.yaml: no change\n", r.Markdown())
-	assert.Empty(t, review.Changelog(old, now))
 	assert.Empty(t, review.Breaking(old, now))
 	text, err := r.JSON()
 	require.NoError(t, err)
@@ -47,16 +47,21 @@ func TestOneCauseOneFinding(t *testing.T) {
 			[]string{"ROUTE_NO_DELETE", "GO_API_NO_DELETE", "BRANCH_NO_DELETE"},
 		},
 		"a node is renamed": {
-			[]string{"  helper:\n", "  aid:\n    was: [helper]\n"}, "WIRE_VALUE_SAME", []string{"GO_NAME_SAME", "AGENT_TYPE_SAME", "DEF_SAME_NAME", "ROUTE_SAME_TAG"},
+			[]string{"  helper:\n", "  aid:\n    was: [helper]\n"}, "WIRE_VALUE_SAME",
+			[]string{"GO_NAME_SAME", "AGENT_TYPE_SAME", "DEF_SAME_NAME", "ROUTE_SAME_TAG"},
 		},
 		"a field is renamed": {
-			[]string{"      size: {type: int,", "      length: {type: int, was: [size],"}, "FIELD_SAME_JSON_NAME", []string{"FIELD_SAME_GO_NAME", "DEF_SAME_NAME"},
+			[]string{"      size: {type: int,", "      length: {type: int, was: [size],"},
+			"FIELD_SAME_JSON_NAME", []string{"FIELD_SAME_GO_NAME", "DEF_SAME_NAME"},
 		},
 		"a type is renamed": {
-			[]string{"  Summary:\n", "  Outcome:\n    was: [Summary]\n", "      done: Summary\n", "      done: Outcome\n"}, "WIRE_VALUE_SAME", []string{"GO_NAME_SAME", "DEF_SAME_NAME"},
+			[]string{"  Summary:\n", "  Outcome:\n    was: [Summary]\n", "      done: Summary\n",
+				"      done: Outcome\n"}, "WIRE_VALUE_SAME",
+			[]string{"GO_NAME_SAME", "DEF_SAME_NAME"},
 		},
 		"a value goes": {
-			[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "", ", SECRET: end", ""}, "ENUM_VALUE_NO_DELETE", []string{"GO_API_NO_DELETE", "COLLECT_CHANGED"},
+			[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "", ", SECRET: end", ""},
+			"ENUM_VALUE_NO_DELETE", []string{"GO_API_NO_DELETE", "COLLECT_CHANGED"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,12 +79,17 @@ func TestFindingsPointAtTheNewSpec(t *testing.T) {
 		edit []string
 		at   string // begins the line the finding points at
 	}{
-		"node":        {[]string{helperBlock, "", "      help: HelpRoutingRequest\n", ""}, "  check:"},
-		"field":       {[]string{"      size: {type: int, min: 0, max: 10, doc: How long it is.}\n", ""}, "  Note:"},
-		"value":       {[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "", ", SECRET: end", ""}, "  Phase:"},
-		"branch":      {[]string{"      help: HelpRoutingRequest\n", ""}, "  lead:"},
-		"type":        {[]string{"  Decision:\n    doc: Another form of an answer.\n    fields:\n      verdict: {type: string, doc: What was decided.}\n", ""}, "  Answer:"},
-		"renamed":     {[]string{"      size: {type: int,", "      length: {type: int, was: [size],"}, "      length:"},
+		"node": {[]string{helperBlock, "", "      help: HelpRoutingRequest\n", ""},
+			"  check:"},
+		"field": {[]string{"      size: {type: int, min: 0, max: 10, doc: How long it is.}\n",
+			""}, "  Note:"},
+		"value": {[]string{"      SECRET: {doc: Kept back., hidden: true}\n", "",
+			", SECRET: end", ""}, "  Phase:"},
+		"branch": {[]string{"      help: HelpRoutingRequest\n", ""}, "  lead:"},
+		"type": {[]string{"  Decision:\n    doc: Another form of an answer.\n    " +
+			"fields:\n      verdict: {type: string, doc: What was decided.}\n", ""}, "  Answer:"},
+		"renamed": {[]string{"      size: {type: int,",
+			"      length: {type: int, was: [size],"}, "      length:"},
 		"constrained": {[]string{"max: 10", "max: 9"}, "      size:"},
 		"prompt":      {[]string{"Spread first. Then check.", "Check first."}, "    prompt:"},
 	} {
@@ -96,26 +106,42 @@ func TestFindingsPointAtTheNewSpec(t *testing.T) {
 // TestNothingGoesUnsaid: edits that break no rule are told, too.
 func TestNothingGoesUnsaid(t *testing.T) {
 	for name, edit := range map[string][]string{
-		"group":                {"    doc: Leads the work.\n", "    doc: Leads the work.\n    group: top\n"},
-		"node deprecated":      {"    doc: Finds what is lacking.\n", "    doc: Finds what is lacking.\n    deprecated: ask a person\n"},
-		"field deprecated":     {"hint: {type: string,", "hint: {type: string, deprecated: say it in goal,"},
-		"value deprecated":     {"WORK: Working.", "WORK: {doc: Working., deprecated: say PLAN}"},
-		"examples":             {"goal: {type: string,", "goal: {type: string, examples: [win],"},
-		"doc of a kind":        {"A step failed.", "Some step failed."},
-		"doc of a hidden one":  {"Not for models.", "Not for any model."},
-		"doc of a value":       {"Kept back.", "Held back."},
-		"doc of a scalar":      {"A key.", "One key."},
-		"doc of an answer":     {"What a person says.", "What somebody says."},
-		"doc of a route":       {"  helper:\n", "  helper:\n    route: {doc: Back to it.}\n"},
-		"doc of a branch":      {"      done: Summary\n", "      done: {type: Summary, doc: All is done.}\n"},
-		"order of fields":      {"      text: {type: string, doc: What it says.}\n      size: {type: int, min: 0, max: 10, doc: How long it is.}\n", "      size: {type: int, min: 0, max: 10, doc: How long it is.}\n      text: {type: string, doc: What it says.}\n"},
-		"order of branches":    {"      spread: SpreadRequest\n      check: CheckRequest\n", "      check: CheckRequest\n      spread: SpreadRequest\n"},
-		"order of values":      {"      PLAN: Planning.\n      WORK: Working.\n", "      WORK: Working.\n      PLAN: Planning.\n"},
-		"order of kinds":       {"    question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}\n    failure: {doc: A step failed., clash: queue}\n", "    failure: {doc: A step failed., clash: queue}\n    question: {doc: An agent asks., clash: queue, deadline: {after: 24h, then: expire}}\n"},
-		"order of nodes":       {helperBlock, "", "  check:\n    doc:", helperBlock + "  check:\n    doc:"},
-		"conversation":         {"reserved: [former]\n", "reserved: [former]\nconversation: {turn_start: last}\n"},
-		"handler":              {"  answer: Answer\n", "  answer: Answer\n  handler: {guidance: Set one.}\n"},
-		"name of the handler":  {"  answer: Answer\n", "  answer: Answer\n  handler: {name: ask}\n"},
+		"group": {"    doc: Leads the work.\n",
+			"    doc: Leads the work.\n    group: top\n"},
+		"node deprecated": {"    doc: Finds what is lacking.\n",
+			"    doc: Finds what is lacking.\n    deprecated: ask a person\n"},
+		"field deprecated": {"hint: {type: string,",
+			"hint: {type: string, deprecated: say it in goal,"},
+		"value deprecated":    {"WORK: Working.", "WORK: {doc: Working., deprecated: say PLAN}"},
+		"examples":            {"goal: {type: string,", "goal: {type: string, examples: [win],"},
+		"doc of a kind":       {"A step failed.", "Some step failed."},
+		"doc of a hidden one": {"Not for models.", "Not for any model."},
+		"doc of a value":      {"Kept back.", "Held back."},
+		"doc of a scalar":     {"A key.", "One key."},
+		"doc of an answer":    {"What a person says.", "What somebody says."},
+		"doc of a route":      {"  helper:\n", "  helper:\n    route: {doc: Back to it.}\n"},
+		"doc of a branch": {"      done: Summary\n",
+			"      done: {type: Summary, doc: All is done.}\n"},
+		"order of fields": {"      text: {type: string, doc: What it says.}\n      size: " +
+			"{type: int, min: 0, max: 10, doc: How long it is.}\n",
+			"      size: {type: int, min: 0, max: 10, doc: How long it is.}\n      text: {type: " +
+				"string, doc: What it says.}\n"},
+		"order of branches": {"      spread: SpreadRequest\n      check: CheckRequest\n",
+			"      check: CheckRequest\n      spread: SpreadRequest\n"},
+		"order of values": {"      PLAN: Planning.\n      WORK: Working.\n",
+			"      WORK: Working.\n      PLAN: Planning.\n"},
+		"order of kinds": {"    question: {doc: An agent asks., clash: queue, deadline: " +
+			"{after: 24h, then: expire}}\n    failure: {doc: A step failed., clash: queue}\n",
+			"    failure: {doc: A step failed., clash: queue}\n    question: {doc: An agent " +
+				"asks., clash: queue, deadline: {after: 24h, then: expire}}\n"},
+		"order of nodes": {helperBlock, "", "  check:\n    doc:",
+			helperBlock + "  check:\n    doc:"},
+		"conversation": {"reserved: [former]\n",
+			"reserved: [former]\nconversation: {turn_start: last}\n"},
+		"handler": {"  answer: Answer\n",
+			"  answer: Answer\n  handler: {guidance: Set one.}\n"},
+		"name of the handler": {"  answer: Answer\n",
+			"  answer: Answer\n  handler: {name: ask}\n"},
 		"display name of type": {"  Note:\n", "  Note:\n    display_name: Memo\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,37 +158,42 @@ func TestStaleGuidance(t *testing.T) {
 		edit  []string
 		stale bool
 	}{
-		"gone":               {[]string{"      help: HelpRoutingRequest\n", ""}, true},
-		"renamed":            {[]string{"      help: HelpRoutingRequest\n", "      assist: {type: HelpRoutingRequest, was: [help]}\n"}, true},
-		"gone, and not said": {[]string{"      help: HelpRoutingRequest\n", "", "Set help when stuck.", "Be helpful."}, false},
+		"gone": {[]string{"      help: HelpRoutingRequest\n", ""}, true},
+		"renamed": {[]string{"      help: HelpRoutingRequest\n",
+			"      assist: {type: HelpRoutingRequest, was: [help]}\n"}, true},
+		"gone, and not said": {[]string{"      help: HelpRoutingRequest\n", "",
+			"Set help when stuck.", "Be helpful."}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := review.Compare(planOf(t, told), planOf(t, edited(t, told, c.edit...))).Text()
-			assert.Equal(t, c.stale, strings.Contains(out, "the guidance of lead still says help"), out)
+			assert.Equal(t, c.stale, strings.Contains(out, "the guidance of lead still says help"),
+				out)
 		})
 	}
 }
 
-// TestImplementersAreNamed: where one stands, and that a lost method stops nobody.
-func TestImplementersAreNamed(t *testing.T) {
-	old, with := planOf(t, base), planOf(t, edited(t, base, "  helper:\n", mergerBlock, "      help: HelpRoutingRequest\n", "      help: HelpRoutingRequest\n      join: MergerRequest\n"))
-	program := review.Implementer{Interface: "Handlers", Type: "*Program", File: "app/program.go", Line: 41}
+// TestGainedMethodStopsImplementers: and a lost one does not.
+func TestGainedMethodStopsImplementers(t *testing.T) {
+	old, with := planOf(t, base), planOf(t,
+		edited(t, base, "  helper:\n", mergerBlock, "      help: HelpRoutingRequest\n",
+			"      help: HelpRoutingRequest\n      join: MergerRequest\n"))
 	added := review.Compare(old, with)
 	assert.Equal(t, []string{"Merger"}, added.Interfaces[0].Added)
-	assert.Contains(t, added.Markdown(program), "* `Handlers` gains Merger. To change: `*Program` at app/program.go:41.")
-	assert.Contains(t, added.Markdown(), "`go build ./...` names the implementers")
-	added.Implementers = []review.Implementer{program}
-	assert.Contains(t, added.Text(), "app/program.go:41: *Program")
+	assert.Contains(t, added.Markdown(),
+		"* `Handlers` gains Merger. `go build ./...` names the implementers")
+	assert.Contains(t, added.Text(), "Handlers gains Merger: go build ./... names")
 	removed := review.Compare(with, old)
-	assert.Contains(t, removed.Markdown(program), "* `Handlers` loses Merger: implementers go on compiling.")
-	assert.NotContains(t, removed.Markdown(program), "To change")
+	assert.Contains(t, removed.Markdown(),
+		"* `Handlers` loses Merger: implementers go on compiling.")
 }
 
 func TestCategoriesSeeTheirPartOfACause(t *testing.T) {
 	old := planOf(t, base)
-	now := planOf(t, edited(t, base, "      size: {type: int,", "      length: {type: int, was: [size],"))
-	for category, rule := range map[spec.Category]string{
-		review.CategoryWireJSON: "FIELD_SAME_JSON_NAME", review.CategorySource: "FIELD_SAME_GO_NAME", review.CategorySchema: "DEF_SAME_NAME",
+	now := planOf(t, edited(t, base, "      size: {type: int,",
+		"      length: {type: int, was: [size],"))
+	for category, rule := range map[report.Category]string{
+		review.CategoryWireJSON: "FIELD_SAME_JSON_NAME",
+		review.CategorySource:   "FIELD_SAME_GO_NAME", review.CategorySchema: "DEF_SAME_NAME",
 	} {
 		findings := review.BreakingIn(old, now, category)
 		require.Len(t, findings, 1)
@@ -172,12 +203,13 @@ func TestCategoriesSeeTheirPartOfACause(t *testing.T) {
 	assert.Empty(t, review.BreakingIn(old, now, review.CategoryPrompt))
 }
 
-// TestPullRequestAndStoreAgree: a finding about stored data stands exactly where the rules of the runtime find a break.
+// TestPullRequestAndStoreAgree: a finding about stored data stands exactly where the rules of the
+// runtime find a break.
 func TestPullRequestAndStoreAgree(t *testing.T) {
 	for _, c := range ruleCases {
 		for _, edit := range [][]string{c.bad, c.good} {
 			old, now := planOf(t, base), planOf(t, edited(t, base, edit...))
-			breaks := runtime.CompareShapes(plan.Shapes(old), plan.Shapes(now))
+			breaks := compat.Compare(plan.Shapes(old), plan.Shapes(now))
 			stored := 0
 			for _, change := range review.Compare(old, now).Changes {
 				for _, text := range change.Stored {
@@ -188,7 +220,8 @@ func TestPullRequestAndStoreAgree(t *testing.T) {
 			}
 			assert.Equal(t, len(breaks) > 0, stored > 0, "%s %v: %v", c.rule, edit, breaks)
 			if len(breaks) > 0 {
-				assert.NotEqual(t, runtime.Fingerprint(plan.Shapes(old)), runtime.Fingerprint(plan.Shapes(now)), c.rule)
+				assert.NotEqual(t, compat.Fingerprint(plan.Shapes(old)),
+					compat.Fingerprint(plan.Shapes(now)), c.rule)
 			}
 		}
 	}
@@ -198,8 +231,9 @@ func TestPullRequestAndStoreAgree(t *testing.T) {
 func TestMarkdownCannotBeBroken(t *testing.T) {
 	evil := "Spread | first. ``` @someone <img src=x> **bold** [link](https://example.com)"
 	old := planOf(t, base)
-	now := planOf(t, edited(t, base, "guidance: Spread first. Then check.", "guidance: \""+evil+"\"", "max_length: 40", `pattern: "^(a|b)<@x>$"`))
-	out := review.Compare(old, now).Markdown(review.Implementer{Interface: "Handlers", Type: "a|b`c", File: "x|y.go"})
+	now := planOf(t, edited(t, base, "guidance: Spread first. Then check.",
+		"guidance: \""+evil+"\"", "max_length: 40", `pattern: "^(a|b)<@x>$"`))
+	out := review.Compare(old, now).Markdown()
 	fenced := false
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "````") {
@@ -223,7 +257,8 @@ func TestMarkdownCannotBeBroken(t *testing.T) {
 func TestMarkdownFitsAComment(t *testing.T) {
 	src := string(generatortest.Synthetic(300))
 	old := planOf(t, src)
-	now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"), "guidance: \"Go on", "guidance: \""+strings.Repeat("Go on and on. ", 200)))
+	now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"),
+		"guidance: \"Go on", "guidance: \""+strings.Repeat("Go on and on. ", 200)))
 	r := review.Compare(old, now)
 	r.Measure(emit.NewComposer(old), emit.NewComposer(now))
 	r.Base = "v1"
@@ -232,26 +267,8 @@ func TestMarkdownFitsAComment(t *testing.T) {
 	assert.Contains(t, out, "more changes: `routegen diff --against v1` lists all")
 }
 
-func TestGraphOfOneOrigin(t *testing.T) {
-	p := planOf(t, base)
-	for _, format := range []string{"mermaid", "dot", "json"} {
-		all, err := review.Graph(p, nil, "", format)
-		require.NoError(t, err)
-		one, err := review.Graph(p, nil, "helper", format)
-		require.NoError(t, err)
-		assert.Contains(t, all, "work")
-		assert.NotContains(t, one, "n_work")
-		assert.NotContains(t, all, "#2da44e", "nothing to compare with, nothing coloured")
-		assert.Less(t, len(one), len(all))
-	}
-	_, err := review.Graph(p, nil, "", "png")
-	require.ErrorContains(t, err, "mermaid, dot or json")
-	_, err = review.Graph(p, nil, "hepler", "dot")
-	require.ErrorContains(t, err, `no node "hepler"`)
-}
-
-// TestRandomPlans: a plan compared with itself is no change, and no pair of edited plans makes the walk fall over; what is added one
-// way is removed the other way.
+// TestRandomPlans: a plan compared with itself is no change, and no pair of edited plans makes the
+// comparePlans fall over; what is added one way is removed the other way.
 func TestRandomPlans(t *testing.T) {
 	src := base
 	rapid.Check(t, func(rt *rapid.T) {
@@ -302,19 +319,21 @@ func build(src string) *plan.Plan {
 	}
 	p, more := plan.Build(sp)
 	for _, f := range append(findings, more...) {
-		if f.Severity == spec.Error {
+		if f.Severity == report.Error {
 			return nil
 		}
 	}
 	return p
 }
 
-// TestManyRoutes: the work grows with the spec, not with its square. What it costs is the best of several runs, however busy this machine is.
+// TestManyRoutes: the work grows with the spec, not with its square. What it costs is the best of
+// several runs, however busy this machine is.
 func TestManyRoutes(t *testing.T) {
 	compared := func(routes int) (cost func() time.Duration) {
 		src := string(generatortest.Synthetic(routes))
 		old := planOf(t, src)
-		now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"), "Where worker", "Just where worker"))
+		now := planOf(t, strings.ReplaceAll(strings.ReplaceAll(src, "max: 1000", "max: 900"),
+			"Where worker", "Just where worker"))
 		return func() time.Duration {
 			start := time.Now()
 			r, findings := review.Compare(old, now), review.Breaking(old, now)
@@ -331,7 +350,8 @@ func TestManyRoutes(t *testing.T) {
 		least = [2]time.Duration{min(least[0], one()), min(least[1], many())}
 	}
 	ratio := float64(least[1]) / float64(least[0])
-	t.Logf("%d times the routes cost %.1f times as much: %v and %v", times, ratio, least[0], least[1])
+	t.Logf("%d times the routes cost %.1f times as much: %v and %v", times, ratio, least[0],
+		least[1])
 	assert.Less(t, ratio, 4.0*times, "their square would be %d times", times*times)
 }
 

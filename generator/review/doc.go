@@ -1,54 +1,61 @@
-// Package review compares two plans of one spec, an old one and a new one, and says what the change means: for Go that uses the
-// generated package, for models, and for data that is stored. It is pure: two plans in, findings or a report out.
+// Package review compares two plans of one spec, an old one and a new one, and says what the change
+// means: for Go that uses the generated package, for models, and for data that is stored. It is
+// pure: two plans in, findings or a report out.
 //
-// Everything starts from one list of changes, each with one cause: a node that went away is one change, with its routes, branches and
-// messages among the consequences; a rename that the spec declares with was: is one change, too. [Breaking] holds the changes against
-// the rules of [Rules]; [Compare] tells them to a reviewer. What stored data can take is decided by package runtime, by the same code
-// that an engine asks before it resumes a thread.
+// Everything starts from one list of changes, each with one cause: a node that went away is one
+// change, with its routes, branches and messages among the consequences; a rename that the spec
+// declares with was: is one change, too. Two forms of one thing are compared member by member, and
+// a table of effects says what each change of a member does. [Breaking] holds the changes against
+// the rules of [Rules]; [Compare] tells them to a reviewer. What stored data can take is decided by
+// package runtime, by the same code that an engine asks before it resumes a thread.
 package review
 
 import (
 	"github.com/routegen/routegen/generator/plan"
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/runtime"
 )
 
 // Report is what a reviewer needs of a change. The zero value says that nothing changed.
 type Report struct {
-	Source       string           `json:"source"`         // base name of the spec
-	Base         string           `json:"base,omitempty"` // what the old plan is, in the caller's words: a revision or a file
-	Changes      []Change         `json:"changes"`
-	Access       []Cell           `json:"access"`  // who can now go where: changed cells only
-	Schemas      []SchemaDelta    `json:"schemas"` // filled by Measure
-	Texts        []TextDelta      `json:"texts"`   // docs and prompts that a model reads
-	Interfaces   []InterfaceDelta `json:"interfaces"`
-	API          APIDelta         `json:"api"`
-	Severities   map[string]int   `json:"severities"` // how many findings Breaking has, by severity
-	Implementers []Implementer    `json:"implementers,omitempty"`
-	Sought       bool             `json:"-"` // implementers were looked for: none means that there is none
-	old, now     *plan.Plan
+	Source string `json:"source"` // base name of the spec
+	// what the old plan is, in the caller's words: a revision or a file
+	Base       string           `json:"base,omitempty"`
+	Changes    []Change         `json:"changes"`
+	Access     []Cell           `json:"access"`  // who can now go where: changed cells only
+	Schemas    []SchemaDelta    `json:"schemas"` // filled by Measure
+	Texts      []TextDelta      `json:"texts"`   // docs and prompts that a model reads
+	Interfaces []InterfaceDelta `json:"interfaces"`
+	API        APIDelta         `json:"api"`
+	Severities map[string]int   `json:"severities"` // how many findings Breaking has, by severity
+	old, now   *plan.Plan
 }
 
 // Change is one edit with its consequences. A consequence that is empty means: no effect.
 type Change struct {
-	Op       string   `json:"op"`    // added, removed, renamed or changed
-	Thing    string   `json:"thing"` // node, route, branch, type, field, enum, value, kind, prompt, doc or setting
-	Name     string   `json:"name"`
-	Was      string   `json:"was,omitempty"` // the name before a rename
-	Line     int      `json:"line"`          // in the new spec: of the thing, or of what is left around it
+	Op string `json:"op"` // added, removed, renamed or changed
+	// node, route, branch, type, field, enum, value, kind, prompt, doc or setting
+	Thing string `json:"thing"`
+	Name  string `json:"name"`
+	Was   string `json:"was,omitempty"` // the name before a rename
+	// in the new spec: of the thing, or of what is left around it
+	Line     int      `json:"line"`
 	Details  []string `json:"details,omitempty"`
 	Severity string   `json:"severity,omitempty"` // of the finding: error, expected or notice
 	Rule     string   `json:"rule,omitempty"`     // of the finding
-	Advice   string   `json:"advice,omitempty"`   // of the rule: how the same is done with less harm
-	Callers  []string `json:"callers,omitempty"`  // what it does to Go that uses the package, and to who sends messages
-	Models   []string `json:"models,omitempty"`   // what models see and may choose
-	Stored   []string `json:"stored,omitempty"`   // what becomes of stored threads
+	// of the rule: how the same is done with less harm
+	Advice string `json:"advice,omitempty"`
+	// what it does to Go that uses the package, and to senders of messages
+	Callers []string `json:"callers,omitempty"`
+	Models  []string `json:"models,omitempty"` // what models see and may choose
+	Stored  []string `json:"stored,omitempty"` // what becomes of stored threads
 }
 
-// Cell is one changed place of the table of who can go where. Who is a node; Where a route or a node; an empty Where is the end of the
-// frame. Before and After say how: "" means not at all.
+// Cell is one changed place of the table of who can go where. Who is a node; Where a route or a
+// node; an empty Where is the end of the frame. Before and After say how: "" means not at all.
 type Cell struct {
-	Table  string `json:"table"` // interrupt: back from an interrupt of Who; branch: by a branch of Who's routing
+	// interrupt: back from an interrupt of Who; branch: by a branch of Who's routing
+	Table  string `json:"table"`
 	Who    string `json:"who"`
 	Where  string `json:"where"`
 	Before string `json:"before"`
@@ -71,8 +78,8 @@ type TextDelta struct {
 	After  string `json:"after"`
 }
 
-// InterfaceDelta is an interface of the generated package that changed. What implements it stops compiling when Added or Changed holds
-// a method.
+// InterfaceDelta is an interface of the generated package that changed. What implements it stops
+// compiling when Added or Changed holds a method.
 type InterfaceDelta struct {
 	Name    string   `json:"name"`
 	Added   []string `json:"added,omitempty"`
@@ -80,16 +87,8 @@ type InterfaceDelta struct {
 	Removed []string `json:"removed,omitempty"`
 }
 
-// Implementer is a type of a consumer that implements a changed interface.
-type Implementer struct {
-	Interface string `json:"interface"`
-	Type      string `json:"type"`
-	File      string `json:"file"`
-	Line      int    `json:"line"`
-}
-
-// APIDelta lists names of the generated package, as "type X", "func F", "method T.M", "field T.F" or "const C", sorted. Changed are
-// those whose type is another one.
+// APIDelta lists names of the generated package, as "type X", "func F", "method T.M", "field T.F"
+// or "const C", sorted. Changed are those whose type is another one.
 type APIDelta struct {
 	Added   []string `json:"added,omitempty"`
 	Changed []string `json:"changed,omitempty"`
@@ -98,19 +97,21 @@ type APIDelta struct {
 
 // Schemas composes the schemas of a plan. The composer of package emit is one.
 type Schemas interface {
-	// Routes returns the schema of the interrupt routing narrowed to routes of the plan, counted from 0.
+	// Routes returns the schema of the interrupt routing narrowed to routes of the plan, counted
+	// from 0.
 	Routes(d runtime.Dialect, routes ...int) string
 	// Routing returns the schema of a whole routing.
 	Routing(d runtime.Dialect, r plan.Routing) string
 }
 
-// Compare returns what changed from the old plan to the new one. Both must come from specs without errors, and are not written to.
-// Compare(p, p) is empty. Compare is safe for concurrent use.
+// Compare returns what changed from the old plan to the new one. Both must come from specs without
+// errors, and are not written to. Compare(p, p) is empty. Compare is safe for concurrent use.
 func Compare(old, now *plan.Plan) *Report {
-	w := walk(old, now)
+	w := comparePlans(old, now)
 	r := &Report{
-		Source: now.Source, Changes: w.list(), Access: w.access, Texts: w.texts,
-		Interfaces: interfaces(w.oldAPI, w.newAPI), API: apiDelta(w.oldAPI, w.newAPI), old: old, now: now,
+		Source: now.Source, Changes: w.listChanges(), Access: w.access, Texts: w.texts,
+		Interfaces: interfaces(w.oldAPI, w.newAPI), API: apiDelta(w.oldAPI, w.newAPI), old: old,
+		now: now,
 	}
 	r.Severities = map[string]int{}
 	for _, c := range r.Changes {
@@ -123,18 +124,20 @@ func Compare(old, now *plan.Plan) *Report {
 
 // Empty reports whether nothing changed that a report could tell.
 func (r *Report) Empty() bool {
-	return len(r.Changes)+len(r.Access)+len(r.Texts)+len(r.API.Added)+len(r.API.Changed)+len(r.API.Removed) == 0
+	return len(r.Changes)+len(r.Access)+len(r.Texts)+len(r.API.Added)+len(r.API.Changed)+
+		len(r.API.Removed) == 0
 }
 
-// Breaking returns what the new plan breaks, or makes others pay for, sorted by position in the new spec: one finding for each cause,
-// with its most severe consequence as the finding and the others as Related. Severities are error, expected and notice. File is the
-// new plan's Source.
-func Breaking(old, now *plan.Plan) []spec.Finding {
-	return walk(old, now).findings(nil)
+// Breaking returns what the new plan breaks, or makes others pay for, sorted by position in the new
+// spec: one finding for each cause, with its most severe consequence as the finding and the others
+// as Related. Severities are error, expected and notice. File is the new plan's Source.
+func Breaking(old, now *plan.Plan) []report.Finding {
+	return comparePlans(old, now).findings(nil)
 }
 
-// BreakingIn does what Breaking does for the rules of some categories only: SOURCE, WIRE_JSON, SCHEMA, TOPOLOGY or PROMPT. A cause with
-// consequences in several categories is found in each of them.
-func BreakingIn(old, now *plan.Plan, categories ...spec.Category) []spec.Finding {
-	return walk(old, now).findings(categories)
+// BreakingIn does what Breaking does for the rules of some categories only: SOURCE, WIRE_JSON,
+// SCHEMA, TOPOLOGY or PROMPT. A cause with consequences in several categories is found in each of
+// them.
+func BreakingIn(old, now *plan.Plan, categories ...report.Category) []report.Finding {
+	return comparePlans(old, now).findings(categories)
 }

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// maxRows bounds each table, maxText each text, and fullAt is from where on nothing more is begun, so that a comment on a pull request
-// holds the whole: GitHub takes 65,536 characters.
+// maxRows bounds each table, maxText each text, and fullAt is from where on nothing more is begun,
+// so that a comment on a pull request holds the whole: GitHub takes 65,536 characters.
 const (
 	maxRows = 40
 	maxText = 600
 	fullAt  = 50_000
 )
 
-// Markdown returns the report fit to be posted on a pull request. Implementers, found by the caller, are named where their Go stops
-// compiling; those of the report itself count, too. Long tables are cut, and say so.
-func (r *Report) Markdown(implementers ...Implementer) string {
+// Markdown returns the report fit to be posted on a pull request. It cuts long tables, and
+// says so.
+func (r *Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n", md(r.title()))
 	if r.Empty() {
@@ -25,7 +25,7 @@ func (r *Report) Markdown(implementers ...Implementer) string {
 	r.mdChanges(&b)
 	r.mdAccess(&b)
 	r.mdModels(&b)
-	r.mdGo(&b, append(implementers, r.Implementers...))
+	r.mdGo(&b)
 	return b.String()
 }
 
@@ -43,20 +43,24 @@ func (r *Report) storedVerdict() string {
 	if n == 0 {
 		return "all of them can go on, as no change breaks what they rely on"
 	}
-	return counted(n, "change") + ifElse(n == 1, " below breaks", " below break") + " what they rely on: a thread that waits under the old spec is reported incompatible, kept untouched, and not resumed"
+	return counted(n, "change") + ifElse(n == 1, " below breaks", " below break") +
+		" what they rely on: a thread that waits under the old spec is reported incompatible, " +
+		"kept untouched, and not resumed"
 }
 
 func (r *Report) mdChanges(b *strings.Builder) {
 	if len(r.Changes) == 0 {
 		return
 	}
-	b.WriteString("\n| change | Go code and callers | models | stored threads |\n|---|---|---|---|\n")
+	b.WriteString("\n| change | Go code and callers | models | stored threads " +
+		"|\n|---|---|---|---|\n")
 	for i, c := range r.worstFirst() {
 		if i == maxRows || b.Len() > fullAt {
 			r.cut(b, len(r.Changes)-i, "change")
 			break
 		}
-		first := []string{fmt.Sprintf("**%s** %s `%s`%s", c.Op, c.Thing, mdCode(c.Name), ifElse(c.Was != "", ", was `"+mdCode(c.Was)+"`", ""))}
+		first := []string{fmt.Sprintf("**%s** %s `%s`%s", c.Op, c.Thing, mdCode(c.Name),
+			ifElse(c.Was != "", ", was `"+mdCode(c.Was)+"`", ""))}
 		first = append(first, fmt.Sprintf("%s:%d", md(r.Source), max(c.Line, 1)))
 		if c.Rule != "" {
 			first = append(first, fmt.Sprintf("%s `%s`", c.Severity, c.Rule))
@@ -67,7 +71,8 @@ func (r *Report) mdChanges(b *strings.Builder) {
 		if c.Severity == "error" {
 			first = append(first, "*"+md(c.Advice)+"*")
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", strings.Join(first, "<br>"), mdCell(c.Callers), mdCell(c.Models), mdCell(c.Stored))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", strings.Join(first, "<br>"), mdCell(c.Callers),
+			mdCell(c.Models), mdCell(c.Stored))
 	}
 }
 
@@ -80,22 +85,26 @@ func mdCell(list []string) string {
 }
 
 func (r *Report) cut(b *strings.Builder, n int, noun string) {
-	form := ifElse(noun == "name", " --format json", "") // the text form leaves the names of the Go API out
-	fmt.Fprintf(b, "\n…and %s: `routegen diff --against %s%s` lists all.\n", plural(n, "more "+noun), mdCode(r.Base), form)
+	// the text form leaves the names of the Go API out
+	form := ifElse(noun == "name", " --format json", "")
+	fmt.Fprintf(b, "\n…and %s: `routegen diff --against %s%s` lists all.\n",
+		plural(n, "more "+noun), mdCode(r.Base), form)
 }
 
 func (r *Report) mdAccess(b *strings.Builder) {
 	if len(r.Access) == 0 {
 		return
 	}
-	b.WriteString("\n#### Who can now go where\n\nOnly what changed.\n\n| who | where | before | after |\n|---|---|---|---|\n")
+	b.WriteString("\n#### Who can now go where\n\nOnly what changed.\n\n| who | where | before | " +
+		"after |\n|---|---|---|---|\n")
 	for i, c := range r.Access {
 		if i == maxRows || b.Len() > fullAt {
 			r.cut(b, len(r.Access)-i, "row")
 			break
 		}
 		who, where, before, after := c.way()
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", md(who), md(where), md(shorten(before)), md(shorten(after)))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", md(who), md(where), md(shorten(before)),
+			md(shorten(after)))
 	}
 }
 
@@ -105,17 +114,20 @@ func (r *Report) mdModels(b *strings.Builder) {
 	}
 	b.WriteString("\n#### What models now see\n")
 	if len(r.Schemas) > 0 {
-		b.WriteString("\nSchemas whose text changed, in the plain dialect; those that changed most first.\n\n| schema | before | after | |\n|---|---|---|---|\n")
+		b.WriteString("\nSchemas whose text changed, in the plain dialect; those that changed " +
+			"most first.\n\n| schema | before | after | |\n|---|---|---|---|\n")
 		shown, small := r.largeSchemas()
 		for i, s := range shown {
 			if i == maxRows || b.Len() > fullAt {
 				r.cut(b, len(shown)-i, "schema")
 				break
 			}
-			fmt.Fprintf(b, "| %s | %s | %s | %+d |\n", md(s.Name), bytesText(s.Before), bytesText(s.After), s.After-s.Before)
+			fmt.Fprintf(b, "| %s | %s | %s | %+d |\n", md(s.Name), bytesText(s.Before),
+				bytesText(s.After), s.After-s.Before)
 		}
 		if small > 0 {
-			fmt.Fprintf(b, "\n%s changed by less than %d bytes: what is in them is listed above.\n", counted(small, "more schema"), smallChange)
+			fmt.Fprintf(b, "\n%s changed by less than %d bytes: what is in them is listed above.\n",
+				counted(small, "more schema"), smallChange)
 		}
 	}
 	for i, t := range r.Texts {
@@ -123,12 +135,14 @@ func (r *Report) mdModels(b *strings.Builder) {
 			r.cut(b, len(r.Texts)-i, "text")
 			break
 		}
-		fmt.Fprintf(b, "\n%s of `%s` (%s:%d), %s:\n\n", ifElse(t.Prompt, "Prompt", "Doc"), mdCode(t.Name), md(r.Source), max(t.Line, 1), wordDelta(t.Before, t.After))
+		fmt.Fprintf(b, "\n%s of `%s` (%s:%d), %s:\n\n", ifElse(t.Prompt, "Prompt", "Doc"),
+			mdCode(t.Name), md(r.Source), max(t.Line, 1), wordDelta(t.Before, t.After))
 		fence := "```"
 		for strings.Contains(t.Before+t.After, fence) {
 			fence += "`"
 		}
-		fmt.Fprintf(b, "%sdiff\n%s%s%s\n", fence, diffLines("- ", t.Before), diffLines("+ ", t.After), fence)
+		fmt.Fprintf(b, "%sdiff\n%s%s%s\n", fence, diffLines("- ", t.Before),
+			diffLines("+ ", t.After), fence)
 	}
 }
 
@@ -144,42 +158,23 @@ func diffLines(mark, text string) string {
 	return b.String()
 }
 
-func (r *Report) mdGo(b *strings.Builder, implementers []Implementer) {
+func (r *Report) mdGo(b *strings.Builder) {
 	if len(r.Interfaces)+len(r.API.Added)+len(r.API.Changed)+len(r.API.Removed) == 0 {
 		return
 	}
 	b.WriteString("\n#### Whose Go stops compiling\n\n")
 	for _, i := range r.Interfaces {
-		fmt.Fprintf(b, "* `%s`%s", i.Name, md(i.text()))
-		if !i.stops() {
-			b.WriteString(": implementers go on compiling.\n")
-			continue
-		}
-		found := 0
-		for _, im := range implementers {
-			if im.Interface != i.Name {
-				continue
-			}
-			if found++; found > maxRows {
-				continue
-			}
-			fmt.Fprintf(b, "%s`%s` at %s:%d", ifElse(found == 1, ". To change: ", ", "), mdCode(im.Type), md(im.File), im.Line)
-		}
-		switch {
-		case found == 0:
-			b.WriteString(ifElse(r.Sought || len(implementers) > 0, ". No implementer was found here.\n", ". `go build ./...` names the implementers.\n"))
-		case found > maxRows:
-			fmt.Fprintf(b, " and %d more.\n", found-maxRows)
-		default:
-			b.WriteString(".\n")
-		}
+		fmt.Fprintf(b, "* `%s`%s", i.Name, md(i.summary()))
+		b.WriteString(ifElse(i.stops(), ". `go build ./...` names the implementers.\n",
+			": implementers go on compiling.\n"))
 	}
 	if len(r.API.Removed)+len(r.API.Changed) > 0 {
 		b.WriteString("* Code that names what was removed or changed: see the list below.\n")
 	} else if len(r.Interfaces) == 0 {
 		b.WriteString("* Nobody's: names were only added.\n")
 	}
-	fmt.Fprintf(b, "\n<details><summary>Go API: %d added, %d changed, %d removed</summary>\n\n", len(r.API.Added), len(r.API.Changed), len(r.API.Removed))
+	fmt.Fprintf(b, "\n<details><summary>Go API: %d added, %d changed, %d removed</summary>\n\n",
+		len(r.API.Added), len(r.API.Changed), len(r.API.Removed))
 	for _, part := range []struct {
 		name string
 		list []string
@@ -206,10 +201,15 @@ func shorten(s string) string {
 // md writes text so that Markdown, HTML and GitHub's mentions read nothing into it.
 func md(s string) string {
 	return strings.NewReplacer(
-		"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "@", "&#64;", "#", "&#35;", "~", "\\~",
+		"\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "[", "\\[", "]", "\\]", "<", "&lt;", ">",
+		"&gt;", "@", "&#64;", "#", "&#35;", "~", "\\~",
 		"\r", " ", "\n", " ", "_", "\\_",
 	).Replace(s)
 }
 
-// mdCode writes what stands in a code span: only names come here, and a table's bar is the one sign to mind.
-func mdCode(s string) string { return strings.NewReplacer("`", "'", "|", "\\|", "\n", " ").Replace(s) }
+// mdCode writes what stands in a code span: only names come here, and a table's bar is the one sign
+// to mind.
+func mdCode(s string) string {
+	return strings.NewReplacer("`", "'", "|", "\\|", "\n", " ").
+		Replace(s)
+}

@@ -1,11 +1,71 @@
 package review
 
 import (
+	"reflect"
+	"slices"
+	"sync"
+
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 )
 
-// pairs says what became of the things of one kind: next from an old name to the new thing, prev from a new name to the old thing.
+// nameFields are the fields that may hold the name of a thing, unique in its list; the first that a
+// type has is used.
+var nameFields = []string{"Key", "ID", "Wire", "Name"}
+
+// common is where the fields that all things have stand in a type.
+type common struct{ name, was, line, column []int }
+
+var commons sync.Map // of type reflect.Type: common
+
+func commonOf(t reflect.Type) common {
+	if c, ok := commons.Load(t); ok {
+		return c.(common) //nolint:forcetypeassert // nothing else is stored
+	}
+	at := func(names ...string) []int {
+		for _, name := range names {
+			if f, ok := t.FieldByName(name); ok {
+				return f.Index
+			}
+		}
+		return nil
+	}
+	c := common{name: at(nameFields...), was: at("Was"), line: at("Line"), column: at("Column")}
+	commons.Store(t, c)
+	return c
+}
+
+// nameOf returns the name of a thing, given as a pointer; "" for nil.
+func nameOf(thing any) string {
+	v := reflect.ValueOf(thing)
+	if v.IsNil() {
+		return ""
+	}
+	return v.Elem().FieldByIndex(commonOf(v.Type().Elem()).name).String()
+}
+
+// placeOf returns where a thing stands in its spec.
+func placeOf(thing any) report.Pos {
+	v := reflect.ValueOf(thing)
+	if v.IsNil() {
+		return report.Pos{}
+	}
+	c := commonOf(v.Type().Elem())
+	return report.Pos{Line: int(v.Elem().FieldByIndex(c.line).Int()),
+		Column: int(v.Elem().FieldByIndex(c.column).Int())}
+}
+
+// earlierNames returns the earlier names that a thing gives.
+func earlierNames(thing any) []string {
+	v := reflect.ValueOf(thing).Elem()
+	was, _ := reflect.TypeAssert[[]string](v.FieldByIndex(commonOf(v.Type()).was))
+	return was
+}
+
+// pairs matches the things of an old list and a new one: next maps an old name to the new thing,
+// prev a new name to the old thing.
 type pairs[T any] struct {
+	old, now   []T
 	next, prev map[string]*T
 }
 
@@ -14,25 +74,27 @@ func (p pairs[T]) join(oldName string, o *T, newName string, n *T) {
 }
 
 // follow pairs things of one name, then those whose new form names the old one in was.
-func follow[T any](old, now []T, name func(*T) string, was func(*T) []string) pairs[T] {
-	p := pairs[T]{make(map[string]*T, len(old)), make(map[string]*T, len(now))}
+func follow[T any](old, now []T) pairs[T] {
+	p := pairs[T]{old, now, make(map[string]*T, len(old)), make(map[string]*T, len(now))}
 	before := make(map[string]*T, len(old))
 	for i := range old {
-		before[name(&old[i])] = &old[i]
+		before[nameOf(&old[i])] = &old[i]
 	}
 	for i := range now {
-		if o := before[name(&now[i])]; o != nil {
-			p.join(name(o), o, name(&now[i]), &now[i])
+		name := nameOf(&now[i])
+		if o := before[name]; o != nil {
+			p.join(name, o, name, &now[i])
 		}
 	}
 	for i := range now {
 		n := &now[i]
-		if p.prev[name(n)] != nil {
+		name := nameOf(n)
+		if p.prev[name] != nil {
 			continue
 		}
-		for _, w := range was(n) {
+		for _, w := range earlierNames(n) {
 			if o := before[w]; o != nil && p.next[w] == nil {
-				p.join(w, o, name(n), n)
+				p.join(w, o, name, n)
 				break
 			}
 		}
@@ -40,57 +102,100 @@ func follow[T any](old, now []T, name func(*T) string, was func(*T) []string) pa
 	return p
 }
 
-// The earlier names of the parts of things.
-func fieldWas(f *plan.Field) []string        { return f.Was }
-func branchWas(b *plan.Branch) []string      { return b.Was }
-func valueWas(v *plan.EnumValue) []string    { return v.Was }
-func kindWas(k *plan.InterruptKind) []string { return k.Was }
+// visit visits what the new list has, in its order, with what it was or nil; then what is gone,
+// with nil for what it is.
+func (p pairs[T]) visit(visit func(o, n *T)) {
+	for i := range p.now {
+		visit(p.prev[nameOf(&p.now[i])], &p.now[i])
+	}
+	for i := range p.old {
+		if p.next[nameOf(&p.old[i])] == nil {
+			visit(&p.old[i], nil)
+		}
+	}
+}
+
+// commonOrders returns the new names of what is on both sides and counts, in the old order and in
+// the new.
+func (p pairs[T]) commonOrders(counts func(*T) bool) (before, after []string) {
+	for i := range p.old {
+		if n := p.next[nameOf(&p.old[i])]; n != nil && counts(n) && counts(&p.old[i]) {
+			before = append(before, nameOf(n))
+		}
+	}
+	for i := range p.now {
+		name := nameOf(&p.now[i])
+		if o := p.prev[name]; o != nil && counts(o) && counts(&p.now[i]) {
+			after = append(after, name)
+		}
+	}
+	return before, after
+}
+
+// neighbour is the new form of the nearest thing before an old one that is still there, or nil.
+func (p pairs[T]) neighbour(gone *T) *T {
+	var found *T
+	for i := 0; gone != nil && &p.old[i] != gone; i++ {
+		if n := p.next[nameOf(&p.old[i])]; n != nil {
+			found = n
+		}
+	}
+	return found
+}
 
 // match pairs everything of two plans.
 type match struct {
-	old, now *plan.Plan
-	nodes    pairs[plan.Node]
-	records  pairs[plan.Record]
-	enums    pairs[plan.Enum]
-	scalars  pairs[plan.Scalar]
-	routings pairs[plan.Routing]
-	kinds    pairs[plan.InterruptKind]
-	oldRoute map[string]*plan.Route // by node
-	newRoute map[string]*plan.Route
-	flowsOf  flowMatch
+	old, now   *plan.Plan
+	nodes      pairs[plan.Node]
+	records    pairs[plan.Record]
+	enums      pairs[plan.Enum]
+	scalars    pairs[plan.Scalar]
+	routings   pairs[plan.Routing]
+	kinds      pairs[plan.InterruptKind]
+	flows      pairs[plan.Flow]
+	actions    pairs[plan.Action]
+	validators pairs[plan.Validator]
+	oldRoute   map[string]*plan.Route // by node
+	newRoute   map[string]*plan.Route
+}
+
+// talkOf is the flows of a plan; of one without any, none.
+func talkOf(p *plan.Plan) *plan.Talk {
+	if p.Talk == nil {
+		return &plan.Talk{}
+	}
+	return p.Talk
 }
 
 func newMatch(old, now *plan.Plan) *match {
-	m := &match{old: old, now: now, oldRoute: routesByNode(old), newRoute: routesByNode(now)}
-	m.nodes = follow(old.Nodes, now.Nodes, func(n *plan.Node) string { return n.Key }, func(n *plan.Node) []string { return n.Was })
-	m.enums = follow(old.Enums, now.Enums, func(e *plan.Enum) string { return e.Name }, func(e *plan.Enum) []string { return e.Was })
-	m.scalars = follow(old.Scalars, now.Scalars, func(s *plan.Scalar) string { return s.Name }, func(s *plan.Scalar) []string { return s.Was })
-	m.records = follow(old.Records, now.Records, func(r *plan.Record) string { return r.Name }, func(r *plan.Record) []string { return r.Was })
-	m.flowsOf = newFlowMatch(talkOf(old), talkOf(now))
-	m.kinds = follow(old.Interrupt.Kinds, now.Interrupt.Kinds, func(k *plan.InterruptKind) string { return k.Key }, kindWas)
-	for i := range now.Nodes {
-		n := &now.Nodes[i]
-		if o := m.nodes.prev[n.Key]; o != nil {
+	before, after := talkOf(old), talkOf(now)
+	m := &match{
+		old: old, now: now, oldRoute: routesByNode(old), newRoute: routesByNode(now),
+		nodes: follow(old.Nodes, now.Nodes), enums: follow(old.Enums, now.Enums),
+		scalars: follow(old.Scalars, now.Scalars), records: follow(old.Records, now.Records),
+		kinds: follow(old.Interrupt.Kinds, now.Interrupt.Kinds),
+		flows: follow(before.Flows, after.Flows), actions: follow(before.Actions, after.Actions),
+		validators: follow(before.Validators, after.Validators),
+		routings: pairs[plan.Routing]{old.Routings, now.Routings, map[string]*plan.Routing{},
+			map[string]*plan.Routing{}},
+	}
+	m.nodes.visit(func(o, n *plan.Node) {
+		if o != nil && n != nil {
 			m.message(o.Request, n.Request)
 			m.message(o.Interrupt, n.Interrupt)
 		}
-	}
-	m.routings = pairs[plan.Routing]{map[string]*plan.Routing{}, map[string]*plan.Routing{}}
-	before := make(map[string]*plan.Routing, len(old.Routings))
-	for i := range old.Routings {
-		before[old.Routings[i].Node] = &old.Routings[i]
-	}
-	for i := range now.Routings {
+	})
+	for i := range now.Routings { // that of a node is the one of the node that it was
 		n, key := &now.Routings[i], ""
 		if n.Node != "" {
-			o := m.nodes.prev[n.Node]
-			if o == nil {
+			if key = nameOf(m.nodes.prev[n.Node]); key == "" {
 				continue
 			}
-			key = o.Key
 		}
-		if o := before[key]; o != nil {
-			m.routings.join(o.Name, o, n.Name, n)
+		if at := slices.IndexFunc(old.Routings, func(o plan.Routing) bool {
+			return o.Node == key
+		}); at >= 0 {
+			m.routings.join(old.Routings[at].Name, &old.Routings[at], n.Name, n)
 		}
 	}
 	return m
@@ -112,32 +217,37 @@ func routesByNode(p *plan.Plan) map[string]*plan.Route {
 	return out
 }
 
-// sameType reports whether two types are one, declared renames followed.
-func (m *match) sameType(o, n plan.Type) bool {
-	for o.Elem != nil && n.Elem != nil && o.Kind == n.Kind {
-		o, n = *o.Elem, *n.Elem
+// became is the new name of an old record, or "".
+func (m *match) became(record string) string { return nameOf(m.records.next[record]) }
+
+// recordNow is the new name of an old record; the old one when it is gone.
+func (m *match) recordNow(name string) string {
+	if n := m.records.next[name]; n != nil {
+		return n.Name
 	}
-	if o.Kind != n.Kind || (o.Elem == nil) != (n.Elem == nil) {
-		return false
-	}
-	switch o.Kind {
-	case plan.RecordOf:
-		return m.became(o.Name) == n.Name
-	case plan.EnumOf:
-		e := m.enums.next[o.Name]
-		return e != nil && e.Name == n.Name
-	case plan.ScalarOf:
-		s := m.scalars.next[o.Name]
-		return s != nil && s.Name == n.Name
-	default:
-		return true
-	}
+	return name
 }
 
-// became is the new name of an old record, or "".
-func (m *match) became(record string) string {
-	if r := m.records.next[record]; r != nil {
-		return r.Name
+// nodeNow is the new name of an old node; the old one when it is gone.
+func (m *match) nodeNow(key string) string {
+	if n := m.nodes.next[key]; n != nil {
+		return n.Key
 	}
-	return ""
+	return key
+}
+
+// typeNow is an old type with the names of the new plan.
+func (m *match) typeNow(t plan.Type) plan.Type {
+	switch {
+	case t.Elem != nil:
+		elem := m.typeNow(*t.Elem)
+		t.Elem = &elem
+	case t.Kind == plan.RecordOf:
+		t.Name = m.recordNow(t.Name)
+	case t.Kind == plan.EnumOf && m.enums.next[t.Name] != nil:
+		t.Name = m.enums.next[t.Name].Name
+	case t.Kind == plan.ScalarOf && m.scalars.next[t.Name] != nil:
+		t.Name = m.scalars.next[t.Name].Name
+	}
+	return t
 }

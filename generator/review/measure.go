@@ -5,8 +5,9 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Measure fills in Schemas: the plain schemas that models are sent and whose text changed, with their size before and now. It must be
-// given composers of the plans that were compared. A report that Compare did not make stays as it is.
+// Measure fills in Schemas: the plain schemas that models are sent and whose text changed, with
+// their size before and now. It must be given composers of the plans that were compared. A report
+// that Compare did not make stays as it is.
 func (r *Report) Measure(old, now Schemas) {
 	if r.now == nil {
 		return
@@ -36,7 +37,7 @@ func (r *Report) Measure(old, now Schemas) {
 	})
 }
 
-// each visits the nodes in the order of the new plan, then those that are gone.
+// visit visits the nodes in the order of the new plan, then those that are gone.
 func each(m *match, f func(name string, o, n *plan.Node)) {
 	for i := range m.now.Nodes {
 		n := &m.now.Nodes[i]
@@ -63,7 +64,7 @@ func routingText(s Schemas, byNode map[string]plan.Routing, n *plan.Node) string
 	return s.Routing(runtime.Plain, byNode[n.Key])
 }
 
-// origins returns what gives the schema that a model is sent after an interrupt of a node.
+// compareOrigins returns what gives the schema that a model is sent after an interrupt of a node.
 func origins(p *plan.Plan, s Schemas) func(*plan.Node) string {
 	index := map[string]int{}
 	for i, r := range p.Routes {

@@ -1,101 +1,52 @@
 package review
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/generator/plan"
 )
 
-// move is one way from a node to another, or to the end of the frame when to is empty.
-type move struct {
-	from, to string
-	how      string // branch, decision, dispatch, results or interrupt
-	name     string // of the branch, the decision or the list that is handed out
-}
-
-// text says how a move is made.
-func (m move) text() string {
-	if m.name == "" {
-		return m.how
+// moveText says how a move is made.
+func moveText(m plan.Move) string {
+	if m.Name == "" {
+		return string(m.How)
 	}
-	return m.how + " " + m.name
+	return string(m.How) + " " + m.Name
 }
 
-// moves is every way through the workflow, in the order of the nodes and their branches.
+// moves is every way through the workflow.
 type moves struct {
-	all       []move
-	byNode    map[string][]move
+	byNode    map[string][]plan.Move
 	routeNode map[string]string // from a route's constant to its node
 }
 
 func newMoves(p *plan.Plan) *moves {
-	m := &moves{byNode: make(map[string][]move, len(p.Nodes)), routeNode: make(map[string]string, len(p.Routes))}
-	for _, r := range p.Routes {
-		m.routeNode[r.Const] = r.Node
-	}
-	branches := make(map[string][]plan.Branch, len(p.Routings))
-	for _, r := range p.Routings {
-		branches[r.Name] = r.Branches
-	}
-	for i := range p.Nodes {
-		n := &p.Nodes[i]
-		list := m.of(n, branches[n.Routing])
-		m.byNode[n.Key] = list
-		m.all = append(m.all, list...)
+	m := &moves{byNode: make(map[string][]plan.Move, len(p.Nodes)), routeNode: p.RouteNodes()}
+	for _, mv := range p.Moves() {
+		m.byNode[mv.From] = append(m.byNode[mv.From], mv)
 	}
 	return m
 }
 
-func (m *moves) of(n *plan.Node, branches []plan.Branch) []move {
-	var out []move
-	for _, b := range branches {
-		switch b.Kind {
-		case plan.ToNode, plan.ToEnd:
-			out = append(out, move{n.Key, b.To, "branch", b.JSON})
-		case plan.ToResume:
-			out = append(out, move{n.Key, b.To, "results", b.JSON})
-		case plan.ToCollect, plan.ToInterrupt: // the decisions and the way back follow
-		}
-	}
-	if n.Collect != nil {
-		for _, arm := range n.Collect.Arms {
-			i := slices.IndexFunc(branches, func(b plan.Branch) bool { return b.Key == arm.To })
-			to := ""
-			if i >= 0 {
-				to = branches[i].To
-			}
-			out = append(out, move{n.Key, to, "decision", arm.Decision})
-		}
-	}
-	if n.Dispatch != nil {
-		out = append(out, move{n.Key, n.Dispatch.To, "dispatch", n.Dispatch.Each})
-	}
-	if back := m.routeNode[n.Origin]; n.Interrupt != "" && back != "" {
-		out = append(out, move{n.Key, back, "interrupt", ""})
-	}
-	return out
-}
-
 // ways are the texts of how a node leads to each other one, interrupts apart.
-func ways(list []move) (order []string, how map[string]string) {
+func ways(list []plan.Move) (order []string, how map[string]string) {
 	how = map[string]string{}
 	for _, m := range list {
-		if m.how == "interrupt" {
+		if m.How == plan.ByInterrupt {
 			continue
 		}
-		if _, seen := how[m.to]; !seen {
-			order = append(order, m.to)
-			how[m.to] = m.text()
-		} else if !strings.Contains(", "+how[m.to]+",", ", "+m.text()+",") {
-			how[m.to] += ", " + m.text()
+		if _, seen := how[m.To]; !seen {
+			order = append(order, m.To)
+			how[m.To] = moveText(m)
+		} else if !strings.Contains(", "+how[m.To]+",", ", "+moveText(m)+",") {
+			how[m.To] += ", " + moveText(m)
 		}
 	}
 	return order, how
 }
 
-// movesChanged fills in the changed cells of node x node.
-func (w *walker) movesChanged() {
+// compareMoves fills in the changed cells of node x node.
+func (w *comparison) compareMoves() {
 	for i := range w.now.Nodes {
 		n := &w.now.Nodes[i]
 		var before []string
@@ -132,16 +83,8 @@ func (w *walker) movesChanged() {
 	}
 }
 
-// nodeNow is the new name of an old node; the old one when it is gone.
-func (w *walker) nodeNow(key string) string {
-	if n := w.nodes.next[key]; n != nil {
-		return n.Key
-	}
-	return key
-}
-
-// origins fills in the changed cells of origin x route, and holds them against the rules.
-func (w *walker) origins() {
+// compareOrigins fills in the changed cells of origin x route, and holds them against the rules.
+func (w *comparison) compareOrigins() {
 	back := func(m *moves, n *plan.Node) string {
 		if n == nil || n.Interrupt == "" {
 			return ""
@@ -163,11 +106,14 @@ func (w *walker) origins() {
 		c := w.originCause(o, n, was)
 		if was != "" {
 			w.access = append(w.access, Cell{"interrupt", who.Key, was, "yes", ""})
-			c.hitf("ORIGIN_ROUTE_NO_DELETE", "after an interrupt of %s the model can no longer go on at %s%s", who.Key, was, ifElse(is == "" && n != nil && n.Interrupt != "", ", nor anywhere else", ""))
+			c.hitf("ORIGIN_ROUTE_NO_DELETE",
+				"after an interrupt of %s the model can no longer go on at %s%s", who.Key, was,
+				ifElse(is == "" && n != nil && n.Interrupt != "", ", nor anywhere else", ""))
 		}
 		if is != "" {
 			w.access = append(w.access, Cell{"interrupt", who.Key, is, "", "yes"})
-			c.hitf("ORIGIN_ROUTE_ADDED", "after an interrupt of %s the model goes on at %s", who.Key, is)
+			c.hitf("ORIGIN_ROUTE_ADDED", "after an interrupt of %s the model goes on at %s",
+				who.Key, is)
 		}
 	}
 	for i := range w.now.Nodes {
@@ -180,8 +126,9 @@ func (w *walker) origins() {
 	}
 }
 
-// originCause is the change that moved the way back from an interrupt: the route's, where one came or went, else the node's.
-func (w *walker) originCause(o, n *plan.Node, was string) *change {
+// originCause is the change that moved the way back from an interrupt: the route's, where one came
+// or went, else the node's.
+func (w *comparison) originCause(o, n *plan.Node, was string) *change {
 	if o != nil && n != nil && o.Interrupt != "" && n.Interrupt == "" {
 		return w.recordChange(w.old.Record(o.Interrupt), w.records.next[o.Interrupt])
 	}

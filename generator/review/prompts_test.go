@@ -26,7 +26,8 @@ func told(tb testing.TB, text string) *plan.Plan {
 // TestTemplatesAreCompared: the text of a template is what a model is told, and stands in no spec.
 func TestTemplatesAreCompared(t *testing.T) {
 	t.Parallel()
-	before, after := "Reach this:\n{{.goal}}\nThen stop.\n", "Reach this:\n{{.goal}}\nCheck it.\nThen stop.\n"
+	before, after := "Reach this:\n{{.goal}}\nThen stop.\n", "Reach this:\n{{.goal}}\nCheck "+
+		"it.\nThen stop.\n"
 	r := review.Compare(told(t, before), told(t, after))
 	require.NotEmpty(t, r.Changes)
 	require.Len(t, r.Texts, 1, "one template, whatever number of nodes")
@@ -38,17 +39,19 @@ func TestTemplatesAreCompared(t *testing.T) {
 	}
 	assert.Contains(t, r.Markdown(), "```diff\n+ Check it.\n```")
 	assert.True(t, review.Compare(told(t, before), told(t, before)).Empty())
-	assert.True(t, review.Compare(told(t, ""), told(t, after)).Empty(), "a text that nobody has read is no change")
+	assert.True(t, review.Compare(told(t, ""), told(t, after)).Empty(),
+		"a text that nobody has read is no change")
 	for _, f := range review.Breaking(told(t, before), told(t, after)) {
 		assert.Equal(t, "PROMPT_TEXT_CHANGED", f.Rule)
 	}
 }
 
-// TestOrderOfFlowsIsTold: the first of two flows that a text would start is taken, and models are offered them in this order. A hidden one
-// is neither.
+// TestOrderOfFlowsIsTold: the first of two flows that a text would start is taken, and models are
+// offered them in this order. A hidden one is neither.
 func TestOrderOfFlowsIsTold(t *testing.T) {
 	t.Parallel()
-	greet := "  greet:\n    doc: Says hello.\n    reserved: [late]\n    steps:\n      - {step: hello, type: say, message: Hello.}\n"
+	greet := "  greet:\n    doc: Says hello.\n    reserved: [late]\n    steps:\n      - {step: " +
+		"hello, type: say, message: Hello.}\n"
 	end := "message: \"{tip} {number}\"}\n"
 	moved := edited(t, flowBase, greet, "", end, end+greet)
 	r := review.Compare(planOf(t, flowBase), planOf(t, moved))
@@ -58,16 +61,22 @@ func TestOrderOfFlowsIsTold(t *testing.T) {
 	assert.Empty(t, review.Breaking(planOf(t, flowBase), planOf(t, moved)))
 
 	hidden := edited(t, flowBase, greet, "", "  send:\n    doc", greet+"  send:\n    doc")
-	assert.True(t, review.Compare(planOf(t, flowBase), planOf(t, hidden)).Empty(), "only the hidden flow changed its place")
+	assert.True(t, review.Compare(planOf(t, flowBase), planOf(t, hidden)).Empty(),
+		"only the hidden flow changed its place")
 }
 
-// TestWasOfNothingIsSaid: an earlier name that nothing had is a slip, most of the time, and does nothing.
+// TestWasOfNothingIsSaid: an earlier name that nothing had is a slip, most of the time, and does
+// nothing.
 func TestWasOfNothingIsSaid(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string][]string{
 		"field": {"      size: {type: int,", "      length: {type: int, was: [sise],"},
-		"value": {"      WORK: Working.", "      WORK: Working.\n      WAIT: {doc: Waiting., was: [sise]}", "SECRET: end}", "SECRET: end, WAIT: end}"},
-		"kind":  {"    failure: {doc: A step failed., clash: queue}\n", "    failure: {doc: A step failed., clash: queue}\n    late: {doc: Too late., clash: queue, was: [sise]}\n"},
+		"value": {"      WORK: Working.",
+			"      WORK: Working.\n      WAIT: {doc: Waiting., was: [sise]}", "SECRET: end}",
+			"SECRET: end, WAIT: end}"},
+		"kind": {"    failure: {doc: A step failed., clash: queue}\n",
+			"    failure: {doc: A step failed., clash: queue}\n    late: {doc: Too late., clash: " +
+				"queue, was: [sise]}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,9 +88,11 @@ func TestWasOfNothingIsSaid(t *testing.T) {
 				messages = append(messages, f.Message)
 			}
 			assert.Contains(t, strings.Join(messages, "\n"), "("+said+")")
-			empty := &plan.Plan{Version: now.Version, Source: now.Source, Package: now.Package, Out: now.Out, Docs: now.Docs}
+			empty := &plan.Plan{Version: now.Version, Source: now.Source, Package: now.Package,
+				Out: now.Out, Docs: now.Docs}
 			empty.Index()
-			assert.NotContains(t, review.Compare(empty, now).Text(), said, "where all is new, it is no slip")
+			assert.NotContains(t, review.Compare(empty, now).Text(), said,
+				"where all is new, it is no slip")
 		})
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 )
 
-// JSON returns the report as one indented document with a final newline. Its form is stable: v is 1 as long as old readers can read it.
+// JSON returns the report as one indented document with a final newline. Its form is stable: v is 1
+// as long as old readers can read it.
 func (r *Report) JSON() ([]byte, error) {
 	full := *r
 	if full.Changes == nil {
@@ -51,7 +52,7 @@ func (r *Report) JSON() ([]byte, error) {
 func (r *Report) worstFirst() []Change {
 	out := slices.Clone(r.Changes)
 	rank := func(c Change) int {
-		if i := slices.Index(severities, spec.Severity(c.Severity)); i >= 0 {
+		if i := slices.Index(severities, report.Severity(c.Severity)); i >= 0 {
 			return i
 		}
 		return len(severities)
@@ -61,7 +62,8 @@ func (r *Report) worstFirst() []Change {
 }
 
 // things are what can change, the weightiest first.
-var things = []string{"node", "route", "branch", "type", "field", "enum", "value", "kind", "setting", "prompt", "doc"}
+var things = []string{"node", "route", "branch", "type", "field", "enum", "value", "kind",
+	"setting", "prompt", "doc"}
 
 // headline counts the changes: 1 node added, 2 fields renamed.
 func (r *Report) headline() string {
@@ -99,8 +101,9 @@ func plural(n int, noun string) string {
 
 // verdict counts the findings.
 func (r *Report) verdict() string {
-	return fmt.Sprintf("%s, %d expected, %s", counted(r.Severities[string(spec.Error)], "error"), r.Severities[string(spec.Expected)],
-		counted(r.Severities[string(spec.Notice)], "notice"))
+	return fmt.Sprintf("%s, %d expected, %s", counted(r.Severities[string(report.Error)], "error"),
+		r.Severities[string(report.Expected)],
+		counted(r.Severities[string(report.Notice)], "notice"))
 }
 
 func (r *Report) title() string {
@@ -137,14 +140,18 @@ func (c Cell) way() (who, where, before, after string) {
 	return who, where, nameOr(c.Before, "no"), nameOr(c.After, "no")
 }
 
-// smallChange is how many bytes a schema may grow or shrink by without a row of its own, where others changed by more.
+// smallChange is how many bytes a schema may grow or shrink by without a row of its own, where
+// others changed by more.
 const smallChange = 100
 
-// largeSchemas returns the schemas to show, those that changed most first, and how many are left out.
+// largeSchemas returns the schemas to show, those that changed most first, and how many are left
+// out.
 func (r *Report) largeSchemas() (shown []SchemaDelta, small int) {
 	size := func(s SchemaDelta) int { return max(s.After-s.Before, s.Before-s.After) }
 	shown = slices.Clone(r.Schemas)
-	slices.SortStableFunc(shown, func(a, b SchemaDelta) int { return cmp.Compare(size(b), size(a)) })
+	slices.SortStableFunc(shown, func(a, b SchemaDelta) int {
+		return cmp.Compare(size(b), size(a))
+	})
 	few := 8 // so many are shown whatever their size
 	for len(shown) > few && size(shown[len(shown)-1]) < smallChange {
 		shown = shown[:len(shown)-1]
@@ -172,14 +179,15 @@ func (r *Report) Text() string {
 	}
 	sign := map[string]string{opAdded: "+", opRemoved: "-", opRenamed: "~", opChanged: "~"}
 	for _, c := range r.worstFirst() {
-		fmt.Fprintf(&b, "\n%s %s %s   %s:%d\n", sign[c.Op], c.label(), c.Op, r.Source, max(c.Line, 1))
+		fmt.Fprintf(&b, "\n%s %s %s   %s:%d\n", sign[c.Op], c.label(), c.Op, r.Source,
+			max(c.Line, 1))
 		if c.Rule != "" {
 			fmt.Fprintf(&b, "    %s %s\n", c.Severity, c.Rule)
 		}
 		for _, d := range c.Details {
 			fmt.Fprintf(&b, "    %s\n", oneLine(d))
 		}
-		if c.Severity == string(spec.Error) {
+		if c.Severity == string(report.Error) {
 			fmt.Fprintf(&b, "    advice: %s\n", c.Advice)
 		}
 		for _, part := range []struct {
@@ -211,13 +219,16 @@ func (r *Report) textModels(b *strings.Builder) {
 	b.WriteString("\nwhat models now see\n")
 	shown, small := r.largeSchemas()
 	for _, s := range shown {
-		fmt.Fprintf(b, "    schema %s: %s → %s (%+d)\n", s.Name, bytesText(s.Before), bytesText(s.After), s.After-s.Before)
+		fmt.Fprintf(b, "    schema %s: %s → %s (%+d)\n", s.Name, bytesText(s.Before),
+			bytesText(s.After), s.After-s.Before)
 	}
 	if small > 0 {
-		fmt.Fprintf(b, "    %s changed by less than %d bytes\n", counted(small, "more schema"), smallChange)
+		fmt.Fprintf(b, "    %s changed by less than %d bytes\n", counted(small, "more schema"),
+			smallChange)
 	}
 	for _, t := range r.Texts {
-		fmt.Fprintf(b, "    %s %s   %s:%d\n", ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source, max(t.Line, 1))
+		fmt.Fprintf(b, "    %s %s   %s:%d\n", ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source,
+			max(t.Line, 1))
 		for _, side := range []struct{ sign, text string }{{"-", t.Before}, {"+", t.After}} {
 			if text := oneLine(side.text); text != "" {
 				fmt.Fprintf(b, "      %s %s\n", side.sign, text)
@@ -232,24 +243,16 @@ func (r *Report) textGo(b *strings.Builder) {
 	}
 	b.WriteString("\nwhose Go stops compiling\n")
 	for _, i := range r.Interfaces {
-		fmt.Fprintf(b, "    %s%s%s\n", i.Name, i.text(), ifElse(i.stops(), "", ": implementers go on compiling"))
-		found := false
-		for _, im := range r.Implementers {
-			if im.Interface == i.Name && i.stops() {
-				found = true
-				fmt.Fprintf(b, "      %s:%d: %s\n", im.File, im.Line, im.Type)
-			}
-		}
-		if i.stops() && !found && r.Sought {
-			b.WriteString("      no implementer was found here\n")
-		}
+		fmt.Fprintf(b, "    %s%s%s\n", i.Name, i.summary(),
+			ifElse(i.stops(), ": go build ./... names the implementers",
+				": implementers go on compiling"))
 	}
 }
 
 // stops reports whether an implementer stops compiling.
 func (i InterfaceDelta) stops() bool { return len(i.Added)+len(i.Changed) > 0 }
 
-func (i InterfaceDelta) text() string {
+func (i InterfaceDelta) summary() string {
 	var parts []string
 	for _, p := range []struct {
 		verb string

@@ -4,29 +4,29 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/routegen/routegen/generator/spec"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // The categories of the rules: what a change breaks.
 const (
-	CategorySource   spec.Category = "SOURCE"    // Go that uses the generated package
-	CategoryWireJSON spec.Category = "WIRE_JSON" // stored threads, and JSON on its way
-	CategorySchema   spec.Category = "SCHEMA"    // what models and other callers may send
-	CategoryTopology spec.Category = "TOPOLOGY"  // who can go where
-	CategoryPrompt   spec.Category = "PROMPT"    // what models are told
+	CategorySource   report.Category = "SOURCE"    // Go that uses the generated package
+	CategoryWireJSON report.Category = "WIRE_JSON" // stored threads, and JSON on its way
+	CategorySchema   report.Category = "SCHEMA"    // what models and other callers may send
+	CategoryTopology report.Category = "TOPOLOGY"  // who can go where
+	CategoryPrompt   report.Category = "PROMPT"    // what models are told
 )
 
 // rule is an entry of the catalogue.
 type rule struct {
-	spec.Rule
+	report.Rule
 	hint string // what to do next
 	rank int    // the nearer to the cause, the lower
 }
 
-// Rules returns the catalogue: every id that a finding of Breaking can carry, those nearest to a cause first. Bad and Good are edits:
-// what breaks, and how the same is done without.
-func Rules() []spec.Rule {
-	var out []spec.Rule
+// Catalogue returns the catalogue: every id that a finding of Breaking can carry, those nearest
+// to a cause first. Bad and Good are edits: what breaks, and how the same is done without.
+func Catalogue() []report.Rule {
+	var out []report.Rule
 	for _, r := range allRules() {
 		out = append(out, r.Rule)
 	}
@@ -34,7 +34,8 @@ func Rules() []spec.Rule {
 }
 
 func allRules() []rule {
-	return slices.Concat(thingRules(), flowRules(), moveRules(), additionRules(), fieldRules(), typeRules(), settingRules(), promptRules())
+	return slices.Concat(thingRules(), flowRules(), moveRules(), additionRules(), fieldRules(),
+		typeRules(), settingRules(), promptRules())
 }
 
 // catalogue is the rules by id. It is never written to.
@@ -50,11 +51,12 @@ var catalogue = sync.OnceValue(func() map[string]rule {
 // entry is one row of a table of rules.
 type entry struct{ id, summary, why, bad, good, hint string }
 
-func table(severity spec.Severity, category spec.Category, entries ...entry) []rule {
+func table(severity report.Severity, category report.Category, entries ...entry) []rule {
 	out := make([]rule, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, rule{Rule: spec.Rule{
-			ID: e.id, Severity: severity, Category: category, Summary: e.summary, Why: e.why, Bad: e.bad, Good: e.good,
+		out = append(out, rule{Rule: report.Rule{
+			ID: e.id, Severity: severity, Category: category, Summary: e.summary, Why: e.why,
+			Bad: e.bad, Good: e.good,
 		}, hint: e.hint})
 	}
 	return out

@@ -2,15 +2,15 @@ package spec
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // collectAllows reads the comments `# routegen:allow RULE reason`.
 func (r *reader) collectAllows(s *scanner) {
 	rules := Rules()
-	next := 0 // the line that the allow before this one stands above
+	next := 0 // the line below the allow before this one
 	for _, comment := range s.comments {
 		if r.full {
 			return
@@ -20,23 +20,27 @@ func (r *reader) collectAllows(s *scanner) {
 		if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 			continue
 		}
-		at := r.src.span(comment.at, comment.at+len(text))
+		at := r.src.Span(comment.at, comment.at+len(text))
 		id, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		rule, known := findRule(rules, id, r.nearest)
 		switch {
 		case !known:
-			f := r.reportAt(RuleAllowUnknownRule, at, didYouMean(rule.ID), "there is no rule %q", id)
+			f := r.reportAt(RuleAllowUnknownRule, at, didYouMean(rule.ID), "there is no rule %q",
+				id)
 			if rule.ID == "" {
 				f.Hint = "write # routegen:allow RULE reason"
 			}
 			continue
-		case rule.Severity == Error:
-			r.reportAt(RuleAllowUnknownRule, at, "repair it instead", "%s is an error and cannot be allowed", id)
+		case rule.Severity == report.Error:
+			r.reportAt(RuleAllowUnknownRule, at, "repair it instead",
+				"%s is an error and cannot be allowed", id)
 			continue
 		case strings.TrimSpace(reason) == "":
-			r.reportAt(RuleAllowNoReason, at, "say why, behind the rule", "the allow of %s has no reason", id)
+			r.reportAt(RuleAllowNoReason, at, "say why, behind the rule",
+				"the allow of %s has no reason", id)
 		}
-		allow := &Allow{Rule: id, File: r.src.name, Reason: strings.TrimSpace(reason), At: at, Line: at.Start.Line}
+		allow := &Allow{Rule: id, File: r.src.Name, Reason: strings.TrimSpace(reason), At: at,
+			Line: at.Start.Line}
 		if comment.alone {
 			if next <= at.Start.Line { // else the lines between were looked at already
 				next = r.nextLine(at.Start.Line)
@@ -47,20 +51,22 @@ func (r *reader) collectAllows(s *scanner) {
 	}
 }
 
-// nextLine returns the first line after line that is neither empty nor a comment; the one behind the last line when there is none.
+// nextLine returns the first line after line that is neither empty nor a comment, or the one behind
+// the last line.
 func (r *reader) nextLine(line int) int {
 	n := line + 1
-	for ; n <= len(r.src.lines); n++ {
-		if text := bytes.TrimLeft(r.src.line(n), " \t"); len(text) > 0 && text[0] != '#' {
+	for ; n <= r.src.LineCount(); n++ {
+		if text := bytes.TrimLeft(r.src.Line(n), " \t"); len(text) > 0 && text[0] != '#' {
 			break
 		}
 	}
 	return n
 }
 
-// Suppress drops the warnings that an allow covers, marks that allow as used, and adds an ALLOW_UNUSED warning for every allow
-// that never fired. Errors are never dropped. Call it once, with the findings of all passes; the result is sorted.
-func Suppress(findings []Finding, allows []*Allow) []Finding {
+// Suppress removes the warnings that an allow covers, marks that allow as used, and adds an
+// ALLOW_UNUSED warning for every allow that covers none. Errors are never removed. Call it once,
+// with the findings of all passes; the result is sorted.
+func Suppress(findings []report.Finding, allows []*Allow) []report.Finding {
 	type place struct {
 		rule string
 		line int
@@ -72,10 +78,10 @@ func Suppress(findings []Finding, allows []*Allow) []Finding {
 			covered[place{a.Rule, a.Line}] = append(covered[place{a.Rule, a.Line}], a)
 		}
 	}
-	kept := make([]Finding, 0, len(findings))
+	kept := make([]report.Finding, 0, len(findings))
 	for _, f := range findings {
 		hits := covered[place{f.Rule, f.At.Start.Line}]
-		if f.Severity == Error || len(hits) == 0 {
+		if f.Severity == report.Error || len(hits) == 0 {
 			kept = append(kept, f)
 			continue
 		}
@@ -86,20 +92,13 @@ func Suppress(findings []Finding, allows []*Allow) []Finding {
 	}
 	for _, a := range allows {
 		if !a.Used {
-			kept = append(kept, Finding{
-				Rule: RuleAllowUnused, Severity: Warning, File: a.File, At: a.At,
-				Message: "nothing on this line or the next needs the allow of " + a.Rule, Hint: "remove the comment",
+			kept = append(kept, report.Finding{
+				Rule: RuleAllowUnused, Severity: report.Warning, File: a.File, At: a.At,
+				Message: "nothing on this line or the next needs the allow of " + a.Rule,
+				Hint:    "remove the comment", Repairable: true,
 			})
 		}
 	}
-	Sort(kept)
+	report.Sort(kept)
 	return kept
-}
-
-// Sort orders findings by file, position, rule and message. The order is total for findings that differ.
-func Sort(findings []Finding) {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), a.At.Start.Line-b.At.Start.Line, a.At.Start.Column-b.At.Start.Column,
-			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
-	})
 }

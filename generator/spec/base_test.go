@@ -2,11 +2,13 @@ package spec_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -88,7 +90,8 @@ nodes:
     escalates: lead
 `
 
-// change puts a text in the place of another one in the base. The sign § marks where the finding is expected.
+// change puts a text in the place of another one in the base. The sign § marks where the finding is
+// expected.
 func change(t *testing.T, from, to string) string {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(base, from), "%q must stand in the base once", from)
@@ -107,10 +110,31 @@ func mark(text string) (clean, place string) {
 }
 
 // list is the findings in a short form: place, rule, message.
-func list(findings []spec.Finding) string {
+func list(findings []report.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
-		fmt.Fprintf(&b, "%d:%d %s %s | %s | %s\n", f.At.Start.Line, f.At.Start.Column, f.Rule, f.Message, f.Hint, f.Path)
+		fmt.Fprintf(&b, "%d:%d %s %s | %s | %s\n", f.At.Start.Line, f.At.Start.Column, f.Rule,
+			f.Message, f.Hint, f.Path)
 	}
 	return b.String()
+}
+
+// errorsOf returns the errors of a spec.
+func errorsOf(src string) []report.Finding {
+	_, findings := spec.Parse("routes.yaml", []byte(src))
+	var out []report.Finding
+	for _, f := range findings {
+		if f.Severity == report.Error {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// flowsSpec returns a spec with every kind of step and reference.
+func flowsSpec(tb testing.TB) string {
+	tb.Helper()
+	text, err := os.ReadFile("testdata/flows.yaml")
+	require.NoError(tb, err)
+	return string(text)
 }

@@ -11,9 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// TestCapsHoldBeforeTheLibrary measures work, not time: the scanner stops at the cap and the library never sees the text.
+// TestCapsHoldBeforeTheLibrary measures work, not time: the scanner stops at the cap and the
+// library never sees the text.
 func TestCapsHoldBeforeTheLibrary(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -30,14 +33,15 @@ func TestCapsHoldBeforeTheLibrary(t *testing.T) {
 			s := scan([]byte(c.text))
 			require.NotNil(t, s.over)
 			assert.LessOrEqual(t, s.nodes, c.nodes)
-			r := &reader{src: newSource("x", []byte(c.text))}
+			r := &reader{src: report.NewSource("x", []byte(c.text))}
 			assert.Nil(t, r.decode([]byte(c.text)))
 			assert.Len(t, r.findings, 1)
 		})
 	}
 }
 
-// TestScannerLeavesLegalYAMLAlone: what the library accepts and the caps allow, the scanner must not stop.
+// TestScannerLeavesLegalYAMLAlone: what the library accepts and the caps allow, the scanner must
+// not stop.
 func TestScannerLeavesLegalYAMLAlone(t *testing.T) {
 	for name, text := range map[string]string{
 		"brackets in plain text":  "a: x" + strings.Repeat("[", 100) + "\nb: 1\n",
@@ -50,7 +54,7 @@ func TestScannerLeavesLegalYAMLAlone(t *testing.T) {
 		"lists beside their keys": strings.Repeat("a:\n- b\n- c\n", 1) + "b: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &reader{src: newSource("x", []byte(text))}
+			r := &reader{src: report.NewSource("x", []byte(text))}
 			assert.NotNil(t, r.decode([]byte(text)))
 			assert.Empty(t, r.findings)
 		})
@@ -67,22 +71,27 @@ func TestEditorSchemaAgreesWithTheReader(t *testing.T) {
 	schema, err := compiler.Compile("routes.schema.json")
 	require.NoError(t, err)
 	value := func(text string) any {
-		r := &reader{src: newSource("x", []byte(text))}
+		r := &reader{src: report.NewSource("x", []byte(text))}
 		root := r.decode([]byte(text))
 		require.NotNil(t, root)
 		var v any
-		require.NoError(t, json.Unmarshal([]byte(r.jsonOf(&keyInfo{form: formAny}, root).Value), &v))
+		require.NoError(t, json.Unmarshal([]byte(r.jsonOf(&Key{Form: FormAny}, root).Value),
+			&v))
 		return v
 	}
-	good := "version: 1\ngo: {package: routes, out: o}\nenums: {E: {values: {A: , B: b, C: {hidden: true}}}}\nnodes:\n  a: {doc: A, route: none, tools: [x, {mcp: y}], branches: {b: interrupt, c: {type: T}}}\n"
+	good := "version: 1\ngo: {package: routes, out: o}\nenums: {E: {values: {A: , B: b, C: " +
+		"{hidden: true}}}}\nnodes:\n  a: {doc: A, route: none, tools: [x, {mcp: y}], branches: " +
+		"{b: interrupt, c: {type: T}}}\n"
 	require.NoError(t, schema.Validate(value(good)))
-	for _, bad := range [][2]string{{"doc: A", "dok: A"}, {"version: 1", "version: 2"}, {"route: none", "route: [x]"}, {"  a:", "  A:"}, {"{type: T}", "{doc: T}"}, {"hidden: true", "hidden: x"}} {
+	for _, bad := range [][2]string{{"doc: A", "dok: A"}, {"version: 1", "version: 2"},
+		{"route: none", "route: [x]"}, {"  a:", "  A:"}, {"{type: T}", "{doc: T}"},
+		{"hidden: true", "hidden: x"}} {
 		assert.Error(t, schema.Validate(value(strings.Replace(good, bad[0], bad[1], 1))), bad[1])
 	}
 }
 
-// TestExampleSpecsFitTheEditorSchema: what an editor is told and what the reader takes must be the same on every spec that people
-// start from.
+// TestExampleSpecsFitTheEditorSchema: what an editor is told and what the reader takes must be the
+// same on every spec that people start from.
 func TestExampleSpecsFitTheEditorSchema(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(EditorSchema()))
 	require.NoError(t, err)
@@ -90,33 +99,36 @@ func TestExampleSpecsFitTheEditorSchema(t *testing.T) {
 	require.NoError(t, compiler.AddResource("routes.schema.json", doc))
 	schema, err := compiler.Compile("routes.schema.json")
 	require.NoError(t, err)
-	for _, name := range []string{"../../routes.yaml", "../../cmd/routegen/skeleton/routes.yaml.tmpl"} {
+	for _, name := range []string{"../../routes.yaml",
+		"../../cmd/routegen/skeleton/routes.yaml.tmpl"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		var v any
-		require.NoError(t, yaml.Unmarshal(bytes.ReplaceAll(text, []byte("{{.Package}}"), []byte("routes")), &v), name)
+		require.NoError(t, yaml.Unmarshal(bytes.ReplaceAll(text, []byte("{{.Package}}"),
+			[]byte("routes")), &v), name)
 		assert.NoError(t, schema.Validate(v), name)
 	}
 }
 
-// TestGrammarIsDocumented: one table feeds messages, suggestions and the editor, so no row may be bare.
+// TestGrammarIsDocumented: one table feeds messages, suggestions and the editor, so no row may be
+// bare.
 func TestGrammarIsDocumented(t *testing.T) {
-	seen := map[*shape]bool{}
-	var walk func(s *shape)
-	walk = func(s *shape) {
+	seen := map[*Shape]bool{}
+	var walk func(s *Shape)
+	walk = func(s *Shape) {
 		if seen[s] {
 			return
 		}
 		seen[s] = true
-		assert.LessOrEqual(t, len(s.keys), 64, "%s: the reader marks seen keys in 64 bits", s.noun)
-		for _, k := range s.keys {
-			assert.True(t, strings.HasSuffix(k.doc, "."), "%s.%s: %q", s.noun, k.name, k.doc)
-			assert.Equal(t, k.name, strings.ToLower(k.name))
-			if k.of != nil {
-				walk(k.of)
+		assert.LessOrEqual(t, len(s.Keys), 64, "%s: the reader marks seen keys in 64 bits", s.Noun)
+		for _, k := range s.Keys {
+			assert.True(t, strings.HasSuffix(k.doc, "."), "%s.%s: %q", s.Noun, k.Name, k.doc)
+			assert.Equal(t, k.Name, strings.ToLower(k.Name))
+			if k.Of != nil {
+				walk(k.Of)
 			}
 		}
 	}
-	walk(language().shape)
+	walk(language().Shape)
 	assert.Greater(t, len(seen), 20)
 }

@@ -3,9 +3,11 @@ package spec
 import (
 	"regexp"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// declKind says what a declared type name stands for.
+// declKind says what a declared type name is.
 type declKind uint8
 
 const (
@@ -19,7 +21,7 @@ const (
 type decl struct {
 	name   string
 	kind   declKind
-	at     Span
+	at     report.Span
 	enum   *Enum
 	typ    *Type // of scalars and records
 	node   *Node // of requests
@@ -37,14 +39,14 @@ type checker struct {
 	byName    map[string]*decl
 	nodes     map[string]*Node
 	takers    map[string]*Node // by type: the node that is activated by it
-	resumes   map[string]*Node // by type: the dispatch node that goes on with it
+	resumes   map[string]*Node // by type: the dispatch node that continues with it
 	ends      map[string]bool  // types that end a frame
 	typeNames []string
 	patterns  map[string]*regexp.Regexp
 	indexes   map[any]map[string]int // by first member of a long list
 	nodeNames []string
 	unread    map[string]bool // paths of keys, see misread
-	meant     []string        // types that a misspelled name most likely stands for
+	meant     []string        // types that misspelled names most likely mean
 }
 
 // RequestName returns the name of the node's request type as the spec refers to it.
@@ -92,21 +94,23 @@ func pointerEscape(part string) string {
 }
 
 // fail reports an error at a path.
-func (c *checker) fail(rule, path string, at Span, hint, format string, args ...any) *Finding {
+func (c *checker) fail(rule, path string, at report.Span, hint, format string, args ...any) draft {
 	f := c.reportAt(rule, at, hint, format, args...)
 	f.Path = path
 	return f
 }
 
 // warn reports a warning at a path.
-func (c *checker) warn(rule, path string, at Span, hint, format string, args ...any) *Finding {
+func (c *checker) warn(rule, path string, at report.Span, hint, format string, args ...any) draft {
 	f := c.fail(rule, path, at, hint, format, args...)
-	f.Severity = Warning
+	f.Severity = report.Warning
 	return f
 }
 
 func newChecker(r *reader, s *Spec) *checker {
-	return &checker{reader: r, spec: s, byName: map[string]*decl{}, nodes: map[string]*Node{}, takers: map[string]*Node{}, resumes: map[string]*Node{}, ends: map[string]bool{}, indexes: map[any]map[string]int{},
+	return &checker{reader: r, spec: s, byName: map[string]*decl{}, nodes: map[string]*Node{},
+		takers: map[string]*Node{}, resumes: map[string]*Node{}, ends: map[string]bool{},
+		indexes:  map[any]map[string]int{},
 		patterns: map[string]*regexp.Regexp{}}
 }
 
@@ -115,12 +119,13 @@ func check(r *reader, s *Spec) {
 	c := newChecker(r, s)
 	for _, n := range s.Nodes {
 		if n.Request == nil && !n.Only.Set() {
-			n.Request = &Request{At: n.Key.At} // one without fields: what activates a node has a type
+			// one without fields: what activates a node has a type
+			n.Request = &Request{At: n.Key.At}
 		}
 	}
 	c.indexTypes()
 	c.indexNodes()
-	c.checkTombstones()
+	c.checkRemoved()
 	c.checkTypes()
 	c.checkRecursion()
 	c.checkInterrupts()
@@ -134,15 +139,17 @@ func check(r *reader, s *Spec) {
 	c.lint()
 }
 
-// indexTypes collects the names that types can refer to. A name stands for one thing.
+// indexTypes collects the names that types can refer to. A name is declared once.
 func (c *checker) indexTypes() {
 	for _, e := range c.spec.Enums {
-		c.declare(&decl{kind: declEnum, name: e.Key.Value, at: e.Key.At, enum: e, path: "/enums/" + e.Key.Value})
+		c.declare(&decl{kind: declEnum, name: e.Key.Value, at: e.Key.At, enum: e,
+			path: "/enums/" + e.Key.Value})
 	}
 	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
 		section := [...]string{"/types/", "/results/"}[i]
 		for _, t := range list {
-			d := &decl{kind: declRecord, name: t.Key.Value, at: t.Key.At, typ: t, fields: t.Fields, path: section + t.Key.Value}
+			d := &decl{kind: declRecord, name: t.Key.Value, at: t.Key.At, typ: t, fields: t.Fields,
+				path: section + t.Key.Value}
 			if t.Scalar != nil {
 				d.kind = declScalar
 			}
@@ -160,7 +167,8 @@ func (c *checker) indexTypes() {
 		if n.Request != nil && n.Request.Name.Set() {
 			at = n.Request.Name.At
 		}
-		c.declare(&decl{kind: declRequest, name: n.RequestName(), at: at, node: n, fields: n.fields(), path: n.path() + "/request"})
+		c.declare(&decl{kind: declRequest, name: n.RequestName(), at: at, node: n,
+			fields: n.fields(), path: n.path() + "/request"})
 	}
 	for _, d := range c.decls {
 		c.typeNames = append(c.typeNames, d.name)
@@ -169,14 +177,15 @@ func (c *checker) indexTypes() {
 
 func (c *checker) declare(d *decl) {
 	if other := c.byName[d.name]; other != nil {
-		c.fail(RuleNameCollision, d.path, d.at, "rename one of them", "%q is declared twice", d.name).relatedf(other.at, "%q is first declared here", d.name)
+		c.fail(RuleNameCollision, d.path, d.at, "rename one of them", "%q is declared twice",
+			d.name).relatedf(other.at, "%q is first declared here", d.name)
 		return
 	}
 	c.byName[d.name] = d
 	c.decls = append(c.decls, d)
 }
 
-// indexNodes collects who takes and who returns which type.
+// indexNodes collects which node takes and which returns each type.
 func (c *checker) indexNodes() {
 	for _, n := range c.spec.Nodes {
 		c.nodes[n.Key.Value] = n
@@ -186,7 +195,8 @@ func (c *checker) indexNodes() {
 		}
 		if n.Adapt.Set() && c.typeRef(n.Adapt, n.path()+"/adapt/from") != nil {
 			if other := c.takers[n.Adapt.Value]; other != nil {
-				c.fail(RuleConflict, n.path()+"/adapt/from", n.Adapt.At, "let one node take it", "%q is taken by node %q already", n.Adapt.Value, other.Key.Value)
+				c.fail(RuleConflict, n.path()+"/adapt/from", n.Adapt.At, "let one node take it",
+					"%q is taken by node %q already", n.Adapt.Value, other.Key.Value)
 			} else {
 				c.takers[n.Adapt.Value] = n
 			}
@@ -194,16 +204,18 @@ func (c *checker) indexNodes() {
 		if n.Result.Set() && c.typeRef(n.Result, n.path()+"/result") != nil {
 			c.ends[n.Result.Value] = true
 		}
-		if d := n.Dispatch; d != nil && d.Results.Set() && c.typeRef(d.Results, n.path()+"/dispatch/results") != nil {
+		if d := n.Dispatch; d != nil && d.Results.Set() &&
+			c.typeRef(d.Results, n.path()+"/dispatch/results") != nil {
 			c.resumes[d.Results.Value] = n
 		}
-		if k := n.Collect; k != nil && k.Result.Set() && c.typeRef(k.Result, n.path()+"/collect/result") != nil {
+		if k := n.Collect; k != nil && k.Result.Set() &&
+			c.typeRef(k.Result, n.path()+"/collect/result") != nil {
 			c.ends[k.Result.Value] = true
 		}
 	}
 }
 
-// typeRef looks up a type that a key names and reports when there is none.
+// typeRef returns the type that a key names, or reports that it is not declared.
 func (c *checker) typeRef(t Text, path string) *decl {
 	if !t.Set() {
 		return nil
@@ -215,7 +227,7 @@ func (c *checker) typeRef(t Text, path string) *decl {
 	return nil
 }
 
-// nodeRef looks up a node that a key names and reports when there is none.
+// nodeRef returns the node that a key names, or reports that it is not declared.
 func (c *checker) nodeRef(t Text, path string) *Node {
 	if !t.Set() {
 		return nil
@@ -228,13 +240,16 @@ func (c *checker) nodeRef(t Text, path string) *Node {
 }
 
 // unknown reports a reference to something that is not declared, with the nearest name.
-func (c *checker) unknown(rule, what, name string, at Span, path string, candidates []string) {
+func (c *checker) unknown(rule, what, name string, at report.Span, path string,
+	candidates []string) {
 	if name == "" {
-		c.fail(rule, path, at, "name one, or leave the key out", "the name of the %s is empty", what)
+		c.fail(rule, path, at, "name one, or leave the key out", "the name of the %s is empty",
+			what)
 		return
 	}
 	if isOutside(name) || strings.ContainsRune(name, '/') {
-		c.fail(RuleRefOutside, path, at, "declare it in this file", "%q points outside the spec", name)
+		c.fail(RuleRefOutside, path, at, "declare it in this file", "%q points outside the spec",
+			name)
 		return
 	}
 	near := c.nearest(name, candidates)
@@ -254,7 +269,8 @@ func (c *checker) unknown(rule, what, name string, at Span, path string, candida
 	}
 }
 
-// missing says what to do about a name that nothing is near to: a node that was removed, or is still to be written.
+// missing says what to do about a name that nothing is near to: a node that was removed, or is
+// still to be written.
 func missing(rule, name string) string {
 	key, request := strings.CutSuffix(name, "Request")
 	switch {
@@ -269,7 +285,8 @@ func missing(rule, name string) string {
 	}
 }
 
-// misread reports whether the key at a path was written, or was to be written, and could not be read: then it is not missing as well.
+// misread reports whether the key at a path was written, or was to be written, and could not be
+// read: then it is not missing as well.
 func (c *checker) misread(path string) bool {
 	if c.unread == nil {
 		c.unread = make(map[string]bool, len(c.findings))
@@ -280,8 +297,9 @@ func (c *checker) misread(path string) bool {
 	return c.unread[path]
 }
 
-// unreadOf notes the keys that a finding speaks of: the one that is meant, or its own and those around it.
-func (c *checker) unreadOf(f *Finding) {
+// unreadOf notes the keys that a finding is about: the one that is meant, or its own and those
+// around it.
+func (c *checker) unreadOf(f *report.Finding) {
 	at := f.Path
 	switch {
 	case f.Rule == RuleUnknownKey && len(f.Fixes) > 0:
@@ -303,19 +321,20 @@ func (b *Branch) key() string        { return b.Key.Value }
 func (v *EnumValue) key() string     { return v.Key.Value }
 func (k *InterruptKind) key() string { return k.Key.Value }
 
-func (f *Field) at() Span         { return f.Key.At }
-func (b *Branch) at() Span        { return b.Key.At }
-func (v *EnumValue) at() Span     { return v.Key.At }
-func (k *InterruptKind) at() Span { return k.Key.At }
+func (f *Field) at() report.Span         { return f.Key.At }
+func (b *Branch) at() report.Span        { return b.Key.At }
+func (v *EnumValue) at() report.Span     { return v.Key.At }
+func (k *InterruptKind) at() report.Span { return k.Key.At }
 
 // keyed is a member of a list that is looked up by name.
 type keyed interface {
 	comparable
 	key() string
-	at() Span
+	at() report.Span
 }
 
-// find returns the member of that name, or the zero member. Long lists get an index, so that no file is slow to check.
+// find returns the member of that name, or the zero member. Long lists get an index, so that no
+// file is slow to check.
 func find[T keyed](c *checker, list []T, name string) (found T) {
 	if len(list) <= 32 {
 		for _, m := range list {

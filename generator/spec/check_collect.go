@@ -2,7 +2,7 @@ package spec
 
 import "strings"
 
-// checkCollect wants a table that is total over the enum the decision is made of.
+// checkCollect requires an arm for every value of the enum that the decision is made of.
 func (c *checker) checkCollect(n *Node, path string) {
 	k := n.Collect
 	c.checkArms(n, path)
@@ -12,7 +12,8 @@ func (c *checker) checkCollect(n *Node, path string) {
 	}
 	enum := c.decisionEnum(k, d)
 	if enum == nil {
-		c.fail(RuleCollectEnum, path+"/result", k.Result.At, "give it a field of an enum type", "%s has no field of an enum, nor has a record in it", k.Result.Value).
+		c.fail(RuleCollectEnum, path+"/result", k.Result.At, "give it a field of an enum type",
+			"%s has no field of an enum, nor has a record in it", k.Result.Value).
 			relatedf(d.at, "%q is declared here", d.name)
 		return
 	}
@@ -31,7 +32,9 @@ func (c *checker) checkCollect(n *Node, path string) {
 		}
 	}
 	if len(missing) > 0 {
-		c.fail(RuleCollectNotTotal, path+"/on", k.At, "add "+missing[0]+": <branch>, or "+missing[0]+": end", "the table of node %q has no arm for %s", n.Key.Value, strings.Join(missing, ", ")).
+		c.fail(RuleCollectNotTotal, path+"/on", k.At, "add "+missing[0]+": <branch>, or "+
+			missing[0]+": end", "the table of node %q has no arm for %s", n.Key.Value,
+			strings.Join(missing, ", ")).
 			relatedf(enum.Key.At, "enum %s is declared here", enum.Key.Value)
 	}
 	c.checkCarry(n, d, path)
@@ -42,8 +45,10 @@ func (c *checker) checkArms(n *Node, path string) {
 		if a.To.Value == "end" {
 			continue
 		}
-		if b := c.branchRef(n, a.To, path+"/on/"+a.Decision.Value); b != nil && b.Type.Value == "interrupt" {
-			c.fail(RuleRefBranch, path+"/on/"+a.Decision.Value, a.To.At, "name a branch that goes on, or end", "a decision cannot raise an interrupt")
+		if b := c.branchRef(n, a.To, path+"/on/"+a.Decision.Value); b != nil &&
+			b.Type.Value == "interrupt" {
+			c.fail(RuleRefBranch, path+"/on/"+a.Decision.Value, a.To.At,
+				"name a branch that goes on, or end", "a decision cannot raise an interrupt")
 		}
 	}
 }
@@ -53,14 +58,16 @@ func (c *checker) enumRef(e *Enum, t Text, path string) {
 		return
 	}
 	near := nearestOf(c, e.Values, t.Value)
-	f := c.fail(RuleRefValue, path, t.At, didYouMean(near), "%s has no value %q", e.Key.Value, t.Value)
+	f := c.fail(RuleRefValue, path, t.At, didYouMean(near), "%s has no value %q", e.Key.Value,
+		t.Value)
 	f.relatedf(e.Key.At, "enum %s is declared here", e.Key.Value)
 	if near != "" {
 		f.replace(near)
 	}
 }
 
-// decisionEnum finds the enum of the decision in the result or one record deep: of several, the one the arms speak of most.
+// decisionEnum finds the enum of the decision in the result or one record deep: of several, the one
+// the arms name most often.
 func (c *checker) decisionEnum(k *Collect, d *decl) *Enum {
 	var best *Enum
 	hits := -1
@@ -93,14 +100,15 @@ func (c *checker) decisionEnum(k *Collect, d *decl) *Enum {
 	return best
 }
 
-// checkCarry wants fields that exist on both sides and have one type.
+// checkCarry requires fields that exist on both sides and have the same type.
 func (c *checker) checkCarry(n *Node, result *decl, path string) {
 	for _, carry := range n.Collect.Carry {
 		at := path + "/carry/" + carry.Field.Value
 		from := find(c, result.fields, carry.From.Value)
 		if from == nil {
 			near := nearestOf(c, result.fields, carry.From.Value)
-			c.fail(RuleRefField, at, carry.From.At, didYouMean(near), "%s has no field %q", result.name, carry.From.Value)
+			c.fail(RuleRefField, at, carry.From.At, didYouMean(near), "%s has no field %q",
+				result.name, carry.From.Value)
 		}
 		found := false
 		var fields []*Field // of all requests it could go to
@@ -115,14 +123,19 @@ func (c *checker) checkCarry(n *Node, result *decl, path string) {
 				continue
 			}
 			found = true
-			if from != nil && c.isKnown(from.Type) && c.isKnown(to.Type) && from.Type.String() != to.Type.String() {
-				c.fail(RuleFieldType, at, carry.From.At, "carry between fields of one type", "%s.%s is %s, but %s.%s is %s",
-					result.name, from.Key.Value, from.Type, next.RequestName(), to.Key.Value, to.Type)
+			if from != nil && c.isKnown(from.Type) && c.isKnown(to.Type) &&
+				from.Type.String() != to.Type.String() {
+				c.fail(RuleFieldType, at, carry.From.At, "carry between fields of one type",
+					"%s.%s is %s, but %s.%s is %s",
+					result.name, from.Key.Value, from.Type, next.RequestName(), to.Key.Value,
+					to.Type)
 				break
 			}
 		}
 		if !found && len(fields) > 0 {
-			c.fail(RuleRefField, at, carry.Field.At, didYouMean(nearestOf(c, fields, carry.Field.Value)), "no request that the table leads to has a field %q", carry.Field.Value)
+			c.fail(RuleRefField, at, carry.Field.At,
+				didYouMean(nearestOf(c, fields, carry.Field.Value)),
+				"no request that the table leads to has a field %q", carry.Field.Value)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // The kinds that the engine raises itself. What else a spec lists is raised by machines.
@@ -18,7 +20,7 @@ const (
 // The orders that have rules of their own here.
 const (
 	orderStatus = "status" // shows where the work is, and ends nothing
-	orderEdit   = "edit"   // wants the input to go on with
+	orderEdit   = "edit"   // needs the input to continue with
 	orderAbort  = "abort"
 )
 
@@ -32,14 +34,17 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 		path := "/interrupts/kinds/" + k.Key.Value
 		for _, old := range k.Was {
 			if other := find(c, kinds, old.Value); other != nil {
-				c.stillThere(old, other.Key.At, path+"/was")
+				c.reportStillDeclared(old, other.Key.At, path+"/was")
 			}
 		}
 		if k.Deadline != nil && !k.Deadline.None {
 			c.checkDeadline(k, path+"/deadline")
 		}
 		c.checkRetry(k.Retry, path+"/retry", RuleKindPolicy)
-		if !slices.ContainsFunc(k.Was, func(old Text) bool { return find(c, shipped, old.Value) != nil }) { // else it gets that name back
+		// else it gets that name back
+		if !slices.ContainsFunc(k.Was, func(old Text) bool {
+			return find(c, shipped, old.Value) != nil
+		}) {
 			c.checkChoices(k, path+"/choices")
 			c.checkUses(k, path)
 		}
@@ -48,23 +53,23 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 		}
 		for i, t := range k.Auto.When {
 			if !slices.Contains(types, t.Value) {
-				c.unknown(RuleRefValue, "interrupt type", t.Value, t.At, path+"/auto/when/"+strconv.Itoa(i), types)
+				c.unknown(RuleRefValue, "interrupt type", t.Value, t.At,
+					path+"/auto/when/"+strconv.Itoa(i), types)
 			}
 		}
 	}
 }
 
-// checkEngineKinds wants a row for every kind that the engine raises: it raises them whatever the spec says, and one without a row
-// would be the least urgent of all, wait without a deadline, and have no retry.
+// checkEngineKinds requires a row for every kind that the engine raises. A kind without a row would
+// have the lowest priority, no deadline and no retry.
 func (c *checker) checkEngineKinds(kinds []*InterruptKind) {
 	var above *InterruptKind // the nearest one before it that is listed
-	for _, shipped := range DefaultKinds() {
-		name := shipped.Key.Value
+	for _, line := range DefaultKindLines() {
+		name, _, _ := strings.Cut(line, ":")
 		if k := find(c, kinds, name); k != nil {
 			above = k
 			continue
 		}
-		line := flowPair(name, shipped.fresh())
 		at, hint := kinds[0].Key.At, "write before it: "+line
 		if above != nil {
 			at, hint = above.Key.At, "write after it: "+line
@@ -73,7 +78,8 @@ func (c *checker) checkEngineKinds(kinds []*InterruptKind) {
 		if was >= 0 {
 			at, hint = kinds[was].Key.At, "keep the name "+strconv.Quote(name)
 		}
-		c.fail(RuleKindMissing, "/interrupts/kinds", at, hint, "kinds: leaves out %q, which the engine raises whatever the spec says", name)
+		c.fail(RuleKindMissing, "/interrupts/kinds", at, hint,
+			"kinds: leaves out %q, which the engine raises whatever the spec says", name)
 	}
 }
 
@@ -81,7 +87,8 @@ func hasText(list []Text, word string) bool {
 	return slices.ContainsFunc(list, func(t Text) bool { return t.Value == word })
 }
 
-// orders are the words that an answer to a question of this kind may order; nil where the engine asks none.
+// orders are the words that an answer to a question of this kind may order; nil where the engine
+// asks none.
 func (k *InterruptKind) orders() []string {
 	name := k.Key.Value
 	if name != kindUserEscape && name != kindSystemError {
@@ -98,14 +105,16 @@ func (k *InterruptKind) orders() []string {
 	return words
 }
 
-// checkChoices wants orders that the engine knows, and one among them that somebody can always give.
+// checkChoices requires orders that the engine knows, and one among them that a user can always
+// give.
 func (c *checker) checkChoices(k *InterruptKind, path string) {
 	if len(k.Choices) == 0 {
 		return
 	}
 	first, orders := k.Choices[0].At, k.orders()
 	if orders == nil {
-		c.fail(RuleKindChoices, path, first, "remove it: who asks says what may be chosen", "choices are those of %q and %q; on kind %q they have no effect",
+		c.fail(RuleKindChoices, path, first, "remove it: who asks says what may be chosen",
+			"choices are those of %q and %q; on kind %q they have no effect",
 			kindUserEscape, kindSystemError, k.Key.Value)
 		return
 	}
@@ -113,7 +122,9 @@ func (c *checker) checkChoices(k *InterruptKind, path string) {
 	for i, choice := range k.Choices {
 		if !slices.Contains(orders, choice.Value) {
 			near := c.nearest(choice.Value, orders)
-			f := c.fail(RuleKindChoices, path+"/"+strconv.Itoa(i), choice.At, didYouMean(near), "%q is no order of kind %q: use %s", choice.Value, k.Key.Value, strings.Join(orders, ", "))
+			f := c.fail(RuleKindChoices, path+"/"+strconv.Itoa(i), choice.At, didYouMean(near),
+				"%q is no order of kind %q: use %s", choice.Value, k.Key.Value,
+				strings.Join(orders, ", "))
 			if near != "" {
 				f.replace(near)
 			}
@@ -124,9 +135,12 @@ func (c *checker) checkChoices(k *InterruptKind, path string) {
 	switch {
 	case !sound: // one of them may be a slip of the word that is wanted
 	case k.Key.Value == kindSystemError && !hasText(k.Choices, orderAbort):
-		c.fail(RuleKindChoices, path, first, "add "+orderAbort, "the choices of %q lack %q: a step that nothing can repair must have an end", k.Key.Value, orderAbort)
+		c.fail(RuleKindChoices, path, first, "add "+orderAbort,
+			"the choices of %q lack %q: a step that nothing can repair must have an end",
+			k.Key.Value, orderAbort)
 	case k.Key.Value == kindUserEscape && !slices.ContainsFunc(k.Choices, ends):
-		c.fail(RuleKindChoices, path, first, "add continue or cancel", "no choice of %q ends the pause", k.Key.Value)
+		c.fail(RuleKindChoices, path, first, "add continue or cancel",
+			"no choice of %q ends the pause", k.Key.Value)
 	}
 }
 
@@ -138,13 +152,17 @@ func (c *checker) checkUses(k *InterruptKind, path string) {
 		if at.Start.IsZero() {
 			at = k.Key.At
 		}
-		c.fail(RuleKindPolicy, path+"/retry", at, "write it at "+kindSystemError, "retry says how often a failed step is tried; on kind %q it has no effect", name)
+		c.fail(RuleKindPolicy, path+"/retry", at, "write it at "+kindSystemError,
+			"retry says how often a failed step is tried; on kind %q it has no effect", name)
 	}
 	if k.RouteTo && name == kindUserEscape {
-		c.fail(RuleKindPolicy, path+"/route_to", k.Key.At, "remove route_to", "a pause has no targets: kind %q cannot have route_to", name)
+		c.fail(RuleKindPolicy, path+"/route_to", k.Key.At, "remove route_to",
+			"a pause has no targets: kind %q cannot have route_to", name)
 	}
 	if d := k.Deadline; d != nil && d.Then.Value == "reroute" && name == kindUserEscape {
-		c.fail(RuleKindPolicy, path+"/deadline/then", d.Then.At, "write then: default, expire or cancel", "a pause has no targets: the deadline of kind %q cannot reroute", name)
+		c.fail(RuleKindPolicy, path+"/deadline/then", d.Then.At,
+			"write then: default, expire or cancel",
+			"a pause has no targets: the deadline of kind %q cannot reroute", name)
 	}
 	if d := k.Deadline; d != nil && d.Answer.Set() {
 		c.checkOrder(k, d.Answer, path+"/deadline/answer")
@@ -152,7 +170,9 @@ func (c *checker) checkUses(k *InterruptKind, path string) {
 	if a := k.Auto; a != nil {
 		c.checkOrder(k, a.Answer, path+"/auto/answer")
 		if len(a.When) > 0 && k.orders() != nil {
-			c.fail(RuleKindPolicy, path+"/auto/when", a.When[0].At, "remove when", "what the engine asks has no interrupt type, so that kind %q is never answered", name)
+			c.fail(RuleKindPolicy, path+"/auto/when", a.When[0].At, "remove when",
+				"what the engine asks has no interrupt type, so that kind %q is never answered",
+				name)
 		}
 	}
 }
@@ -164,11 +184,14 @@ func (c *checker) checkOrder(k *InterruptKind, answer Text, path string) {
 		return // who asks says what is an answer
 	}
 	if len(k.Choices) > 0 {
-		orders = slices.DeleteFunc(orders, func(word string) bool { return !hasText(k.Choices, word) })
+		orders = slices.DeleteFunc(orders, func(word string) bool {
+			return !hasText(k.Choices, word)
+		})
 	}
 	orders = slices.DeleteFunc(orders, func(word string) bool { return word == orderStatus })
 	if k.Key.Value == kindSystemError {
-		orders = append(orders, "done", "run") // of an effect of which nobody knows whether it happened
+		// of an effect that may or may not have happened
+		orders = append(orders, "done", "run")
 	}
 	var order struct {
 		Choice string          `json:"choice"`
@@ -179,42 +202,49 @@ func (c *checker) checkOrder(k *InterruptKind, answer Text, path string) {
 	}
 	switch {
 	case !slices.Contains(orders, order.Choice):
-		c.fail(RuleKindPolicy, path, answer.At, "use "+strings.Join(orders, ", "), "%s ends no question of kind %q", answer.Value, k.Key.Value)
+		c.fail(RuleKindPolicy, path, answer.At, "use "+strings.Join(orders, ", "),
+			"%s ends no question of kind %q", answer.Value, k.Key.Value)
 	case order.Choice == orderEdit && order.Input == nil:
-		c.fail(RuleKindPolicy, path, answer.At, "write {choice: edit, input: {...}}", "edit needs the input to run the step with")
+		c.fail(RuleKindPolicy, path, answer.At, "write {choice: edit, input: {...}}",
+			"edit needs the input to run the step with")
 	}
 }
 
-// checkRetry wants tries that are few enough, and pauses that grow.
+// checkRetry requires a bounded number of attempts, and pauses that grow.
 func (c *checker) checkRetry(r *Retry, path, rule string) {
 	if r == nil {
 		return
 	}
 	if r.Attempts.Value < 1 || r.Attempts.Value > 1000 {
-		c.fail(rule, path+"/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v", r.Attempts.Value)
+		c.fail(rule, path+"/attempts", r.Attempts.At, "write 1 to 1000", "retry.attempts is %v",
+			r.Attempts.Value)
 	}
 	if longer(r.First, r.Max) {
-		c.fail(rule, path+"/max", r.Max.At, "swap them", "the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
+		c.fail(rule, path+"/max", r.Max.At, "swap them",
+			"the first pause %s is longer than the longest one %s", r.First.Value, r.Max.Value)
 	}
 }
 
-// checkDeadline wants exactly what its `then` needs.
+// checkDeadline requires exactly the keys that its `then` needs.
 func (c *checker) checkDeadline(k *InterruptKind, path string) {
 	d := k.Deadline
-	bad := func(at Span, hint, format string, args ...any) {
+	bad := func(at report.Span, hint, format string, args ...any) {
 		if at.Start.IsZero() {
 			at = k.Key.At
 		}
 		c.fail(RuleKindPolicy, path, at, hint, format, args...)
 	}
 	if !d.After.Set() {
-		bad(d.Then.At, "write deadline: none, or add after: 24h", "the deadline of kind %q does not say when", k.Key.Value)
+		bad(d.Then.At, "write deadline: none, or add after: 24h",
+			"the deadline of kind %q does not say when", k.Key.Value)
 	}
 	if !d.Then.Set() {
-		bad(d.After.At, "add then: expire", "the deadline of kind %q does not say what happens then", k.Key.Value)
+		bad(d.After.At, "add then: expire",
+			"the deadline of kind %q does not say what happens then", k.Key.Value)
 		return
 	}
-	needs := map[string]string{"default": "answer", "escalate": "assignee", "reroute": "target"}[d.Then.Value]
+	needs := map[string]string{"default": "answer", "escalate": "assignee",
+		"reroute": "target"}[d.Then.Value]
 	for _, given := range []struct {
 		name string
 		text Text
@@ -230,7 +260,9 @@ func (c *checker) checkDeadline(k *InterruptKind, path string) {
 		bad(d.Target.At, "name a node with a route", "node %q cannot be returned to", n.Key.Value)
 	}
 	if reaches(d.Reminder, d.After) {
-		bad(d.Reminder.At, "make it shorter", "the reminder %s does not come after the interrupt: the deadline is %s", d.Reminder.Value, d.After.Value)
+		bad(d.Reminder.At, "make it shorter",
+			"the reminder %s does not come after the interrupt: the deadline is %s",
+			d.Reminder.Value, d.After.Value)
 	}
 }
 

@@ -7,18 +7,20 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/runtime"
 )
 
-// fault says why a literal is no value of a type, and what to write. The zero fault means that it is one.
+// fault says why a literal is no value of a type, and what to write. The zero fault means that it
+// is one.
 type fault struct {
 	why, hint string
-	rule      string // what refuses it, where that stands elsewhere: max of Percent
-	at        Span   // of the rule
+	rule      string      // what refuses it, if that is declared elsewhere: max of Percent
+	at        report.Span // of the rule
 }
 
-// because points from a finding to the rule behind it.
-func (f *Finding) because(x fault) {
+// because relates a finding to the rule behind it.
+func (f draft) because(x fault) {
 	if x.rule != "" {
 		f.relatedf(x.at, "%s is here", x.rule)
 	}
@@ -31,8 +33,8 @@ func (c *checker) checkLiteral(what, path string, t *TypeExpr, s *Scalar, k *Con
 	}
 }
 
-// literalFault says why a literal is no value of a type within the constraints of its field. Those of a named scalar hold beside them, as
-// they do in decoders.
+// literalFault says why a literal is no value of a type within the constraints of its field. Those
+// of a named scalar hold beside them, as they do in decoders.
 func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) fault {
 	kind, enum := c.base(t)
 	number, text := kind == Int || kind == Float, kind == String && enum == nil
@@ -57,7 +59,7 @@ func (c *checker) literalFault(t *TypeExpr, s *Scalar, k *Constraints) fault {
 		if number {
 			x = h.number(s)
 		} else {
-			x = c.text(h, s)
+			x = c.checkText(h, s)
 		}
 		if x.why != "" {
 			return x
@@ -86,7 +88,7 @@ func (c *checker) held(t *TypeExpr, k *Constraints) []held {
 }
 
 // fault says that a literal does not meet the rule of that name.
-func (h held) fault(rule string, at Span, why, hint string) fault {
+func (h held) fault(rule string, at report.Span, why, hint string) fault {
 	if h.of == nil {
 		return fault{why: why, hint: hint}
 	}
@@ -110,18 +112,23 @@ func (h held) number(s *Scalar) fault {
 	return fault{}
 }
 
-// text says which constraint a text does not meet.
-func (c *checker) text(h held, s *Scalar) fault {
+// checkText says which constraint a text does not meet.
+func (c *checker) checkText(h held, s *Scalar) fault {
 	const why = "has a length outside min_length and max_length"
 	switch length := float64(utf8.RuneCountInString(s.Value)); {
 	case h.MinLength != nil && length < h.MinLength.Value:
-		return h.fault("min_length", h.MinLength.At, why, "write "+h.MinLength.String()+" characters or more")
+		return h.fault("min_length", h.MinLength.At, why,
+			"write "+h.MinLength.String()+" characters or more")
 	case h.MaxLength != nil && length > h.MaxLength.Value:
-		return h.fault("max_length", h.MaxLength.At, why, "write "+h.MaxLength.String()+" characters or less")
-	case h.Pattern.Set() && len(s.Value) <= maxPattern && !c.pattern(h.Pattern.Value).MatchString(s.Value):
-		return h.fault("pattern", h.Pattern.At, "does not match the pattern", "it is "+shortened(h.Pattern.Value, maxQuoted))
+		return h.fault("max_length", h.MaxLength.At, why,
+			"write "+h.MaxLength.String()+" characters or less")
+	case h.Pattern.Set() && len(s.Value) <= maxPattern && !c.pattern(h.Pattern.Value).
+		MatchString(s.Value):
+		return h.fault("pattern", h.Pattern.At, "does not match the pattern",
+			"it is "+shortened(h.Pattern.Value, maxQuoted))
 	case h.Format.Set() && !isFormatted(h.Format.Value, s.Value):
-		return h.fault("format", h.Format.At, "is not of the format", "it is "+shortened(h.Format.Value, maxQuoted))
+		return h.fault("format", h.Format.At, "is not of the format",
+			"it is "+shortened(h.Format.Value, maxQuoted))
 	}
 	return fault{}
 }
@@ -129,17 +136,18 @@ func (c *checker) text(h held, s *Scalar) fault {
 // maxNamed is how many legal values a hint lists; of more of them a reader looks into the file.
 const maxNamed = 12
 
-// numberFaultOf says why a literal is no number of a type, whatever its constraints are.
+// numberFaultOf says why a literal is not a number of a type, apart from its constraints.
 func numberFaultOf(kind Kind, t *TypeExpr, s *Scalar) fault {
 	_, err := strconv.ParseFloat(s.Value, 64)
 	digits := strings.Trim(s.Value, "+-0123456789") == "" // YAML reads too many of them as a float
 	if err != nil || s.Kind != "int" && (s.Kind != "float" || kind == Int && !digits) {
-		return fault{why: "is not of type " + t.String(), hint: map[Kind]string{Int: "write a whole number", Float: "write a number"}[kind]}
+		return fault{why: "is not of type " + t.String(),
+			hint: map[Kind]string{Int: "write a whole number", Float: "write a number"}[kind]}
 	}
 	return fault{}
 }
 
-// textFault says why a literal is no text of a kind, whatever its constraints are.
+// textFault says why a literal is not a text of a kind, apart from its constraints.
 func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar) fault {
 	switch {
 	case s.Kind != "string":
@@ -154,7 +162,8 @@ func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar) fault {
 		}
 	case kind == Time:
 		if new(time.Time).UnmarshalText([]byte(s.Value)) != nil {
-			return fault{why: "is not a time", hint: "write it like 2006-01-02T15:04:05Z, in quotes"}
+			return fault{why: "is not a time",
+				hint: "write it like 2006-01-02T15:04:05Z, in quotes"}
 		}
 	case kind == Duration:
 		if _, err := time.ParseDuration(s.Value); err != nil {
@@ -164,7 +173,8 @@ func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar) fault {
 	return fault{}
 }
 
-// pattern compiles an expression once. One that does not compile was reported while reading; it matches everything here.
+// pattern compiles an expression once. One that does not compile was reported while reading; it
+// matches everything here.
 func (c *checker) pattern(expr string) *regexp.Regexp {
 	re := c.patterns[expr]
 	if re == nil {
@@ -178,16 +188,17 @@ func (c *checker) pattern(expr string) *regexp.Regexp {
 }
 
 // formatted is a record of one text that has a format.
-type formatted struct{ shape *runtime.Shape }
+type formatted struct {
+	V     string `json:"v"`
+	shape *runtime.Shape
+}
 
 // Shape implements runtime.Record.
 func (r *formatted) Shape() *runtime.Shape { return r.shape }
 
-// DecodeField implements runtime.Record.
-func (*formatted) DecodeField(d *runtime.Decoder, _ string) { runtime.DecodeString(d, new(string)) }
-
 // isFormatted asks the decoder of all programs, so that a format means here what it means there.
 func isFormatted(format, text string) bool {
-	shape := &runtime.Shape{Name: "literal", Fields: []runtime.Field{{Name: "v", Required: true, Rule: &runtime.Rule{Format: format}}}}
-	return runtime.Unmarshal([]byte(`{"v":`+quoteJSON(text)+`}`), &formatted{shape}) == nil
+	shape := &runtime.Shape{Name: "literal",
+		Fields: []runtime.Field{{Name: "v", Required: true, Rule: &runtime.Rule{Format: format}}}}
+	return runtime.Unmarshal([]byte(`{"v":`+quoteJSON(text)+`}`), &formatted{shape: shape}) == nil
 }

@@ -12,20 +12,26 @@ func (c *checker) checkNode(n *Node) {
 	if n.Only.Set() {
 		c.checkOnly(n, path)
 	} else if len(n.Branches) == 0 && !c.misread(path+"/branches") {
-		c.fail(RuleBranchEmpty, path, n.Key.At, "add branches: with at least one", "node %q has no branch, so it could never answer", n.Key.Value)
+		c.fail(RuleBranchEmpty, path, n.Key.At, "add branches: with at least one",
+			"node %q has no branch, so it could never answer", n.Key.Value)
 	}
 	c.checkBranches(n, path)
 	c.checkRoute(n, path)
 	c.nodeRef(n.Escalates, path+"/escalates")
 	for i, t := range n.Unstick {
-		if b := c.branchRef(n, t, path+"/unstick/"+strconv.Itoa(i)); b != nil && b.Type.Value == "interrupt" {
-			c.fail(RuleRefBranch, path+"/unstick/"+strconv.Itoa(i), t.At, "name a branch that goes on", "branch %q of node %q asks again, and unstick: is what to set instead", t.Value, n.Key.Value)
+		if b := c.branchRef(n, t, path+"/unstick/"+strconv.Itoa(i)); b != nil &&
+			b.Type.Value == "interrupt" {
+			c.fail(RuleRefBranch, path+"/unstick/"+strconv.Itoa(i), t.At,
+				"name a branch that goes on",
+				"branch %q of node %q asks again, and unstick: is what to set instead", t.Value,
+				n.Key.Value)
 		}
 	}
 	if n.Feedback.Set() {
 		if f := c.requestField(n, n.Feedback, RuleRefField, path+"/feedback"); f != nil {
 			if kind, enum := c.base(f.Type); kind != "" && (kind != String || enum != nil) {
-				c.fail(RuleFieldType, path+"/feedback", n.Feedback.At, "name a string field", "field %q is %s; a person's notes are text", f.Key.Value, f.Type)
+				c.fail(RuleFieldType, path+"/feedback", n.Feedback.At, "name a string field",
+					"field %q is %s; a person's notes are text", f.Key.Value, f.Type)
 			}
 		}
 	}
@@ -33,7 +39,8 @@ func (c *checker) checkNode(n *Node) {
 		for i, v := range n.Prompt.Vars {
 			at := path + "/prompt/vars/" + strconv.Itoa(i)
 			if f := c.requestField(n, v, RulePromptVar, at); f != nil && f.Hidden {
-				c.fail(RulePromptVar, at, v.At, "leave it out", "field %q is hidden, and no prompt shows a hidden field", v.Value).
+				c.fail(RulePromptVar, at, v.At, "leave it out",
+					"field %q is hidden, and no prompt shows a hidden field", v.Value).
 					relatedf(f.Key.At, "%q is declared here", v.Value)
 			}
 		}
@@ -53,7 +60,8 @@ func (c *checker) checkNode(n *Node) {
 // checkOnly refuses what an interrupt subtype without a request cannot have.
 func (c *checker) checkOnly(n *Node, path string) {
 	if n.Route != nil && !n.Route.None {
-		c.fail(RuleRouteNoRequest, path+"/route", n.Route.At, "remove route:", "node %q has no request, so nothing can be routed back to it", n.Key.Value)
+		c.fail(RuleRouteNoRequest, path+"/route", n.Route.At, "remove route:",
+			"node %q has no request, so nothing can be routed back to it", n.Key.Value)
 	}
 	extra := ""
 	switch {
@@ -71,7 +79,8 @@ func (c *checker) checkOnly(n *Node, path string) {
 		extra = "entry"
 	}
 	if extra != "" {
-		c.fail(RuleNodeForm, path, n.Only.At, "remove one of them", "node %q is only an interrupt and has %s", n.Key.Value, extra)
+		c.fail(RuleNodeForm, path, n.Only.At, "remove one of them",
+			"node %q is only an interrupt and has %s", n.Key.Value, extra)
 	}
 }
 
@@ -83,14 +92,16 @@ func (c *checker) checkBranches(n *Node, path string) {
 		names[i] = wireName{b.Key, b.JSON}
 		for _, old := range b.Was {
 			if other := find(c, n.Branches, old.Value); other != nil {
-				c.stillThere(old, other.Key.At, path+"/branches/"+b.Key.Value+"/was")
+				c.reportStillDeclared(old, other.Key.At, path+"/branches/"+b.Key.Value+"/was")
 			}
 		}
 		if !b.Type.Set() {
 			continue
 		}
 		if other := first[b.Type.Value]; other != nil {
-			c.fail(RuleBranchDuplicate, path+"/branches/"+b.Key.Value, b.Type.At, "keep one of them", "branches %q and %q of node %q both carry %s", other.Key.Value, b.Key.Value, n.Key.Value, b.Type.Value).
+			c.fail(RuleBranchDuplicate, path+"/branches/"+b.Key.Value, b.Type.At,
+				"keep one of them", "branches %q and %q of node %q both carry %s", other.Key.Value,
+				b.Key.Value, n.Key.Value, b.Type.Value).
 				relatedf(other.Type.At, "%q carries it here", other.Key.Value)
 			continue
 		}
@@ -104,25 +115,29 @@ func (c *checker) checkBranches(n *Node, path string) {
 	c.checkWireNames("node "+strconv.Quote(n.Key.Value), path+"/branches/", names)
 	switch {
 	case asks == nil && n.Interrupt != nil && !n.Only.Set():
-		c.fail(RuleInterruptNoBranch, path+"/interrupt", n.Interrupt.At, "add a branch: interruptRequest: interrupt", "node %q describes an interrupt, but no branch raises it", n.Key.Value)
+		c.fail(RuleInterruptNoBranch, path+"/interrupt", n.Interrupt.At,
+			"add a branch: interruptRequest: interrupt",
+			"node %q describes an interrupt, but no branch raises it", n.Key.Value)
 	case asks != nil && n.Interrupt == nil:
 		n.Interrupt = &NodeInterrupt{At: asks.Key.At} // one with the common fields alone
 	case n.Only.Set() && n.Interrupt == nil:
 		n.Interrupt = &NodeInterrupt{At: n.Key.At}
 	}
 	if (asks != nil || n.Only.Set()) && c.spec.Interrupts == nil {
-		c.fail(RuleNodeForm, path, n.Interrupt.At, "add interrupts: at the top", "node %q raises interrupts, but the spec has no interrupts: section", n.Key.Value)
+		c.fail(RuleNodeForm, path, n.Interrupt.At, "add interrupts: at the top",
+			"node %q raises interrupts, but the spec has no interrupts: section", n.Key.Value)
 	}
 }
 
-// checkBranchType wants a type that somebody takes or that ends the frame.
+// checkBranchType requires a type that a node takes or that ends the frame.
 func (c *checker) checkBranchType(b *Branch, path string) {
 	name := b.Type.Value
 	if c.takers[name] != nil || c.resumes[name] != nil || c.ends[name] {
 		return
 	}
 	if d := c.typeRef(b.Type, path); d != nil {
-		c.fail(RuleBranchTarget, path, b.Type.At, "name a request, or list the type under results:", "no node takes or returns %s", name).
+		c.fail(RuleBranchTarget, path, b.Type.At, "name a request, or list the type under results:",
+			"no node takes or returns %s", name).
 			relatedf(d.at, "%q is declared here", name)
 	}
 }
@@ -133,7 +148,9 @@ func (c *checker) checkRoute(n *Node, path string) {
 	}
 	t := n.Route.Returns
 	if c.typeRef(t, path+"/route/returns") != nil && c.takers[t.Value] != n {
-		c.fail(RuleBranchTarget, path+"/route/returns", t.At, "name its request, or the type of adapt.from", "node %q does not take %s", n.Key.Value, t.Value)
+		c.fail(RuleBranchTarget, path+"/route/returns", t.At,
+			"name its request, or the type of adapt.from", "node %q does not take %s", n.Key.Value,
+			t.Value)
 	}
 }
 
@@ -142,14 +159,16 @@ func (c *checker) branchRef(n *Node, t Text, path string) *Branch {
 		return b
 	}
 	near := nearestOf(c, n.Branches, t.Value)
-	f := c.fail(RuleRefBranch, path, t.At, didYouMean(near), "node %q has no branch %q", n.Key.Value, t.Value)
+	f := c.fail(RuleRefBranch, path, t.At, didYouMean(near), "node %q has no branch %q",
+		n.Key.Value, t.Value)
 	if near != "" {
 		f.replace(near)
 	}
 	return nil
 }
 
-// requestField finds a field of the node's request. A field whose type is broken counts as missing, without a report.
+// requestField finds a field of the node's request. A field whose type is broken counts as missing,
+// without a report.
 func (c *checker) requestField(n *Node, t Text, rule, path string) *Field {
 	if f := find(c, n.fields(), t.Value); f != nil {
 		if f.Type == nil {
@@ -158,7 +177,8 @@ func (c *checker) requestField(n *Node, t Text, rule, path string) *Field {
 		return f
 	}
 	near := nearestOf(c, n.fields(), t.Value)
-	f := c.fail(rule, path, t.At, didYouMean(near), "the request of node %q has no field %q", n.Key.Value, t.Value)
+	f := c.fail(rule, path, t.At, didYouMean(near), "the request of node %q has no field %q",
+		n.Key.Value, t.Value)
 	if near != "" {
 		f.replace(near)
 	}
@@ -175,7 +195,9 @@ func (c *checker) checkDispatch(n *Node, path string) {
 		return
 	}
 	if f.Type.Kind != List || f.Type.Elem.Kind != Named || c.takers[f.Type.Elem.Name] != to {
-		c.fail(RuleFieldType, path+"/each", n.Dispatch.Each.At, "make it []"+to.RequestName(), "field %q is %s; node %q takes %s", f.Key.Value, f.Type, to.Key.Value, to.RequestName()).
+		c.fail(RuleFieldType, path+"/each", n.Dispatch.Each.At, "make it []"+to.RequestName(),
+			"field %q is %s; node %q takes %s", f.Key.Value, f.Type, to.Key.Value,
+			to.RequestName()).
 			relatedf(f.Key.At, "%q is declared here", f.Key.Value)
 	}
 }
@@ -188,7 +210,8 @@ func (c *checker) checkTools(n *Node, path string) {
 		t := &n.Tools[i]
 		if t.Name.Set() {
 			if seen[t.Name.Value] {
-				c.fail(RuleDuplicateItem, path+"/tools/"+strconv.Itoa(i), t.Name.At, "remove one of them", "tool %q is in the list twice", t.Name.Value)
+				c.fail(RuleDuplicateItem, path+"/tools/"+strconv.Itoa(i), t.Name.At,
+					"remove one of them", "tool %q is in the list twice", t.Name.Value)
 			}
 			seen[t.Name.Value] = true
 			offered = append(offered, t.Name.Value)
@@ -200,7 +223,9 @@ func (c *checker) checkTools(n *Node, path string) {
 	}
 	for i, t := range n.Approval {
 		if !open && !seen[t.Value] {
-			c.fail(RuleRefTool, path+"/approval/"+strconv.Itoa(i), t.At, didYouMean(c.nearest(t.Value, offered)), "node %q is not offered a tool %q", n.Key.Value, t.Value)
+			c.fail(RuleRefTool, path+"/approval/"+strconv.Itoa(i), t.At,
+				didYouMean(c.nearest(t.Value, offered)), "node %q is not offered a tool %q",
+				n.Key.Value, t.Value)
 		}
 	}
 }
@@ -209,13 +234,18 @@ func (c *checker) checkLoop(l *Loop, path string) {
 	for i, b := range []*Number{l.Warn, l.Limit} {
 		name := [...]string{"warn", "limit"}[i]
 		if b != nil && b.Value < 1 {
-			c.fail(RuleConstraintRange, path+"/"+name, b.At, "write 1 or more", "%s is below 1", name)
+			c.fail(RuleConstraintRange, path+"/"+name, b.At, "write 1 or more", "%s is below 1",
+				name)
 		} else if b != nil && b.Value > maxCount {
-			c.fail(RuleConstraintRange, path+"/"+name, b.At, fmt.Sprintf("write %d or less", maxCount), "%s is larger than anything that is counted", name)
+			c.fail(RuleConstraintRange, path+"/"+name, b.At,
+				fmt.Sprintf("write %d or less", maxCount),
+				"%s is larger than anything that is counted", name)
 		}
 	}
 	if l.Warn != nil && l.Limit != nil && l.Warn.Value > l.Limit.Value {
-		c.fail(RuleConstraintRange, path+"/limit", l.Limit.At, "swap them", "limit %v comes before warn %v", l.Limit.Value, l.Warn.Value).relatedf(l.Warn.At, "warn is here")
+		c.fail(RuleConstraintRange, path+"/limit", l.Limit.At, "swap them",
+			"limit %v comes before warn %v", l.Limit.Value, l.Warn.Value).
+			relatedf(l.Warn.At, "warn is here")
 	}
 	values := c.interruptTypes()
 	for i, t := range l.Exempt {

@@ -5,20 +5,24 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // maxCount is the greatest length or number of times that any Go program can hold in an int.
 const maxCount = math.MaxInt32
 
-func (n *Number) at() Span {
+func (n *Number) at() report.Span {
 	if n == nil {
-		return Span{}
+		return report.Span{}
 	}
 	return n.At
 }
 
-// checkBounds refuses bounds that are none by themselves, as fault says, and two that no value can meet.
-func (c *checker) checkBounds(path, low, high string, least, most *Number, fault func(n *Number, up bool) (why, hint string)) {
+// checkBounds refuses bounds that are none by themselves, as fault says, and two that no value can
+// meet.
+func (c *checker) checkBounds(path, low, high string, least, most *Number,
+	fault func(n *Number, up bool) (why, hint string)) {
 	for i, n := range []*Number{least, most} {
 		if n == nil {
 			continue
@@ -30,13 +34,14 @@ func (c *checker) checkBounds(path, low, high string, least, most *Number, fault
 		}
 	}
 	if least.above(most) {
-		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one", "no value can meet %s %s and %s %s", low, least, high, most).
+		c.fail(RuleConstraintRange, path+"/"+high, most.At, "swap them, or widen one",
+			"no value can meet %s %s and %s %s", low, least, high, most).
 			relatedf(least.At, "%s is here", low)
 	}
 }
 
-// checkNamedBounds refuses bounds of a field that no value of its named scalar can meet: decoders check both. Of bounds that are wrong by
-// themselves it says nothing more.
+// checkNamedBounds refuses bounds of a field that no value of its named scalar can meet: decoders
+// check both. Of bounds that are wrong by themselves it says nothing more.
 func (c *checker) checkNamedBounds(path string, named *Type, k *Constraints) {
 	if named == nil {
 		return
@@ -59,14 +64,17 @@ func (c *checker) checkNamedBounds(path string, named *Type, k *Constraints) {
 		default:
 			continue
 		}
-		c.fail(RuleConstraintRange, path+"/"+name, mine.At, fmt.Sprintf("write %s or %s, or widen %s", theirs, way, named.Key.Value),
+		c.fail(RuleConstraintRange, path+"/"+name, mine.At,
+			fmt.Sprintf("write %s or %s, or widen %s", theirs, way, named.Key.Value),
 			"no value can meet %s %s and %s %s of %s", name, mine, other, theirs, named.Key.Value).
 			relatedf(theirs.At, "%s of %s is here", other, named.Key.Value)
 	}
 }
 
 // above reports whether both bounds are given and this one is the greater.
-func (n *Number) above(other *Number) bool { return n != nil && other != nil && n.Value > other.Value }
+func (n *Number) above(other *Number) bool {
+	return n != nil && other != nil && n.Value > other.Value
+}
 
 // numberFault is what can be wrong with a bound of numbers: up is whether it is the lower one.
 func numberFault(kind Kind) func(n *Number, up bool) (why, hint string) {
@@ -89,8 +97,9 @@ func countFault(n *Number, _ bool) (why, hint string) {
 	return "", ""
 }
 
-// intFault says why a number as it is written is none of type int, and what to write: the next one, up or down. An int has 64 bits, and
-// of those JSON carries what a float64 holds exactly: another number would be one thing here and another one in a schema.
+// intFault says why a number is not of type int, and what to write: the next one,
+// up or down. An int has 64 bits, and of those JSON carries what a float64 holds exactly: another
+// number would be one thing here and another one in a schema.
 func intFault(text string, up bool) (why, hint string) {
 	exact, _, err := big.ParseFloat(text, 10, 256, big.ToNearestEven)
 	if err != nil {
@@ -103,7 +112,8 @@ func intFault(text string, up bool) (why, hint string) {
 		return "is not a whole number", "write " + whole.String()
 	}
 	if _, fits := exact.Int64(); fits != big.Exact {
-		return "does not fit into an int of 64 bits", "write one from -9223372036854775808 to 9223372036854775807, or leave it out"
+		return "does not fit into an int of 64 bits", "write one from -9223372036854775808 to " +
+			"9223372036854775807, or leave it out"
 	}
 	near, rounded := exact.Float64()
 	if rounded == big.Exact {

@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // checkTypes looks at every enum, named scalar and record.
 func (c *checker) checkTypes() {
 	for _, e := range c.spec.Enums {
 		if len(e.Values) == 0 && !c.misread("/enums/"+e.Key.Value+"/values") {
-			c.fail(RuleEnumEmpty, "/enums/"+e.Key.Value, e.Key.At, "give it a value", "enum %q has no value", e.Key.Value)
+			c.fail(RuleEnumEmpty, "/enums/"+e.Key.Value, e.Key.At, "give it a value",
+				"enum %q has no value", e.Key.Value)
 		}
 	}
 	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
@@ -19,16 +22,20 @@ func (c *checker) checkTypes() {
 			path := section + t.Key.Value
 			if t.Scalar == nil {
 				if t.Constraints.given() != "" {
-					c.fail(RuleConstraintKind, path, t.Key.At, "put it on a field", "record %q cannot have %s", t.Key.Value, t.Constraints.given())
+					c.fail(RuleConstraintKind, path, t.Key.At, "put it on a field",
+						"record %q cannot have %s", t.Key.Value, t.Constraints.given())
 				}
 				c.checkRecord("type "+strconv.Quote(t.Key.Value), path, t.Fields)
 				continue
 			}
 			if len(t.Fields) > 0 {
-				c.fail(RuleConflict, path, t.Key.At, "keep type: or fields:", "%q is a named scalar and a record at once", t.Key.Value)
+				c.fail(RuleConflict, path, t.Key.At, "keep type: or fields:",
+					"%q is a named scalar and a record at once", t.Key.Value)
 			}
 			if k := t.Scalar.Kind; k == Named || k == List || k == Map || k == JSON {
-				c.fail(RuleTypeSyntax, path+"/type", t.Scalar.At, "write string, bool, int, float, time or duration", "a named scalar cannot be %q", t.Scalar.String())
+				c.fail(RuleTypeSyntax, path+"/type", t.Scalar.At,
+					"write string, bool, int, float, time or duration",
+					"a named scalar cannot be %q", t.Scalar.String())
 				continue
 			}
 			c.checkConstraints(path, t.Scalar, &t.Constraints)
@@ -36,10 +43,12 @@ func (c *checker) checkTypes() {
 	}
 	for _, n := range c.spec.Nodes {
 		if n.Request != nil {
-			c.checkRecord("request of node "+strconv.Quote(n.Key.Value), n.path()+"/request", n.Request.Fields)
+			c.checkRecord("request of node "+strconv.Quote(n.Key.Value), n.path()+"/request",
+				n.Request.Fields)
 		}
 		if n.Interrupt != nil {
-			c.checkRecord("interrupt of node "+strconv.Quote(n.Key.Value), n.path()+"/interrupt", n.Interrupt.Fields)
+			c.checkRecord("interrupt of node "+strconv.Quote(n.Key.Value), n.path()+"/interrupt",
+				n.Interrupt.Fields)
 		}
 	}
 }
@@ -50,7 +59,7 @@ func (c *checker) checkRecord(owner, path string, fields []*Field) {
 	c.checkRequired(path+"/fields/", fields)
 }
 
-// checkMembers looks at fields that stand below a path.
+// checkMembers checks the fields below a path.
 func (c *checker) checkMembers(owner, path string, fields []*Field) {
 	names := make([]wireName, len(fields))
 	for i, f := range fields {
@@ -60,7 +69,7 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 	for _, f := range fields {
 		for _, old := range f.Was {
 			if other := find(c, fields, old.Value); other != nil {
-				c.stillThere(old, other.Key.At, path+f.Key.Value+"/was")
+				c.reportStillDeclared(old, other.Key.At, path+f.Key.Value+"/was")
 			}
 		}
 		if f.Type == nil {
@@ -72,7 +81,8 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 		}
 		c.checkConstraints(at, f.Type, &f.Constraints)
 		if f.Explicit && (!f.Optional || !c.isScalar(f.Type)) {
-			c.fail(RuleConflict, at+"/presence", f.Key.At, "it is for optional scalars", "presence: explicit says nothing about field %q", f.Key.Value)
+			c.fail(RuleConflict, at+"/presence", f.Key.At, "it is for optional scalars",
+				"presence: explicit says nothing about field %q", f.Key.Value)
 		}
 		if f.Default != nil {
 			c.checkLiteral("default", at+"/default", f.Type, f.Default, &f.Constraints)
@@ -80,12 +90,13 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 	}
 }
 
-// checkRequired refuses defaults of fields that are always there: decoders want a value, and a schema that names one invites a model to
-// leave it out.
+// checkRequired refuses defaults of required fields: decoders require a value, and a
+// schema that names one invites a model to leave it out.
 func (c *checker) checkRequired(path string, fields []*Field) {
 	for _, f := range fields {
 		if f.Default != nil && !f.Optional {
-			c.fail(RuleDefaultRequired, path+f.Key.Value+"/default", f.Default.At, "add optional: true, or remove the default",
+			c.fail(RuleDefaultRequired, path+f.Key.Value+"/default", f.Default.At,
+				"add optional: true, or remove the default",
 				"field %q is required, so its default is never used", f.Key.Value)
 		}
 	}
@@ -94,7 +105,8 @@ func (c *checker) checkRequired(path string, fields []*Field) {
 // wireName is what a member of a record or routing is called on the wire.
 type wireName struct{ key, json Text }
 
-// checkWireNames finds two members with one name on the wire. Only overrides can clash: keys were compared while reading.
+// checkWireNames finds two members with one name on the wire. Only overrides can clash: keys were
+// compared while reading.
 func (c *checker) checkWireNames(owner, path string, members []wireName) {
 	if !slices.ContainsFunc(members, func(m wireName) bool { return m.json.Set() }) {
 		return
@@ -107,7 +119,8 @@ func (c *checker) checkWireNames(owner, path string, members []wireName) {
 		}
 		folded := strings.ToLower(name.Value)
 		if other, again := first[folded]; again {
-			c.fail(RuleNameJSON, path+m.key.Value, name.At, "choose another one", "%s has the JSON name %q twice", owner, name.Value).
+			c.fail(RuleNameJSON, path+m.key.Value, name.At, "choose another one",
+				"%s has the JSON name %q twice", owner, name.Value).
 				relatedf(other.At, "%q is here", other.Value)
 			continue
 		}
@@ -119,14 +132,17 @@ func (c *checker) fieldTypeRef(leaf *TypeExpr, path string) {
 	if c.byName[leaf.Name] != nil {
 		return
 	}
-	if basic := foreignType(leaf.Name); basic != "" {
-		c.fail(RuleRefType, path, leaf.At, didYouMean(basic), "type %q is not declared", leaf.Name).replace(basic)
+	if basic := typeOfOtherLanguage(leaf.Name); basic != "" {
+		c.fail(RuleRefType, path, leaf.At, didYouMean(basic), "type %q is not declared", leaf.Name).
+			replace(basic)
 		return
 	}
-	c.unknown(RuleRefType, "type", leaf.Name, leaf.At, path, append(basicKinds(), c.typeNames[:min(len(c.typeNames), c.candidates())]...))
+	c.unknown(RuleRefType, "type", leaf.Name, leaf.At, path,
+		append(basicKinds(), c.typeNames[:min(len(c.typeNames), c.candidates())]...))
 }
 
-// base resolves named scalars and enums: the kind that values have on the wire, and the enum if it is one.
+// base resolves named scalars and enums: the kind that values have on the wire, and the enum if it
+// is one.
 func (c *checker) base(t *TypeExpr) (Kind, *Enum) {
 	if t.Kind != Named {
 		return t.Kind, nil
@@ -201,9 +217,10 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 		return // reported as unknown
 	}
 	number, text := kind == Int || kind == Float, kind == String && enum == nil
-	wrong := func(name string, at Span, fits bool, owner string) {
+	wrong := func(name string, at report.Span, fits bool, owner string) {
 		if !at.Start.IsZero() && !fits {
-			c.fail(RuleConstraintKind, path+"/"+name, at, name+" is for "+owner, "%s does not fit the type %s", name, t)
+			c.fail(RuleConstraintKind, path+"/"+name, at, name+" is for "+owner,
+				"%s does not fit the type %s", name, t)
 		}
 	}
 	wrong("min", k.Min.at(), number, "int and float")
@@ -228,7 +245,8 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 
 // formats are those that decoders check, and those that the schema dialects of providers know.
 func formats() []string {
-	return []string{"date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"}
+	return []string{"date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6",
+		"uuid", "uri"}
 }
 
 // checkFormat warns of a format that is only a word: it holds for every text.
@@ -281,7 +299,8 @@ func (c *checker) walkRequired(d *decl, way []step) {
 	d.state = done
 }
 
-// mustHold returns the record that every value of a field holds: its type, or that of a list which is never empty. Nil means none.
+// mustHold returns the record that every value of a field holds: its type, or that of a list which
+// is never empty. Nil means none.
 func (c *checker) mustHold(f *Field) *decl {
 	t := f.Type
 	if f.isNeverEmpty() {
@@ -298,7 +317,8 @@ func (c *checker) mustHold(f *Field) *decl {
 
 // isNeverEmpty reports whether a field is a list that has an item.
 func (f *Field) isNeverEmpty() bool {
-	return f.Type != nil && f.Type.Kind == List && f.Constraints.MinItems != nil && f.Constraints.MinItems.Value >= 1
+	return f.Type != nil && f.Type.Kind == List && f.Constraints.MinItems != nil &&
+		f.Constraints.MinItems.Value >= 1
 }
 
 func (c *checker) recursive(start *decl, way []step) {
@@ -314,7 +334,8 @@ func (c *checker) recursive(start *decl, way []step) {
 		}
 	}
 	last := way[len(way)-1]
-	f := c.fail(RuleTypeRecursive, last.from.path+"/fields/"+last.field.Key.Value+"/type", last.field.Type.At,
+	f := c.fail(RuleTypeRecursive, last.from.path+"/fields/"+last.field.Key.Value+"/type",
+		last.field.Type.At,
 		hint, "no value can end: %s -> %s", strings.Join(names, " -> "), start.name)
 	for _, s := range way[:len(way)-1] {
 		f.relatedf(s.field.Type.At, "%s.%s goes on here", s.from.name, s.field.Key.Value)

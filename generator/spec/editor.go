@@ -8,11 +8,11 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// EditorSchema returns the JSON Schema of routes.yaml for editors, indented, with a newline at its end. It says what the grammar
-// says, key by key; what spans several keys is left to Parse.
+// EditorSchema returns the JSON Schema of routes.yaml for editors, indented, with a newline at its
+// end. It has the rules of the grammar, key by key; Parse checks rules over several keys.
 func EditorSchema() []byte {
 	e := &editor{defs: jsonschema.Definitions{}}
-	root := e.object(language().shape)
+	root := e.object(language().Shape)
 	root.Version, root.Title, root.Definitions = jsonschema.Version, "routes.yaml", e.defs
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -27,15 +27,16 @@ func EditorSchema() []byte {
 // editor turns shapes into definitions; each shape once.
 type editor struct{ defs jsonschema.Definitions }
 
-func (e *editor) object(s *shape) *jsonschema.Schema {
-	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
-	for i := range s.keys {
-		k := &s.keys[i]
+func (e *editor) object(s *Shape) *jsonschema.Schema {
+	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(),
+		AdditionalProperties: jsonschema.FalseSchema}
+	for i := range s.Keys {
+		k := &s.Keys[i]
 		value := e.value(k)
 		value.Description = k.doc
-		object.Properties.Set(k.name, value)
+		object.Properties.Set(k.Name, value)
 		if k.required {
-			object.Required = append(object.Required, k.name)
+			object.Required = append(object.Required, k.Name)
 		}
 	}
 	for _, name := range s.oneOf {
@@ -45,12 +46,12 @@ func (e *editor) object(s *shape) *jsonschema.Schema {
 }
 
 // reference points to the definition of a shape and makes it when it is new.
-func (e *editor) reference(s *shape) *jsonschema.Schema {
-	name := s.noun
+func (e *editor) reference(s *Shape) *jsonschema.Schema {
+	name := s.Noun
 	if _, ok := e.defs[name]; !ok {
 		e.defs[name] = nil // a shape may hold itself
 		e.defs[name] = e.object(s)
-		if s.short.name != "" {
+		if s.Short.Name != "" {
 			short := e.short(s)
 			e.defs[name] = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, e.defs[name]}}
 		}
@@ -58,10 +59,10 @@ func (e *editor) reference(s *shape) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + pointerEscape(name)}
 }
 
-// short is what may stand instead of a mapping.
-func (e *editor) short(s *shape) *jsonschema.Schema {
-	k := s.short
-	switch s.noun {
+// short returns the schema of the short form of a mapping.
+func (e *editor) short(s *Shape) *jsonschema.Schema {
+	k := s.Short
+	switch s.Noun {
 	case "enum value": // or nothing: a value without a doc
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{e.value(&k), {Type: "null"}}}
 	case "tool":
@@ -73,13 +74,13 @@ func (e *editor) short(s *shape) *jsonschema.Schema {
 // linePattern is one line with something on it.
 const linePattern = `^[^\n]*\S[^\n]*$`
 
-func (e *editor) value(k *keyInfo) *jsonschema.Schema {
-	if k.list {
+func (e *editor) value(k *Key) *jsonschema.Schema {
+	if k.List {
 		item := *k
-		item.list = false
+		item.List = false
 		return &jsonschema.Schema{Type: "array", Items: e.value(&item)}
 	}
-	switch k.form {
+	switch k.Form {
 	case formFlag:
 		return &jsonschema.Schema{Type: "boolean"}
 	case formWhole:
@@ -90,28 +91,32 @@ func (e *editor) value(k *keyInfo) *jsonschema.Schema {
 	case formNumber:
 		return &jsonschema.Schema{Type: "number"}
 	case formScalar:
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}}
-	case formAny:
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"},
+			{Type: "boolean"}, {Type: "null"}}}
+	case FormAny:
 		return &jsonschema.Schema{}
-	case formMapping:
-		return e.reference(k.of)
-	case formEntries:
-		entry := e.value(&k.of.short)
-		if k.of.noun != "" {
-			entry = e.reference(k.of)
+	case FormMapping:
+		return e.reference(k.Of)
+	case FormEntries:
+		entry := e.value(&k.Of.Short)
+		if k.Of.Noun != "" {
+			entry = e.reference(k.Of)
 		}
 		return entriesOf(k.keys, entry)
-	case formWords:
-		some := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
-		return &jsonschema.Schema{AnyOf: append(slices.Clone(some.AnyOf), entriesOf(classLanguage, some))}
+	case FormWords:
+		some := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"},
+			{Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
+		return &jsonschema.Schema{AnyOf: append(slices.Clone(some.AnyOf),
+			entriesOf(classLanguage, some))}
 	case formLiteral, formLiteralOrNull:
 		one := []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}
-		some := append(slices.Clone(one), &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: one}})
-		if k.form == formLiteralOrNull {
+		some := append(slices.Clone(one),
+			&jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: one}})
+		if k.Form == formLiteralOrNull {
 			some = append(some, &jsonschema.Schema{Type: "null"})
 		}
 		return &jsonschema.Schema{AnyOf: some}
-	case formText:
+	case FormText:
 	}
 	text := &jsonschema.Schema{Type: "string", Pattern: k.class.regexp()}
 	if k.class == classLine {

@@ -34,7 +34,8 @@ type parser struct {
 // parseExpr reads an expression; nil after a report.
 func (r *reader) parseExpr(t Text, n *node) *Expr {
 	if len(t.Value) > maxExprText {
-		r.report(RuleFlowExpr, t.At, "let an action decide it", "an expression has at most %d characters", maxExprText)
+		r.report(RuleFlowExpr, t.At, "let an action decide it",
+			"an expression has at most %d characters", maxExprText)
 		return nil
 	}
 	p := &parser{reader: r, placer: r.placerOf(t, n), source: t.Value}
@@ -70,21 +71,24 @@ func (p *parser) replaceable(word string) {
 		return
 	}
 	at := p.stretch(p.token.from, p.token.to)
-	p.report(RuleFlowExpr, at, didYouMean(word), "%q has no meaning in expressions", p.source[p.token.from:p.token.to]).replace(word)
+	p.report(RuleFlowExpr, at, didYouMean(word), "%q has no meaning in expressions",
+		p.source[p.token.from:p.token.to]).replace(word)
 	p.stop()
 }
 
 func (p *parser) unexpected(wanted string) {
 	if p.token.kind == "end" {
-		p.failf(max(0, len(p.source)-1), len(p.source), "", "the expression ends where there should be %s", wanted)
+		p.failf(max(0, len(p.source)-1), len(p.source), "",
+			"the expression ends where there should be %s", wanted)
 		return
 	}
-	p.failf(p.token.from, p.token.to, "", "%q stands where there should be %s", p.source[p.token.from:p.token.to], wanted)
+	p.failf(p.token.from, p.token.to, "", "%q stands where there should be %s",
+		p.source[p.token.from:p.token.to], wanted)
 }
 
 // advance reads the next token.
 func (p *parser) advance() {
-	for p.at < len(p.source) && isFold(rune(p.source[p.at])) {
+	for p.at < len(p.source) && isSpace(rune(p.source[p.at])) {
 		p.at++
 	}
 	from := p.at
@@ -131,10 +135,12 @@ func (p *parser) number(rest string) {
 	width := 1 + prefix(rest[1:], alnum+"__..")
 	digits := strings.TrimPrefix(rest[:width], "-")
 	whole, part, dot := strings.Cut(digits, ".")
-	bad := prefix(whole, "09") < len(whole) || prefix(part, "09") < len(part) || dot && part == "" || len(whole) > 1 && whole[0] == '0' || len(digits) > 30
+	bad := prefix(whole, "09") < len(whole) || prefix(part, "09") < len(part) || dot &&
+		part == "" || len(whole) > 1 && whole[0] == '0' || len(digits) > 30
 	p.take("number", width)
 	if bad {
-		p.failf(p.token.from, p.token.to, "write it in plain digits; a text has quotes", "%q is not a number", p.token.text)
+		p.failf(p.token.from, p.token.to, "write it in plain digits; a text has quotes",
+			"%q is not a number", p.token.text)
 	}
 }
 
@@ -145,14 +151,17 @@ func (p *parser) word() {
 	switch {
 	case slices.Contains(keywords(), word) || isSlotName(word):
 		if lower == "null" || lower == "none" || lower == "nil" || lower == "undefined" {
-			p.failf(p.token.from, p.token.to, "write filled(slot), or not filled(slot)", "%q has no meaning in expressions", word)
+			p.failf(p.token.from, p.token.to, "write filled(slot), or not filled(slot)",
+				"%q has no meaning in expressions", word)
 		}
 	case slices.Contains(keywords(), lower):
 		p.replaceable(lower)
 	case strings.Contains(word, "-"):
-		p.failf(p.token.from, p.token.to, "expressions do not calculate: let an action do it", "%q is not the name of a slot", word)
+		p.failf(p.token.from, p.token.to, "expressions do not calculate: let an action do it",
+			"%q is not the name of a slot", word)
 	default:
-		p.failf(p.token.from, p.token.to, "put a text in quotes: '"+word+"'", "%q is not the name of a slot", word)
+		p.failf(p.token.from, p.token.to, "put a text in quotes: '"+word+"'",
+			"%q is not the name of a slot", word)
 	}
 }
 
@@ -167,7 +176,8 @@ func (p *parser) symbol(rest string) {
 			return
 		}
 	}
-	for _, pair := range [][2]string{{"&&", "and"}, {"||", "or"}, {"<>", "!="}, {"=", "=="}, {"!", "not"}, {"&", "and"}, {"|", "or"}} {
+	for _, pair := range [][2]string{{"&&", "and"}, {"||", "or"}, {"<>", "!="}, {"=", "=="},
+		{"!", "not"}, {"&", "and"}, {"|", "or"}} {
 		if strings.HasPrefix(rest, pair[0]) {
 			p.take("symbol", len(pair[0]))
 			p.replaceable(pair[1])
@@ -175,7 +185,8 @@ func (p *parser) symbol(rest string) {
 		}
 	}
 	c, size := utf8.DecodeRuneInString(rest)
-	hint := "expressions are made of slots, numbers, texts in quotes, comparisons, and, or, not, in, filled()"
+	hint := "expressions are made of slots, numbers, texts in quotes, comparisons, and, or, not, " +
+		"in, filled()"
 	switch {
 	case strings.ContainsRune("+-*/%", c):
 		hint = "expressions do not calculate: let an action do it"
@@ -195,7 +206,7 @@ func (p *parser) is(text string) bool {
 // made is an expression from an offset up to the token that was read last.
 func (p *parser) made(op string, from int, args ...*Expr) *Expr {
 	to := p.token.from
-	for to > from+1 && isFold(rune(p.source[to-1])) {
+	for to > from+1 && isSpace(rune(p.source[to-1])) {
 		to--
 	}
 	return &Expr{Op: op, Args: args, At: p.stretch(from, to)}

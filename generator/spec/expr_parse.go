@@ -27,7 +27,8 @@ func (p *parser) chain(op string, operand func() *Expr) *Expr {
 // deeper counts a level of nesting; false when there are too many.
 func (p *parser) deeper() bool {
 	if p.depth++; p.depth > maxExprDepth {
-		p.failf(p.token.from, p.token.to, "let an action decide it", "the expression is nested more than %d deep", maxExprDepth)
+		p.failf(p.token.from, p.token.to, "let an action decide it",
+			"the expression is nested more than %d deep", maxExprDepth)
 		return false
 	}
 	return true
@@ -63,7 +64,8 @@ func (p *parser) comparison() *Expr {
 	e := p.made(op, from, left, p.primary())
 	p.until(e, from)
 	if next, _ := p.operator(); next != "" {
-		p.failf(p.token.from, p.token.to, "write a < b and b < c", "comparisons do not stand in a row")
+		p.failf(p.token.from, p.token.to, "write a < b and b < c",
+			"comparisons do not stand in a row")
 	}
 	if negated {
 		return p.made("not", from, e)
@@ -71,17 +73,19 @@ func (p *parser) comparison() *Expr {
 	return e
 }
 
-// operator reads the sign of a comparison; "" when there is none.
+// operator reads a comparison operator. It returns "" if the next token is not one.
 func (p *parser) operator() (op string, negated bool) {
 	switch text := p.token.text; {
-	case p.token.kind == "symbol" && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, text), p.is("in"):
+	case p.token.kind == "symbol" && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="},
+		text), p.is("in"):
 		p.advance()
 		return text, false
 	case p.is("not"):
 		from := p.token.from
 		p.advance()
 		if !p.is("in") {
-			p.failf(from, p.token.to, "write not before the whole comparison, or not in", "not stands behind what it should stand before")
+			p.failf(from, p.token.to, "write not before the whole comparison, or not in",
+				"not stands behind what it should stand before")
 			return "", false
 		}
 		p.advance()
@@ -107,7 +111,7 @@ func (p *parser) primary() *Expr {
 		}
 		return e
 	case p.is("["):
-		return p.list()
+		return p.parseList()
 	case p.is("filled"):
 		p.advance()
 		if !p.expect("(") {
@@ -167,8 +171,8 @@ func (p *parser) literal() *Expr {
 	return &Expr{Op: "value", Value: Scalar{Value: t.text, Kind: kind, At: at}, At: at}
 }
 
-// list reads literals between brackets.
-func (p *parser) list() *Expr {
+// parseList reads literals between brackets.
+func (p *parser) parseList() *Expr {
 	from := p.token.from
 	p.advance()
 	var args []*Expr

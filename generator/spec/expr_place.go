@@ -5,49 +5,55 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// placer knows where the bytes of a scalar's value stand in the file, whatever its quotes, escapes and line breaks.
+// placer maps the bytes of a scalar's value to their positions in the file, across quotes, escapes
+// and line breaks.
 type placer struct {
 	r     *reader
-	whole Span
+	whole report.Span
 	value string
-	start Pos   // of the first byte, where the value stands in the file as it is
-	at    []int // offset in the file of each byte otherwise
+	start report.Pos // of the first byte, if the value is written in the file as it is
+	at    []int      // offset in the file of each byte otherwise
 }
 
 func (r *reader) placerOf(t Text, n *node) *placer {
-	p := &placer{r: r, whole: t.At, value: t.Value, start: Pos{n.Line, n.Column}}
+	p := &placer{r: r, whole: t.At, value: t.Value,
+		start: report.Pos{Line: n.Line, Column: n.Column}}
 	if !isPlain(n) {
 		p.start.Column++
 	}
-	line := r.src.line(n.Line)
+	line := r.src.Line(n.Line)
 	if len(line) > longLine {
 		return p // an estimate, so that one huge line stays cheap
 	}
-	from := byteOffset(line, n.Column)
+	from := report.ByteOffset(line, n.Column)
 	quote := byte(0)
 	if !isPlain(n) && from < len(line) {
 		quote = line[from]
 		from++
 	}
-	if from <= len(line) && bytes.HasPrefix(line[from:], []byte(t.Value)) && quote != '|' && quote != '>' {
+	if from <= len(line) && bytes.HasPrefix(line[from:], []byte(t.Value)) && quote != '|' &&
+		quote != '>' {
 		return p
 	}
-	p.align(int(r.src.lines[n.Line-1])+from, quote)
+	p.align(r.src.LineStart(n.Line)+from, quote)
 	return p
 }
 
-// align walks the value and its text in the file side by side. White space is what YAML makes of it, all else stands there as it
-// is or as an escape. Where the two do not meet the value has no places of its own.
+// align walks the value and its text in the file side by side. Folded white space counts as one
+// blank; other characters are written as they are or as an escape. If the two differ, the parts of
+// the value have no positions of their own.
 func (p *placer) align(from int, quote byte) {
-	text := p.r.src.text
+	text := p.r.src.Text
 	if quote == '|' || quote == '>' {
 		for from < len(text) && text[from] != '\n' {
 			from++
 		}
 	}
-	for i, c := range p.value {
+	for _, c := range p.value {
 		if c != ' ' && c != '\n' && c != '\t' {
 			for from < len(text) {
 				got, size := unit(text[from:], quote)
@@ -64,26 +70,25 @@ func (p *placer) align(from int, quote byte) {
 			}
 		} else if got != c || size == 0 {
 			p.at = nil
-			p.start = Pos{}
+			p.start = report.Pos{}
 			return
 		}
 		for range utf8.RuneLen(c) {
 			p.at = append(p.at, from)
 		}
-		_ = i
 		from += size
 	}
 	p.at = append(p.at, from)
 }
 
-// unit returns the first character of quoted, plain or block text, and how many bytes write it. All white space is a blank, and so is
-// a line break that is escaped.
+// unit returns the first character of quoted, plain or block text, and how many bytes write it. All
+// white space is a blank, and so is a line break that is escaped.
 func unit(text []byte, quote byte) (rune, int) {
 	if len(text) == 0 {
 		return 0, 0
 	}
 	switch c := text[0]; {
-	case isFold(rune(c)):
+	case isSpace(rune(c)):
 		return ' ', 1
 	case quote == '\'' && c == '\'' && len(text) > 1 && text[1] == '\'':
 		return '\'', 2
@@ -93,26 +98,28 @@ func unit(text []byte, quote byte) (rune, int) {
 	return utf8.DecodeRune(text)
 }
 
+func isSpace(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
 // escaped reads an escape of double-quoted text.
 func escaped(text []byte) (rune, int) {
 	const short = `0abtnvfre"/\N_LP`
 	const means = "\x00\a\b\t\n\v\f\r\x1b\"/\\\u0085\u00a0\u2028\u2029"
 	size := map[byte]int{'x': 4, 'u': 6, 'U': 10}[text[1]]
 	switch at := strings.IndexByte(short, text[1]); {
-	case isFold(rune(text[1])):
+	case isSpace(rune(text[1])):
 		return ' ', 2
 	case size > 0 && len(text) >= size:
 		code, err := strconv.ParseUint(string(text[2:size]), 16, 32)
 		if err != nil {
 			return 0, 0
 		}
-		if isFold(rune(code)) {
+		if isSpace(rune(code)) {
 			return ' ', size
 		}
 		return rune(code), size
 	case at >= 0:
 		c := []rune(means)[at]
-		if isFold(c) {
+		if isSpace(c) {
 			return ' ', 2
 		}
 		return c, 2
@@ -120,29 +127,21 @@ func escaped(text []byte) (rune, int) {
 	return 0, 0
 }
 
-// stretch is where a part of the value stands; of one that goes over lines, its part on the first.
-func (p *placer) stretch(from, to int) Span {
+// stretch returns the span of a part of the value; of several lines, the first.
+func (p *placer) stretch(from, to int) report.Span {
 	if p.start.IsZero() {
 		return p.whole
 	}
 	if p.at == nil {
 		column := p.start.Column + utf8.RuneCountInString(p.value[:from])
-		return Span{Pos{p.start.Line, column}, Pos{p.start.Line, column + max(1, utf8.RuneCountInString(p.value[from:to]))}}
+		return report.Span{Start: report.Pos{Line: p.start.Line, Column: column},
+			End: report.Pos{Line: p.start.Line,
+				Column: column + max(1, utf8.RuneCountInString(p.value[from:to]))}}
 	}
 	src := p.r.src
 	first, last := p.at[from], p.at[to]
-	if end := bytes.IndexByte(src.text[first:last], '\n'); end > 0 {
+	if end := bytes.IndexByte(src.Text[first:last], '\n'); end > 0 {
 		last = first + end
 	}
-	return src.span(first, max(first, last))
-}
-
-// holds reports whether parts of the value stand in the file as they are, though the whole does not.
-func (p *placer) holds(at []int, width int) bool {
-	for _, from := range at {
-		if p.at == nil || string(p.r.src.text[p.at[from]:min(p.at[from]+width, len(p.r.src.text))]) != p.value[from:from+width] {
-			return false
-		}
-	}
-	return true
+	return src.Span(first, max(first, last))
 }

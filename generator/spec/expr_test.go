@@ -6,13 +6,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // parsed reads an expression as it stands in a file alone.
-func parsed(text string) (*Expr, []Finding) {
-	r := &reader{src: newSource("x", []byte(text))}
-	at := Pos{1, 1}
-	return r.parseExpr(Text{Value: text, At: Span{at, at}}, &node{Kind: scalarNode, Tag: tagText, Value: text, Line: 1, Column: 1}), r.findings
+func parsed(text string) (*Expr, []report.Finding) {
+	r := &reader{src: report.NewSource("x", []byte(text))}
+	at := report.Pos{Line: 1, Column: 1}
+	return r.parseExpr(Text{Value: text, At: report.Span{Start: at, End: at}},
+		&node{Kind: ScalarNode, Tag: TagText, Value: text, Line: 1, Column: 1}), r.findings
 }
 
 // print writes an expression with all its brackets.
@@ -91,12 +94,14 @@ func TestExpressionsKnowTheirPlace(t *testing.T) {
 		"not " + "not (amount >= 2.50 and name not in ['a', 'b'])",
 		"and amount >= 2.50 and name not in ['a', 'b']",
 		">= amount >= 2.50", "slot amount", "value 2.50",
-		"not name not in ['a', 'b']", "in name not in ['a', 'b']", "slot name", "list ['a', 'b']", "value 'a'", "value 'b'",
+		"not name not in ['a', 'b']", "in name not in ['a', 'b']", "slot name", "list ['a', 'b']",
+		"value 'a'", "value 'b'",
 		"filled filled( x )",
 	}, got)
 }
 
-// TestExpressionsAreBounded: nesting and length have ends, and the ends are the ones that are documented.
+// TestExpressionsAreBounded: nesting and length have ends, and the ends are the ones that are
+// documented.
 func TestExpressionsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -116,12 +121,14 @@ func TestExpressionsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzExpr: whatever the text, there is an expression or one finding that points into it; and an expression that is written with all
-// its brackets is read as the same one.
+// FuzzExpr: whatever the text, there is an expression or one finding that points into it; and an
+// expression that is written with all its brackets is read as the same one.
 func FuzzExpr(f *testing.F) {
 	for _, seed := range []string{
-		"a", "a or b and not c", "a in ['x', 1]", "a not in b", "filled(a)", "((a", "a == 'it", "1 < a < 2", "a && b", "a - 1", "-5 > a",
-		"not (a == \"b\" or c)", "[]", "a.b", "{a}", "é", "a\nand b", "null", "\x00", "5.", "05", "AND",
+		"a", "a or b and not c", "a in ['x', 1]", "a not in b", "filled(a)", "((a", "a == 'it",
+		"1 < a < 2", "a && b", "a - 1", "-5 > a",
+		"not (a == \"b\" or c)", "[]", "a.b", "{a}", "é", "a\nand b", "null", "\x00", "5.", "05",
+		"AND",
 	} {
 		f.Add(seed)
 	}
@@ -134,7 +141,8 @@ func FuzzExpr(f *testing.F) {
 			if len(findings) != 1 || findings[0].Rule != RuleFlowExpr {
 				t.Fatalf("%q: %v", text, findings)
 			}
-			if at := findings[0].At; at.Start.Line < 1 || at.Start.Line > strings.Count(text, "\n")+1 || at.Start.Column < 1 {
+			if at := findings[0].At; at.Start.Line < 1 || at.Start.Line > strings.Count(text, "\n")+
+				1 || at.Start.Column < 1 {
 				t.Fatalf("%q: %v", text, at)
 			}
 			return
@@ -156,10 +164,11 @@ func FuzzExpr(f *testing.F) {
 // TestTemplatesHaveParts: texts and places, braces undone.
 func TestTemplatesHaveParts(t *testing.T) {
 	t.Parallel()
-	read := func(text string) (parts []string, findings []Finding) {
-		r := &reader{src: newSource("x", []byte(text))}
-		at := Pos{1, 1}
-		template := r.parseTemplate(Text{Value: text, At: Span{at, at}}, &node{Kind: scalarNode, Tag: tagText, Value: text, Line: 1, Column: 1})
+	read := func(text string) (parts []string, findings []report.Finding) {
+		r := &reader{src: report.NewSource("x", []byte(text))}
+		at := report.Pos{Line: 1, Column: 1}
+		template := r.parseTemplate(Text{Value: text, At: report.Span{Start: at, End: at}},
+			&node{Kind: ScalarNode, Tag: TagText, Value: text, Line: 1, Column: 1})
 		for _, p := range template.Parts {
 			if p.Name.Set() {
 				parts = append(parts, "{"+p.Name.Value+strings.Repeat(".", p.Decimals)+"}")
@@ -182,7 +191,8 @@ func TestTemplatesHaveParts(t *testing.T) {
 		assert.Empty(t, findings, text)
 		assert.Equal(t, want, parts, text)
 	}
-	for _, text := range []string{"", " ", "{", "}", "{a", "a}", "{}", "{a b}", "{a:}", "{a:x}", "{A}", "{a\n}", "{not}", "{a:-1}", "{a:+1}", "{a:01}"} {
+	for _, text := range []string{"", " ", "{", "}", "{a", "a}", "{}", "{a b}", "{a:}", "{a:x}",
+		"{A}", "{a\n}", "{not}", "{a:-1}", "{a:+1}", "{a:01}"} {
 		_, findings := read(text)
 		assert.NotEmpty(t, findings, "%q", text)
 		for _, f := range findings {

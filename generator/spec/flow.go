@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/routegen/routegen/generator/report"
+
 // Talk is the settings of all flows: the key `dialogue`.
 type Talk struct {
 	Language   Text   // of texts without a language; default en
@@ -9,7 +11,7 @@ type Talk struct {
 	NoProgThen Text    // handoff, cancel or fallback
 	Welcome    Text    // flow
 	Fallback   Text    // flow
-	At         Span
+	At         report.Span
 }
 
 // Action is something a program does for a flow.
@@ -93,29 +95,30 @@ type Step struct {
 	OnYes     Text
 	OnNo      Text
 	OnChange  Text
-	At        Span
+	At        report.Span
 	Keys      []Text // every key that was written, for the check of what its kind takes
 
-	path string // where it stands in the document
+	path string // in the document
 }
 
 // FlowArm is one arm of a branch.
 type FlowArm struct {
 	If   *Expr
 	Then Text
-	At   Span
+	At   report.Span
 }
 
-// Bind gives a name a value: an expression, or a text. After Parse without errors exactly one of Value, Text and To is there: a text
-// goes to strings only, and what is written as text for a slot of another type, such as a value of an enum, is in Value. In a set step it
-// may be the literal null, which empties the slot.
+// Bind gives a name a value: an expression, or a text. After Parse without errors exactly one of
+// Value, Text and To is there: a text goes to strings only, and what is written as text for a slot
+// of another type, such as a value of an enum, is in Value. In a set step it may be the literal
+// null, which empties the slot.
 type Bind struct {
 	Name  Text
 	To    Text // of outputs: the slot
 	Value *Expr
 	Text  Words // one template, in the default language
 
-	short bool // the name of a slot, or a literal, stands there as it is
+	short bool // written as the name of a slot or a literal
 }
 
 // Words is a text by language and variation, in the order of the file; empty means: not given.
@@ -140,12 +143,12 @@ type Part struct {
 	Decimals int  // counted from 1; 0: not given
 }
 
-// Expr is a parsed expression. Op is one of: value slot filled not and or == != < <= > >= in list. The arguments of a list are literals;
-// `x not in y` is a not of an in.
+// Expr is a parsed expression. Op is one of: value slot filled not and or == != < <= > >= in list.
+// The arguments of a list are literals; `x not in y` is a not of an in.
 type Expr struct {
 	Op    string
 	Slot  Text   // of slot and filled
 	Value Scalar // of value
 	Args  []*Expr
-	At    Span
+	At    report.Span
 }

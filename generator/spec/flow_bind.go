@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // checkBind looks at one value on its way to a slot or an input, which is nil when it is unknown.
@@ -29,20 +31,21 @@ func (s *flowScope) checkBind(b *Bind, to *Field, what, path string) {
 	case !s.assignable(t, to.Type):
 		x = fault{why: "is " + t.String(), hint: "give it a value of its type"}
 	}
-	s.unfit(x, to, b.Value.At, what, path)
+	s.reportMismatch(x, to, b.Value.At, what, path)
 }
 
-// unfit reports a value that does not fit where it goes.
-func (s *flowScope) unfit(x fault, to *Field, at Span, what, path string) {
+// reportMismatch reports a value that does not fit its target.
+func (s *flowScope) reportMismatch(x fault, to *Field, at report.Span, what, path string) {
 	if x.why == "" {
 		return
 	}
-	f := s.fail(RuleFlowBind, path, at, x.hint, "%s %q is %s, and what it is given %s", what, to.Key.Value, to.Type, x.why)
+	f := s.fail(RuleFlowBind, path, at, x.hint, "%s %q is %s, and what it is given %s", what,
+		to.Key.Value, to.Type, x.why)
 	f.relatedf(to.Key.At, "%q is declared here", to.Key.Value)
 	f.because(x)
 }
 
-// listFault says why a list of literals is no value of where it goes.
+// listFault says why a list of literals is not a value of its target.
 func (s *flowScope) listFault(to *Field, e *Expr) fault {
 	const why = "has a number of items outside min_items and max_items"
 	switch n, k := float64(len(e.Args)), &to.Constraints; {
@@ -64,7 +67,8 @@ func (s *flowScope) listFault(to *Field, e *Expr) fault {
 	return fault{}
 }
 
-// checkText looks at a text that is given. For what is no string it is a literal, such as a value of an enum.
+// checkText looks at a text that is given. For what is no string it is a literal, such as a value
+// of an enum.
 func (s *flowScope) checkText(b *Bind, to *Field, what, path string) {
 	template := b.Text[0].Variants[0]
 	plain, whole := template.plain()
@@ -75,13 +79,18 @@ func (s *flowScope) checkText(b *Bind, to *Field, what, path string) {
 	t := s.typeOf(to.Type)
 	switch {
 	case !whole && (t.kind != String || t.enum != nil || t.list):
-		f := s.fail(RuleFlowBind, path, template.Source.At, "write {from: slot}, or {expr: ...}", "%s %q is %s, and a text with places goes to strings only", what, to.Key.Value, to.Type)
+		f := s.fail(RuleFlowBind, path, template.Source.At, "write {from: slot}, or {expr: ...}",
+			"%s %q is %s, and a text with places goes to strings only", what, to.Key.Value, to.Type)
 		f.relatedf(to.Key.At, "%q is declared here", to.Key.Value)
 	case whole && (t.kind != String || t.enum != nil || t.list):
-		b.Value = &Expr{Op: "value", Value: Scalar{Value: plain, Kind: "string", At: template.Source.At}, At: template.Source.At}
+		b.Value = &Expr{Op: "value",
+			Value: Scalar{Value: plain, Kind: "string", At: template.Source.At},
+			At:    template.Source.At}
 		b.Text = nil
 	case whole:
-		s.unfit(s.literalFault(to.Type, &Scalar{Value: plain, Kind: "string"}, &to.Constraints), to, template.Source.At, what, path)
+		s.reportMismatch(s.literalFault(to.Type, &Scalar{Value: plain, Kind: "string"},
+			&to.Constraints), to,
+			template.Source.At, what, path)
 	default:
 		s.checkWords(b.Text, path, nil)
 	}
@@ -99,7 +108,8 @@ func (t Template) plain() (string, bool) {
 	return b.String(), true
 }
 
-// checkWords looks at the languages and places of a text. The variables are those of the machine that it may name beside slots.
+// checkWords looks at the languages and places of a text. The variables are those of the machine
+// that it may name beside slots.
 func (s *flowScope) checkWords(w Words, path string, variables []string) {
 	s.checkLanguages(w, path)
 	for _, in := range w {
@@ -115,7 +125,8 @@ func (s *flowScope) checkWords(w Words, path string, variables []string) {
 
 func (s *flowScope) checkPlace(p Part, path string, variables []string) {
 	name := p.Name.Value
-	if slices.Contains(variables, name) && (s.slots[name] == nil || name == "reason" || name == "value") {
+	if slices.Contains(variables, name) &&
+		(s.slots[name] == nil || name == "reason" || name == "value") {
 		s.checkDecimals(p, valueType{kind: String}, path)
 		return
 	}
@@ -126,21 +137,26 @@ func (s *flowScope) checkPlace(p Part, path string, variables []string) {
 	}
 	switch name {
 	case "error", "error_code":
-		s.fail(RuleFlowTemplateVar, path, p.Name.At, "it is known in steps that only on_error leads to", "nothing has failed when this is said, so {%s} is empty", name)
+		s.fail(RuleFlowTemplateVar, path, p.Name.At,
+			"it is known in steps that only on_error leads to",
+			"nothing has failed when this is said, so {%s} is empty", name)
 	case "reason", "value":
-		s.fail(RuleFlowTemplateVar, path, p.Name.At, "it is known in invalid_message", "nothing was refused when this is said, so {%s} is empty", name)
+		s.fail(RuleFlowTemplateVar, path, p.Name.At, "it is known in invalid_message",
+			"nothing was refused when this is said, so {%s} is empty", name)
 	default:
-		s.noSuch(RuleFlowTemplateVar, "slot", p.Name, path, append(slices.Clone(s.slotNames[:min(len(s.slotNames), s.candidates())]), variables...))
+		s.noSuch(RuleFlowTemplateVar, "slot", p.Name, path,
+			append(slices.Clone(s.slotNames[:min(len(s.slotNames), s.candidates())]), variables...))
 	}
 }
 
 func (f *flowChecker) checkDecimals(p Part, t valueType, path string) {
 	if p.Decimals > 0 && t.kind != "" && !t.isNumber() {
-		f.fail(RuleFlowTemplateVar, path, p.Name.At, "write {"+p.Name.Value+"}", "%q is %s, and only numbers have decimals", p.Name.Value, t)
+		f.fail(RuleFlowTemplateVar, path, p.Name.At, "write {"+p.Name.Value+"}",
+			"%q is %s, and only numbers have decimals", p.Name.Value, t)
 	}
 }
 
-// checkLanguages wants languages that the dialogue has, and the default one among them.
+// checkLanguages requires languages of the dialogue, including the default one.
 func (f *flowChecker) checkLanguages(w Words, path string) {
 	if len(w) == 0 || !w[0].Language.Set() {
 		return
@@ -149,21 +165,28 @@ func (f *flowChecker) checkLanguages(w Words, path string) {
 	for _, in := range w {
 		found = found || in.Language.Value == f.languages[0]
 		if !slices.Contains(f.languages, in.Language.Value) {
-			f.fail(RuleFlowLanguage, path+"/"+in.Language.Value, in.Language.At, "add it to dialogue.languages", "the dialogue does not speak %q", in.Language.Value)
+			f.fail(RuleFlowLanguage, path+"/"+in.Language.Value, in.Language.At,
+				"add it to dialogue.languages", "the dialogue does not speak %q", in.Language.Value)
 		}
 	}
 	if !found {
-		f.fail(RuleFlowLanguage, path, w[0].Language.At, "add "+f.languages[0]+":, or set dialogue.language", "there is no text in %s, the language of all others", f.languages[0])
+		f.fail(RuleFlowLanguage, path, w[0].Language.At,
+			"add "+f.languages[0]+":, or set dialogue.language",
+			"there is no text in %s, the language of all others", f.languages[0])
 	}
 }
 
 // responseNames are the texts that the machine says by itself, each with the places it may have.
 func responseNames() map[string][]string {
 	return map[string][]string{
-		"cancelled": nil, "nothing_to_cancel": nil, "not_understood": nil, "unavailable": nil, "too_long": {"max"}, "busy": {"flow"}, "too_deep": nil,
-		"corrected": {"slot", "value"}, "refused": {"slot", "value", "reason"}, "invalid": {"reason", "value"}, "failed": {"error", "error_code"},
-		"timed_out": nil, "handoff": nil, "chitchat": nil, "clarify": {"topic", "doc"}, "no_progress": nil, "given_up": nil,
-		"unknown_flow": {"flow"}, "unknown_slot": {"slot"}, "nothing_to_confirm": nil, "welcome": nil, "looped": nil, "anything_else": nil,
+		"cancelled": nil, "nothing_to_cancel": nil, "not_understood": nil, "unavailable": nil,
+		"too_long": {"max"}, "busy": {"flow"}, "too_deep": nil,
+		"corrected": {"slot", "value"}, "refused": {"slot", "value", "reason"},
+		"invalid": {"reason", "value"}, "failed": {"error", "error_code"},
+		"timed_out": nil, "handoff": nil, "chitchat": nil, "clarify": {"topic", "doc"},
+		"no_progress": nil, "given_up": nil,
+		"unknown_flow": {"flow"}, "unknown_slot": {"slot"}, "nothing_to_confirm": nil,
+		"welcome": nil, "looped": nil, "anything_else": nil,
 	}
 }
 
@@ -183,7 +206,8 @@ func (f *flowChecker) checkResponses() {
 			if hint == "" {
 				hint = "there is " + strings.Join(names, ", ")
 			}
-			f.fail(RuleFlowResponse, path, r.Key.At, hint, "the machine says nothing that is called %q", r.Key.Value)
+			f.fail(RuleFlowResponse, path, r.Key.At, hint,
+				"the machine says nothing that is called %q", r.Key.Value)
 			continue
 		}
 		f.checkLanguages(r.Text, path)
@@ -205,7 +229,8 @@ func (f *flowChecker) checkResponses() {
 
 // checkAction looks at the call of an action.
 func (s *flowScope) checkAction(step *flowStep) {
-	a := ref(s.flowChecker, s.actions, s.actionNames, RuleFlowRefAction, "action", step.Action, step.path+"/call")
+	a := ref(s.flowChecker, s.actions, s.actionNames, RuleFlowRefAction, "action", step.Action,
+		step.path+"/call")
 	if a == nil {
 		s.checkBlind(step)
 		return
@@ -231,7 +256,9 @@ func (s *flowScope) checkAction(step *flowStep) {
 		}
 		slot := s.slots[out.Key.Value]
 		if slot == nil {
-			f := s.fail(RuleFlowOutputDropped, step.path, step.Action.At, "add outputs: {"+out.Key.Value+": <slot>}, or a slot "+out.Key.Value, "output %q of action %q goes nowhere", out.Key.Value, a.Key.Value)
+			f := s.fail(RuleFlowOutputDropped, step.path, step.Action.At,
+				"add outputs: {"+out.Key.Value+": <slot>}, or a slot "+out.Key.Value,
+				"output %q of action %q goes nowhere", out.Key.Value, a.Key.Value)
 			f.relatedf(out.Key.At, "%q is declared here", out.Key.Value)
 			continue
 		}
@@ -240,12 +267,14 @@ func (s *flowScope) checkAction(step *flowStep) {
 	}
 }
 
-// checkOwnName compares an input with the slot of its own name, which it is given where inputs say nothing else.
+// checkOwnName compares an input with the slot of its own name, which it is given where inputs say
+// nothing else.
 func (s *flowScope) checkOwnName(step *flowStep, slot, in *Field) {
 	if in.Type == nil || slot.Type == nil || s.assignable(s.typeOf(slot.Type), in.Type) {
 		return
 	}
-	f := s.fail(RuleFlowBind, step.path, step.Action.At, "say in inputs what it is given", "input %q is %s, and the slot of that name is %s", in.Key.Value, in.Type, slot.Type)
+	f := s.fail(RuleFlowBind, step.path, step.Action.At, "say in inputs what it is given",
+		"input %q is %s, and the slot of that name is %s", in.Key.Value, in.Type, slot.Type)
 	f.relatedf(in.Key.At, "%q is declared here", in.Key.Value)
 }
 
@@ -281,10 +310,12 @@ func (s *flowScope) inputMissing(step *flowStep, at Text, in *Field, what string
 	if s.slots[in.Key.Value] != nil {
 		hint = "add inputs: {" + in.Key.Value + ": " + in.Key.Value + "}"
 	}
-	s.fail(RuleFlowInputMissing, step.path, at.At, hint, "%s needs %q", what, in.Key.Value).relatedf(in.Key.At, "%q is declared here", in.Key.Value)
+	s.fail(RuleFlowInputMissing, step.path, at.At, hint, "%s needs %q", what, in.Key.Value).
+		relatedf(in.Key.At, "%q is declared here", in.Key.Value)
 }
 
-// checkOutputs compares what a call takes over with what is given, and returns the outputs that it names.
+// checkOutputs compares what a call takes over with what is given, and returns the outputs that it
+// names.
 func (s *flowScope) checkOutputs(step *flowStep, gives params) map[string]bool {
 	taken := map[string]bool{}
 	for _, b := range step.Outputs {
@@ -310,13 +341,15 @@ func (s *flowScope) checkOutput(from, slot *Field, at Text, path string) {
 	if from.Type == nil || slot.Type == nil || s.assignable(s.typeOf(from.Type), slot.Type) {
 		return
 	}
-	f := s.fail(RuleFlowBind, path, at.At, "give it to a slot of its type", "output %q is %s, and slot %q is %s", from.Key.Value, from.Type, slot.Key.Value, slot.Type)
+	f := s.fail(RuleFlowBind, path, at.At, "give it to a slot of its type",
+		"output %q is %s, and slot %q is %s", from.Key.Value, from.Type, slot.Key.Value, slot.Type)
 	f.relatedf(slot.Key.At, "%q is declared here", slot.Key.Value)
 }
 
 // checkCall looks at a call of, or a link to, another flow.
 func (s *flowScope) checkCall(step *flowStep) {
-	flow := ref(s.flowChecker, s.flows, s.flowNames, RuleFlowRefFlow, "flow", step.Flow, step.path+"/flow")
+	flow := ref(s.flowChecker, s.flows, s.flowNames, RuleFlowRefFlow, "flow", step.Flow,
+		step.path+"/flow")
 	if flow == nil {
 		s.checkBlind(step)
 		return

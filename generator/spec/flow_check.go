@@ -3,6 +3,8 @@ package spec
 import (
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // flowChecker holds what the checks of all flows share.
@@ -44,21 +46,24 @@ type flowScope struct {
 	read      map[string]bool // slots whose values are used
 	set       map[string]bool // slots that a step fills
 	emptied   map[string]bool // slots that a step empties
-	vague     bool            // something in it was not understood, so nobody knows where its steps lead
+	// something in it was not understood, so it is not known where its steps lead
+	vague bool
 }
 
-// checkFlows looks at everything that speaks of dialogue flows.
+// checkFlows checks everything about dialogue flows.
 func (c *checker) checkFlows() {
 	if len(c.spec.Flows) == 0 {
 		c.checkNoFlows()
 		return
 	}
 	f := &flowChecker{
-		checker: c, flows: map[string]*Flow{}, actions: map[string]*Action{}, validators: map[string]*Validator{},
-		reached: map[string]bool{}, used: map[string]bool{}, languages: []string{"en"}, doors: map[*Flow]*door{}, forms: stepForms(), stepKeys: map[string]bool{},
+		checker: c, flows: map[string]*Flow{}, actions: map[string]*Action{},
+		validators: map[string]*Validator{},
+		reached:    map[string]bool{}, used: map[string]bool{}, languages: []string{"en"},
+		doors: map[*Flow]*door{}, forms: stepForms(), stepKeys: map[string]bool{},
 	}
-	for _, k := range stepGrammar().keys {
-		f.stepKeys[k.name] = true
+	for _, k := range stepGrammar().Keys {
+		f.stepKeys[k.Name] = true
 	}
 	f.index()
 	f.checkTalk()
@@ -78,12 +83,14 @@ func (c *checker) checkFlows() {
 
 // checkNoFlows refuses what is of no use without flows.
 func (c *checker) checkNoFlows() {
-	none := func(key string, at Span) {
-		c.fail(RuleFlowNone, "/"+key, at, "add flows:, or remove it", "there are %s, but no flows", key)
+	none := func(key string, at report.Span) {
+		c.fail(RuleFlowNone, "/"+key, at, "add flows:, or remove it", "there are %s, but no flows",
+			key)
 	}
 	s := c.spec
 	if s.Talk != nil {
-		c.fail(RuleFlowNone, "/dialogue", s.Talk.At, "add flows:, or remove it", "there are settings of flows, but no flows")
+		c.fail(RuleFlowNone, "/dialogue", s.Talk.At, "add flows:, or remove it",
+			"there are settings of flows, but no flows")
 	}
 	if len(s.Actions) > 0 {
 		none("actions", s.Actions[0].Key.At)
@@ -100,7 +107,8 @@ func (c *checker) checkNoFlows() {
 func (f *flowChecker) brokenFlows() map[string]bool {
 	broken := map[string]bool{}
 	for i := range f.findings {
-		if rest, ok := strings.CutPrefix(f.findings[i].Path, "/flows/"); ok && f.findings[i].Severity == Error {
+		if rest, ok := strings.CutPrefix(f.findings[i].Path, "/flows/"); ok &&
+			f.findings[i].Severity == report.Error {
 			name, _, _ := strings.Cut(rest, "/")
 			broken[name] = true
 		}
@@ -131,7 +139,8 @@ func (f *flowChecker) index() {
 		}
 		for _, l := range t.Languages {
 			if l.Value == f.languages[0] {
-				f.fail(RuleDuplicateItem, "/dialogue/languages", l.At, "remove it", "%q is the language already", l.Value)
+				f.fail(RuleDuplicateItem, "/dialogue/languages", l.At, "remove it",
+					"%q is the language already", l.Value)
 			}
 			f.languages = append(f.languages, l.Value)
 		}
@@ -139,17 +148,18 @@ func (f *flowChecker) index() {
 	for _, name := range s.Reserved {
 		switch {
 		case f.flows[name.Value] != nil:
-			f.tombstone(name, f.flows[name.Value].Key.At, f.flows[name.Value].path())
+			f.reportRemoved(name, f.flows[name.Value].Key.At, f.flows[name.Value].path())
 		case f.actions[name.Value] != nil:
-			f.tombstone(name, f.actions[name.Value].Key.At, "/actions/"+name.Value)
+			f.reportRemoved(name, f.actions[name.Value].Key.At, "/actions/"+name.Value)
 		case f.validators[name.Value] != nil:
-			f.tombstone(name, f.validators[name.Value].Key.At, "/validators/"+name.Value)
+			f.reportRemoved(name, f.validators[name.Value].Key.At, "/validators/"+name.Value)
 		}
 	}
 }
 
 // ref looks up a name among those that are declared and reports when it is not there.
-func ref[T any](f *flowChecker, declared map[string]*T, names []string, rule, what string, t Text, path string) *T {
+func ref[T any](f *flowChecker, declared map[string]*T, names []string, rule, what string, t Text,
+	path string) *T {
 	if !t.Set() {
 		return nil
 	}
@@ -189,13 +199,16 @@ func (f *flowChecker) checkTalk() {
 		key  string
 		flow Text
 	}{{"welcome", t.Welcome}, {"fallback", t.Fallback}} {
-		flow := ref(f, f.flows, f.flowNames, RuleFlowRefFlow, "flow", start.flow, "/dialogue/"+start.key)
+		flow := ref(f, f.flows, f.flowNames, RuleFlowRefFlow, "flow", start.flow,
+			"/dialogue/"+start.key)
 		if flow == nil {
 			continue
 		}
 		f.reached[flow.Key.Value] = true
 		if needed := f.doors[flow].needs; len(needed) > 0 {
-			f.fail(RuleFlowInputMissing, "/dialogue/"+start.key, start.flow.At, "write "+needed[0]+"? in its inputs", "flow %q needs %s, and nobody gives it here", flow.Key.Value, needed[0]).
+			f.fail(RuleFlowInputMissing, "/dialogue/"+start.key, start.flow.At,
+				"write "+needed[0]+"? in its inputs", "flow %q needs %s, and it is not given here",
+				flow.Key.Value, needed[0]).
 				relatedf(flow.Key.At, "%q is declared here", flow.Key.Value)
 		}
 	}
@@ -255,10 +268,11 @@ func (f *flowChecker) ofFlow(flow *Flow, legal map[string]bool) params {
 	}
 }
 
-// checkMost wants a number from 1 on.
+// checkMost requires a number of at least 1.
 func (f *flowChecker) checkMost(n *Number, path string, most float64) {
 	if n != nil && (n.Value < 1 || n.Value > most) {
-		f.fail(RuleConstraintRange, path, n.At, "write 1 to "+strconv.Itoa(int(most)), "%s is %v", path[strings.LastIndexByte(path, '/')+1:], n.Value)
+		f.fail(RuleConstraintRange, path, n.At, "write 1 to "+strconv.Itoa(int(most)), "%s is %v",
+			path[strings.LastIndexByte(path, '/')+1:], n.Value)
 	}
 }
 
@@ -271,7 +285,7 @@ func (f *flowChecker) checkActions() {
 		f.checkRetry(a.Retry, path+"/retry", RuleConstraintRange)
 		for _, old := range a.Was {
 			if other := f.actions[old.Value]; other != nil {
-				f.stillThere(old, other.Key.At, path+"/was")
+				f.reportStillDeclared(old, other.Key.At, path+"/was")
 			}
 		}
 	}
@@ -280,7 +294,7 @@ func (f *flowChecker) checkActions() {
 		f.checkSlotType(v.Type, path+"/type")
 		for _, old := range v.Was {
 			if other := f.validators[old.Value]; other != nil {
-				f.stillThere(old, other.Key.At, path+"/was")
+				f.reportStillDeclared(old, other.Key.At, path+"/was")
 			}
 		}
 	}
@@ -311,13 +325,16 @@ func (f *flowChecker) checkSlotType(t *TypeExpr, path string) {
 		}
 	case Named, List, Map:
 	}
-	f.fail(RuleFlowSlotType, path, t.At, "a slot is string, int, float, bool, time, duration, json, an enum, a named scalar, or a list of these", "a slot cannot hold %s", t)
+	f.fail(RuleFlowSlotType, path, t.At,
+		"a slot is string, int, float, bool, time, duration, json, an enum, a named scalar, or a "+
+			"list of these", "a slot cannot hold %s", t)
 }
 
 // scope collects what a flow declares.
 func (f *flowChecker) scope(flow *Flow) *flowScope {
 	s := &flowScope{
-		flowChecker: f, flow: flow, path: flow.path(), slots: f.doors[flow].slots, byID: map[string]*flowStep{},
+		flowChecker: f, flow: flow, path: flow.path(), slots: f.doors[flow].slots,
+		byID: map[string]*flowStep{},
 		read: map[string]bool{}, set: map[string]bool{}, emptied: map[string]bool{},
 	}
 	for _, slot := range flow.Slots {
@@ -330,11 +347,11 @@ func (f *flowChecker) scope(flow *Flow) *flowScope {
 			s.targets = append(s.targets, step.ID.Value)
 		}
 	}
-	s.targets = append(s.targets, reservedSteps()...)
+	s.targets = append(s.targets, ReservedSteps()...)
 	return s
 }
 
-// slot looks up a slot and reports when there is none.
+// slot returns a slot, or reports that it is not declared.
 func (s *flowScope) slot(t Text, path string) *Field {
 	return ref(s.flowChecker, s.slots, s.slotNames, RuleFlowRefSlot, "slot", t, path)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -33,7 +34,8 @@ func flowCorpus(tb testing.TB) map[string]*txtar.Archive {
 	return out
 }
 
-// TestBrokenFlows compares all findings of broken specs, with places, hints and paths, to the golden ones.
+// TestBrokenFlows compares all findings of broken specs, with places, hints and paths, to the
+// golden ones.
 func TestBrokenFlows(t *testing.T) {
 	t.Parallel()
 	corpus := flowCorpus(t)
@@ -50,7 +52,8 @@ func TestBrokenFlows(t *testing.T) {
 	}
 }
 
-// TestFlowRulesAreInTheCorpus: each rule of flows is broken by a spec that shows it among others, too.
+// TestFlowRulesAreInTheCorpus: each rule of flows is broken by a spec that shows it among others,
+// too.
 func TestFlowRulesAreInTheCorpus(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -71,7 +74,8 @@ func TestFlowRulesAreInTheCorpus(t *testing.T) {
 
 // TestManyStepsStayLinear makes flows of thousands of steps that invite quadratic work.
 func TestManyStepsStayLinear(t *testing.T) {
-	const head = "version: 1\ngo: {package: a, out: b}\nflows:\n  f:\n    doc: x\n    slots:\n      n: {type: int, doc: y}\n    steps:\n"
+	const head = "version: 1\ngo: {package: a, out: b}\nflows:\n  f:\n    doc: x\n    slots:\n   " +
+		"   n: {type: int, doc: y}\n    steps:\n"
 	for _, step := range []string{
 		`{step: s%[1]d, type: say, message: "{n} {nn}", next: s%[2]d, when: n > 1}`,
 		`{step: s%[1]d, type: while, condition: n > 1, do: [{step: t%[1]d, type: say, message: x, next: q%[1]d}]}`,
@@ -83,12 +87,14 @@ func TestManyStepsStayLinear(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(head)
 		for i := range 4000 {
-			line := strings.ReplaceAll(strings.ReplaceAll(step, "%[1]d", strconv.Itoa(i)), "%[2]d", strconv.Itoa(i/2))
+			line := strings.ReplaceAll(strings.ReplaceAll(step, "%[1]d", strconv.Itoa(i)), "%[2]d",
+				strconv.Itoa(i/2))
 			b.WriteString("      - " + line + "\n")
 		}
-		var findings []spec.Finding
+		var findings []report.Finding
 		took := worked(func() { _, findings = spec.Parse("x", []byte(b.String())) })
 		assert.NotEmpty(t, findings, step)
-		assert.Less(t, took, 8*time.Second, step) // the race detector needs a tenth of that; quadratic ones take a minute
+		// the race detector needs a tenth of that; quadratic ones take a minute
+		assert.Less(t, took, 8*time.Second, step)
 	}
 }

@@ -4,14 +4,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // flowStep is a step in its place.
 type flowStep struct {
 	*Step
 
-	follows *flowStep // the step behind it: of the last one in a loop the loop itself; nil of the last one in the flow
-	inside  *flowStep // the loop it stands in
+	// the step behind it: of the last one in a loop the loop itself; nil of the last one in the
+	// flow
+	follows *flowStep
+	inside  *flowStep // the loop around it
 	ways    []way
 	normal  bool // reached without a failure
 	reached bool
@@ -42,20 +46,21 @@ func (s *flowScope) flatten(steps []*Step, inside *flowStep) {
 	}
 }
 
-// at is where a step is named, or else where it begins.
-func (step *flowStep) at() Span {
+// at returns the position of the name of a step, or else of the step.
+func (step *flowStep) at() report.Span {
 	if step.ID.Set() {
 		return step.ID.At
 	}
 	return step.At
 }
 
-// target finds where a step leads: the step, or nil for the end of the flow. A target that is not there counts as what follows.
+// target finds where a step leads: the step, or nil for the end of the flow. A target that is not
+// there counts as what follows.
 func (s *flowScope) target(t Text, follows *flowStep, path string) *flowStep {
 	switch {
 	case !t.Set() || t.Value == "continue":
 		return follows
-	case slices.Contains(reservedSteps(), t.Value):
+	case slices.Contains(ReservedSteps(), t.Value):
 		return nil
 	case s.byID[t.Value] != nil:
 		return s.byID[t.Value]
@@ -99,7 +104,8 @@ func (s *flowScope) findWays() {
 			if step.When != nil {
 				step.ways = append(step.ways, onward)
 			} else if step.Next.Set() {
-				s.fail(RuleFlowStepKey, step.path+"/next", step.Next.At, "remove it, or add when:", "nothing comes after a %s", step.Kind.Value)
+				s.fail(RuleFlowStepKey, step.path+"/next", step.Next.At, "remove it, or add when:",
+					"nothing comes after a %s", step.Kind.Value)
 			}
 		default:
 			step.ways = append(step.ways, onward)
@@ -121,7 +127,8 @@ func (s *flowScope) checkWay() {
 	roots := []*flowStep{s.steps[0]}
 	s.reachFrom(roots, false)
 	if t := s.flow.OnError; t.Value == "continue" {
-		s.fail(RuleFlowRefStep, s.path+"/on_error", t.At, "name a step, or end", "nothing follows a failure anywhere in the flow")
+		s.fail(RuleFlowRefStep, s.path+"/on_error", t.At, "name a step, or end",
+			"nothing follows a failure anywhere in the flow")
 	} else if to := s.target(t, nil, s.path+"/on_error"); to != nil {
 		roots = append(roots, to)
 	}
@@ -136,13 +143,14 @@ func (s *flowScope) checkWay() {
 		if step.reached {
 			continue
 		}
-		s.fail(RuleFlowUnreachable, step.path, step.at(), "let a step lead here, or remove it", "no step leads to %q", step.ID.Value)
+		s.fail(RuleFlowUnreachable, step.path, step.at(), "let a step lead here, or remove it",
+			"no step leads to %q", step.ID.Value)
 		s.reachFrom([]*flowStep{step}, true) // what only it leads to is not a second mistake
 	}
 	s.checkEnds()
 }
 
-// reachFrom marks what steps lead to: with failures, or on the way on which all goes well.
+// reachFrom marks the steps that follow: with failures, or without.
 func (s *flowScope) reachFrom(queue []*flowStep, failures bool) {
 	seen := func(step *flowStep) *bool {
 		if failures {
@@ -175,13 +183,17 @@ func (s *flowScope) variables(step *flowStep) []string {
 
 // stops reports whether a step ends the flow on one of its ways, or waits each time it is come to.
 func (step *flowStep) stops() bool {
-	if step.Kind.Value == "while" || step.Kind.Value == "confirm" || step.Kind.Value == "collect" && step.Force {
+	if step.Kind.Value == "while" || step.Kind.Value == "confirm" || step.Kind.Value == "collect" &&
+		step.Force {
 		return true // a loop has its most rounds
 	}
-	return slices.ContainsFunc(step.ways, func(w way) bool { return w.to == nil && !w.asked && !w.failed })
+	return slices.ContainsFunc(step.ways, func(w way) bool {
+		return w.to == nil && !w.asked && !w.failed
+	})
 }
 
-// checkEnds reports steps that go in a circle for ever: nothing in it asks each time, and no way leads out of it.
+// checkEnds reports steps that go in a circle for ever: nothing in it asks each time, and no way
+// leads out of it.
 func (s *flowScope) checkEnds() {
 	back := map[*flowStep][]*flowStep{}
 	var queue []*flowStep
@@ -212,7 +224,8 @@ func (s *flowScope) checkEnds() {
 			at.ends = true
 			on = append(on, at)
 		}
-		if first := slices.Index(on, at); first >= 0 && !at.dead { // else it runs into a circle that was reported
+		// else it runs into a circle that was reported
+		if first := slices.Index(on, at); first >= 0 && !at.dead {
 			s.noEnd(on[first:])
 		}
 	}
@@ -227,7 +240,9 @@ func (s *flowScope) noEnd(circle []*flowStep) {
 		ids = append(ids, "...")
 	}
 	first := circle[0]
-	s.fail(RuleFlowNoEnd, first.path, first.at(), "let a step of it lead to end, or ask each time with force: true", "these steps never end: %s -> %s", strings.Join(ids, " -> "), first.ID.Value)
+	s.fail(RuleFlowNoEnd, first.path, first.at(),
+		"let a step of it lead to end, or ask each time with force: true",
+		"these steps never end: %s -> %s", strings.Join(ids, " -> "), first.ID.Value)
 }
 
 // checkCallLoops reports flows that begin each other, or themselves, before anything is asked.
@@ -260,11 +275,14 @@ func (f *flowChecker) checkCallLoops(scopes []*flowScope) {
 			names = append(names, flow.Key.Value)
 		}
 		step := jumps[at].step
-		f.fail(RuleFlowCallLoop, step.path+"/flow", step.Flow.At, "ask something, or branch, before it", "these flows begin each other without end: %s", strings.Join(names, " -> "))
+		f.fail(RuleFlowCallLoop, step.path+"/flow", step.Flow.At,
+			"ask something, or branch, before it", "these flows begin each other without end: %s",
+			strings.Join(names, " -> "))
 	}
 }
 
-// atOnce returns the call or link that every run of the flow comes to before it asks or decides anything; nil when there is none.
+// atOnce returns the call or link that every run of the flow comes to before it asks or decides
+// anything, or nil.
 func (s *flowScope) atOnce() *flowStep {
 	if len(s.steps) == 0 {
 		return nil

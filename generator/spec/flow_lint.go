@@ -3,9 +3,12 @@ package spec
 import (
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// lint warns of what is legal in flows and yet likely to hurt. Flows with errors are left out: what is missing in them is not unused.
+// lint warns of what is legal in flows and yet likely to hurt. Flows with errors are left out: what
+// is missing in them is not unused.
 func (f *flowChecker) lint(scopes []*flowScope) {
 	broken := f.brokenFlows()
 	for _, s := range scopes {
@@ -28,8 +31,8 @@ func (f *flowChecker) lint(scopes []*flowScope) {
 	f.lintFlowDocs()
 }
 
-// lintIntents warns of a phrase that two flows have. Literal begins the first that may start now, so
-// one behind a flow with a condition can still be begun.
+// lintIntents warns of a phrase that two flows have. Literal begins the first that may start now,
+// so one behind a flow with a condition can still be begun.
 func (f *flowChecker) lintIntents() {
 	seen := map[string]*Flow{}
 	for _, flow := range f.spec.Flows {
@@ -39,7 +42,8 @@ func (f *flowChecker) lintIntents() {
 			case first != nil && first != flow:
 				f.warn(RuleFlowIntentTwice, flow.path()+"/trigger/intents/"+strconv.Itoa(i), t.At,
 					"give each a phrase of its own", "flow %q has %q too, and comes first",
-					first.Key.Value, t.Value).relatedf(first.Key.At, "%q is declared here", first.Key.Value)
+					first.Key.Value, t.Value).relatedf(first.Key.At, "%q is declared here",
+					first.Key.Value)
 			case flow.Trigger == nil:
 				seen[said] = flow
 			}
@@ -51,17 +55,20 @@ func (f *flowChecker) lintIntents() {
 func (f *flowChecker) lintUnusedFlows() {
 	for _, flow := range f.spec.Flows {
 		if flow.Hidden && !f.reached[flow.Key.Value] {
-			f.warn(RuleFlowHiddenUncalled, flow.path(), flow.Key.At, "call it, or remove hidden:", "flow %q is hidden, and no other calls or links it", flow.Key.Value)
+			f.warn(RuleFlowHiddenUncalled, flow.path(), flow.Key.At, "call it, or remove hidden:",
+				"flow %q is hidden, and no other calls or links it", flow.Key.Value)
 		}
 	}
 	for _, a := range f.spec.Actions {
 		if !f.used["actions/"+a.Key.Value] {
-			f.warn(RuleFlowUnused, "/actions/"+a.Key.Value, a.Key.At, "remove it", "no flow calls action %q", a.Key.Value)
+			f.warn(RuleFlowUnused, "/actions/"+a.Key.Value, a.Key.At, "remove it",
+				"no flow calls action %q", a.Key.Value)
 		}
 	}
 	for _, v := range f.spec.Validators {
 		if !f.used["validators/"+v.Key.Value] {
-			f.warn(RuleFlowUnused, "/validators/"+v.Key.Value, v.Key.At, "remove it", "no step uses validator %q", v.Key.Value)
+			f.warn(RuleFlowUnused, "/validators/"+v.Key.Value, v.Key.At, "remove it",
+				"no step uses validator %q", v.Key.Value)
 		}
 	}
 }
@@ -102,7 +109,9 @@ func (s *flowScope) lintDeny() {
 			continue
 		}
 		if does := acts[step.ways[0].to]; does != nil {
-			s.warn(RuleFlowEffectNoDeny, step.path, step.ID.At, "add on_no:, such as cancel_flow", "after a yes to %q action %q is run, and nothing says what a no does", step.ID.Value, does.Action.Value).
+			s.warn(RuleFlowEffectNoDeny, step.path, step.ID.At, "add on_no:, such as cancel_flow",
+				"after a yes to %q action %q is run, and nothing says what a no does",
+				step.ID.Value, does.Action.Value).
 				relatedf(does.Action.At, "it is run here")
 		}
 	}
@@ -134,7 +143,8 @@ func (s *flowScope) lintUnasked() {
 		}
 		asked, passed := acts[step.ways[0].to], acts[step.ways[2].to] // as findWays lists them
 		if asked != nil && passed != nil {
-			s.warn(RuleFlowEffectUnasked, step.path+"/when", step.When.At, "remove when:, or branch around both",
+			s.warn(RuleFlowEffectUnasked, step.path+"/when", step.When.At,
+				"remove when:, or branch around both",
 				"where this does not hold, action %q is run and %q has not asked",
 				passed.Action.Value, step.ID.Value).relatedf(passed.Action.At, "it is run here")
 		}
@@ -160,9 +170,12 @@ func (s *flowScope) lintLoop(step *flowStep, body []*flowStep) {
 	})
 	switch {
 	case len(asked) == 0:
-		s.warn(RuleFlowLoopFixed, step.path+"/condition", step.Cond.At, "name a slot that the steps change", "the condition of %q is the same in every round", step.ID.Value)
+		s.warn(RuleFlowLoopFixed, step.path+"/condition", step.Cond.At,
+			"name a slot that the steps change", "the condition of %q is the same in every round",
+			step.ID.Value)
 	case fixed:
-		s.warn(RuleFlowLoopFixed, step.path+"/condition", step.Cond.At, "change it in do:", "no step of loop %q changes %s", step.ID.Value, strings.Join(asked, ", "))
+		s.warn(RuleFlowLoopFixed, step.path+"/condition", step.Cond.At, "change it in do:",
+			"no step of loop %q changes %s", step.ID.Value, strings.Join(asked, ", "))
 	}
 }
 
@@ -184,7 +197,7 @@ func (s *flowScope) fills(step *flowStep, into map[string]bool) {
 	}
 }
 
-// lintSlots warns of slots that nobody fills or reads.
+// lintSlots warns of slots that no step fills or reads.
 func (s *flowScope) lintSlots() {
 	d := s.doors[s.flow]
 	for _, slot := range s.flow.Slots {
@@ -193,9 +206,12 @@ func (s *flowScope) lintSlots() {
 		filled := s.set[name] || d.takes[name] || slot.Default != nil
 		switch {
 		case d.gives[name] && !filled:
-			s.warn(RuleFlowOutputUnset, path, slot.Key.At, "fill it in a step, or take it from outputs", "output %q is never filled", name)
+			s.warn(RuleFlowOutputUnset, path, slot.Key.At,
+				"fill it in a step, or take it from outputs", "output %q is never filled", name)
 		case s.read[name] && !filled:
-			s.warn(RuleFlowSlotUnfilled, path, slot.Key.At, "fill it in a step, or list it in inputs", "slot %q is read, and nothing fills it", name)
+			s.warn(RuleFlowSlotUnfilled, path, slot.Key.At,
+				"fill it in a step, or list it in inputs", "slot %q is read, and nothing fills it",
+				name)
 		case !s.read[name] && !s.set[name] && !s.emptied[name]:
 			s.warn(RuleFlowSlotUnused, path, slot.Key.At, "remove it", "no step uses slot %q", name)
 		}
@@ -204,9 +220,10 @@ func (s *flowScope) lintSlots() {
 
 // lintFlowDocs reports what understanding or a reader would have to guess.
 func (f *flowChecker) lintFlowDocs() {
-	missing := func(doc Text, at Span, path, what, name string) {
+	missing := func(doc Text, at report.Span, path, what, name string) {
 		if strings.TrimSpace(doc.Value) == "" {
-			f.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what, name)
+			f.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what,
+				name)
 		}
 	}
 	for _, a := range f.spec.Actions {
@@ -218,7 +235,8 @@ func (f *flowChecker) lintFlowDocs() {
 	for _, flow := range f.spec.Flows {
 		missing(flow.Doc, flow.Key.At, flow.path(), "flow", flow.Key.Value)
 		for _, slot := range flow.Slots {
-			missing(slot.Doc, slot.Key.At, flow.path()+"/slots/"+slot.Key.Value, "slot", slot.Key.Value)
+			missing(slot.Doc, slot.Key.At, flow.path()+"/slots/"+slot.Key.Value, "slot",
+				slot.Key.Value)
 		}
 	}
 }

@@ -2,9 +2,10 @@ package spec
 
 import "strconv"
 
-// checkReach refuses a comparison of a slot with a literal that no value of the slot gets to. A slot is held to its type and bounds whenever
-// it is filled, so such a comparison has one outcome: what stands behind it is dead, or is not the condition that it looks like. One that
-// holds for every value, such as amount > 0 above min: 1, still asks whether the slot is filled.
+// checkReach refuses a comparison of a slot with a literal that no value of the slot gets to. A
+// slot is held to its type and bounds whenever it is filled, so such a comparison has one outcome:
+// what follows it is dead, or is not the condition that it looks like. One that holds for
+// every value, such as amount > 0 above min: 1, still asks whether the slot is filled.
 func (s *flowScope) checkReach(op string, left, right *Expr, path string) {
 	slot, literal := left, right
 	if left.Op == "value" {
@@ -30,13 +31,15 @@ func (s *flowScope) checkReach(op string, left, right *Expr, path string) {
 	if literal.isText() {
 		written = "'" + shortened(written, maxQuoted) + "'"
 	}
-	f := s.fail(RuleFlowType, path, literal.At, x.hint, "%s is compared with %s, which %s", s.named(slot, s.typeOf(t)), written, x.why)
+	f := s.fail(RuleFlowType, path, literal.At, x.hint, "%s is compared with %s, which %s",
+		s.named(slot, s.typeOf(t)), written, x.why)
 	f.relatedf(field.Key.At, "%q is declared here", field.Key.Value)
 	f.because(x)
 }
 
 // reachFault says why a comparison of values of a type with a literal has one outcome.
-func (s *flowScope) reachFault(op string, t *TypeExpr, kind Kind, literal *Scalar, k *Constraints) fault {
+func (s *flowScope) reachFault(op string, t *TypeExpr, kind Kind, literal *Scalar,
+	k *Constraints) fault {
 	if op == "==" || op == "!=" {
 		return s.literalFault(t, literal, k)
 	}
@@ -78,7 +81,8 @@ func (h held) edge(name string, bound *Number, why string) fault {
 	if h.of == nil {
 		return fault{why: why, hint: name + " is " + bound.String()}
 	}
-	return fault{why: why, hint: h.label(name) + " is " + bound.String(), rule: h.label(name), at: bound.At}
+	return fault{why: why, hint: h.label(name) + " is " + bound.String(), rule: h.label(name),
+		at: bound.At}
 }
 
 // mirrored is an operator with its sides changed.

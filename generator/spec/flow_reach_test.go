@@ -41,23 +41,31 @@ flows:
 	return b.String()
 }
 
-// TestComparisonsInReach: a literal that a value can be, or be on the asked side of, is fine, and so is what holds for every value there is.
+// TestComparisonsInReach: a literal that a value can be, or be on the asked side of, is fine, and
+// so is what holds for every value there is.
 func TestComparisonsInReach(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, list(errorsOf(comparing([]string{
-		"count == 1 or count != 9 or 5 == count", "count > 0 or count >= 1 or count <= 9 or count < 2.5 or count > 8.5", "share == 0 or share == 90 or share <= 0 or 90 <= share",
-		"share in [0, 90] or share not in [45]", "amount == 0.5 or amount <= 0.5 or amount > 1 or amount > 0 or amount == 1000000", "code == 'AB' or 'ABC' in codes or code in ['A', 'B']",
-		"account == 'savings' or account in ['checking']", "day < '2027-01-01T00:00:00Z'", "free == 9223372036854774784 or free < -9223372036854775808 or free > 2.5",
+		"count == 1 or count != 9 or 5 == count",
+		"count > 0 or count >= 1 or count <= 9 or count < 2.5 or count > 8.5",
+		"share == 0 or share == 90 or share <= 0 or 90 <= share",
+		"share in [0, 90] or share not in [45]",
+		"amount == 0.5 or amount <= 0.5 or amount > 1 or amount > 0 or amount == 1000000",
+		"code == 'AB' or 'ABC' in codes or code in ['A', 'B']",
+		"account == 'savings' or account in ['checking']", "day < '2027-01-01T00:00:00Z'",
+		"free == 9223372036854774784 or free < -9223372036854775808 or free > 2.5",
 		"count == share or amount > count or 'a' == 'b' or 1 == 2",
 	}, ", min: 1, max: 9"))))
 }
 
-// TestReachIsThatOfAllValues tries each comparison on every value that small bounds leave. What is refused is what is never true, or asks
-// for a value that there is not.
+// TestReachIsThatOfAllValues tries each comparison on every value that small bounds leave. What is
+// refused is what is never true, or asks for a value that there is not.
 func TestReachIsThatOfAllValues(t *testing.T) {
 	t.Parallel()
 	holds := map[string]func(v, literal int) bool{
-		"==": func(v, l int) bool { return v == l }, "<": func(v, l int) bool { return v < l }, "<=": func(v, l int) bool { return v <= l },
+		"==": func(v, l int) bool { return v == l }, "<": func(v, l int) bool {
+			return v < l
+		}, "<=": func(v, l int) bool { return v <= l },
 		">": func(v, l int) bool { return v > l }, ">=": func(v, l int) bool { return v >= l },
 	}
 	holds["!="] = holds["=="] // it is the same mistake
@@ -73,9 +81,11 @@ func TestReachIsThatOfAllValues(t *testing.T) {
 					for v := low; v <= high; v++ {
 						possible = possible || is(v, literal)
 					}
-					for _, e := range []string{fmt.Sprintf("count %s %d", op, literal), fmt.Sprintf("%d %s count", literal, mirror[op])} {
+					for _, e := range []string{fmt.Sprintf("count %s %d", op, literal),
+						fmt.Sprintf("%d %s count", literal, mirror[op])} {
 						if !possible {
-							wanted = append(wanted, fmt.Sprintf("/flows/f/steps/%d/when", len(expressions)))
+							wanted = append(wanted, fmt.Sprintf("/flows/f/steps/%d/when",
+								len(expressions)))
 						}
 						expressions = append(expressions, e)
 					}
@@ -89,7 +99,8 @@ func TestReachIsThatOfAllValues(t *testing.T) {
 			}
 			assert.ElementsMatch(t, wanted, got, "%d to %d: %s", low, high, list(found))
 			refused, taken = refused+len(wanted), taken+len(expressions)-len(wanted)
-			assert.Empty(t, errorsOf(comparing(expressions, "")), "without bounds each of them can be true")
+			assert.Empty(t, errorsOf(comparing(expressions, "")),
+				"without bounds each of them can be true")
 		}
 	}
 	assert.Greater(t, refused, 100)

@@ -4,27 +4,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // exprKey is a key with an expression.
 func exprKey[T any](name, doc string, at func(*T) **Expr) key[T] {
-	return key[T]{keyInfo{name: name, doc: doc}, func(r *reader, info *keyInfo, n *node, into *T) {
+	return key[T]{Key{Name: name, doc: doc}, func(r *reader, info *Key, n *node, into *T) {
 		if t := r.textOf(info, n); t.Set() {
 			*at(into) = r.parseExpr(t, n)
 		}
 	}}
 }
 
-// wordsKey is a key with a text that is said.
+// wordsKey is a key with a text for the user.
 func wordsKey[T any](name, doc string, at func(*T) *Words) key[T] {
-	return key[T]{keyInfo{name: name, doc: doc, form: formWords}, func(r *reader, info *keyInfo, n *node, into *T) {
-		*at(into) = r.wordsOf(info, n)
-	}}
+	return key[T]{Key{Name: name, doc: doc, Form: FormWords},
+		func(r *reader, info *Key, n *node, into *T) {
+			*at(into) = r.wordsOf(info, n)
+		}}
 }
 
 // wordsOf reads a text, its variations, or either by language.
-func (r *reader) wordsOf(info *keyInfo, n *node) Words {
-	if n.Kind != mappingNode {
+func (r *reader) wordsOf(info *Key, n *node) Words {
+	if n.Kind != MappingNode {
 		if variants := r.variantsOf(info, n); len(variants) > 0 {
 			return Words{{Variants: variants}}
 		}
@@ -34,8 +37,8 @@ func (r *reader) wordsOf(info *keyInfo, n *node) Words {
 	languages := *info
 	languages.keys = classLanguage
 	r.eachEntry(&languages, n, func(name Text, value *node) {
-		if value.Kind == mappingNode {
-			r.wrongKind(&keyInfo{list: true}, value)
+		if value.Kind == MappingNode {
+			r.wrongKind(&Key{List: true}, value)
 			return
 		}
 		if variants := r.variantsOf(info, value); len(variants) > 0 {
@@ -49,27 +52,27 @@ func (r *reader) wordsOf(info *keyInfo, n *node) Words {
 }
 
 // variantsOf reads one text or a list of them.
-func (r *reader) variantsOf(info *keyInfo, n *node) []Template {
-	one := keyInfo{name: info.name}
+func (r *reader) variantsOf(info *Key, n *node) []Template {
+	one := Key{Name: info.Name}
 	items := []*node{n}
 	switch {
-	case n.Kind == sequenceNode:
+	case n.Kind == SequenceNode:
 		if items = n.Content; len(items) == 0 {
 			r.report(RuleFlowTemplate, r.span(n), "write a text", "there is nothing to say")
 		}
-	case n.Kind != scalarNode:
+	case n.Kind != ScalarNode:
 		r.wrongKind(info, n)
 		return nil
 	}
 	var out []Template
 	for i, item := range items {
-		if n.Kind == sequenceNode {
+		if n.Kind == SequenceNode {
 			r.path = append(r.path, strconv.Itoa(i))
 		}
 		if t := r.textOf(&one, item); t.Set() {
 			out = append(out, r.parseTemplate(t, item))
 		}
-		if n.Kind == sequenceNode {
+		if n.Kind == SequenceNode {
 			r.path = r.path[:len(r.path)-1]
 		}
 	}
@@ -77,14 +80,15 @@ func (r *reader) variantsOf(info *keyInfo, n *node) []Template {
 }
 
 // listKey is a key with a list of mappings; add makes room for one more.
-func listKey[T, U any](name, doc string, g *grammar[U], add func(*T, Span) *U) key[T] {
-	return key[T]{keyInfo{name: name, doc: doc, form: formMapping, of: g.shape, list: true}, func(r *reader, info *keyInfo, n *node, into *T) {
-		r.eachItem(info, n, func(item *node) { readMapping(r, g, item, add(into, r.keyAt)) })
-	}}
+func listKey[T, U any](name, doc string, g *grammar[U], add func(*T, report.Span) *U) key[T] {
+	return key[T]{Key{Name: name, doc: doc, Form: FormMapping, Of: g.Shape, List: true},
+		func(r *reader, info *Key, n *node, into *T) {
+			r.eachItem(info, n, func(item *node) { readMapping(r, g, item, add(into, r.keyAt)) })
+		}}
 }
 
-func (r *reader) eachItem(info *keyInfo, n *node, read func(item *node)) {
-	if n.Kind != sequenceNode {
+func (r *reader) eachItem(info *Key, n *node, read func(item *node)) {
+	if n.Kind != SequenceNode {
 		r.wrongKind(info, n)
 		return
 	}
@@ -95,93 +99,108 @@ func (r *reader) eachItem(info *keyInfo, n *node, read func(item *node)) {
 	}
 }
 
-// stepsKey is a list of steps. Which keys each was written with is kept: what a step may have depends on its type.
+// stepsKey is a list of steps. Which keys each was written with is kept: what a step may have
+// depends on its type.
 func stepsKey[T any](name, doc string, g *grammar[Step], at func(*T) *[]*Step) key[T] {
-	return key[T]{keyInfo{name: name, doc: doc, form: formMapping, of: g.shape, list: true}, func(r *reader, info *keyInfo, n *node, into *T) {
-		if n.Kind == sequenceNode && len(n.Content) == 0 && info.required {
-			r.report(RuleFlowEmpty, r.span(n), "write at least one", "there are no steps")
-		}
-		r.eachItem(info, n, func(item *node) {
-			s := &Step{At: r.keyAt}
-			for _, part := range r.path {
-				s.path += "/" + pointerEscape(part)
+	return key[T]{Key{Name: name, doc: doc, Form: FormMapping, Of: g.Shape, List: true},
+		func(r *reader, info *Key, n *node, into *T) {
+			if n.Kind == SequenceNode && len(n.Content) == 0 && info.required {
+				r.report(RuleFlowEmpty, r.span(n), "write at least one", "there are no steps")
 			}
-			if item.Kind == mappingNode {
-				for i := 0; i+1 < len(item.Content); i += 2 {
-					s.Keys = append(s.Keys, Text{Value: item.Content[i].Value, At: r.span(item.Content[i])})
+			r.eachItem(info, n, func(item *node) {
+				s := &Step{At: r.keyAt}
+				for _, part := range r.path {
+					s.path += "/" + pointerEscape(part)
 				}
-			}
-			readMapping(r, g, item, s)
-			to := at(into)
-			*to = append(*to, s)
-		})
-	}}
+				if item.Kind == MappingNode {
+					for i := 0; i+1 < len(item.Content); i += 2 {
+						s.Keys = append(s.Keys,
+							Text{Value: item.Content[i].Value, At: r.span(item.Content[i])})
+					}
+				}
+				readMapping(r, g, item, s)
+				to := at(into)
+				*to = append(*to, s)
+			})
+		}}
 }
 
 // bindsKey is a mapping from names to values.
 func bindsKey[T any](name, doc string, g *grammar[Bind], at func(*T) *[]*Bind) key[T] {
-	return key[T]{keyInfo{name: name, doc: doc, form: formEntries, keys: classSnake, of: g.shape}, func(r *reader, info *keyInfo, n *node, into *T) {
-		r.eachEntry(info, n, func(name Text, value *node) {
-			b := &Bind{Name: name}
-			if value.Kind == sequenceNode {
-				b.short, b.Value = true, r.literals(value)
-			} else {
-				readMapping(r, g, value, b)
-			}
-			if value.Kind == mappingNode && b.Value == nil && len(value.Content) == 0 {
-				r.report(RuleFlowBind, r.span(value), "write {from: slot} or {expr: ...}", "%q is given nothing", name.Value)
-			}
-			to := at(into)
-			*to = append(*to, b)
-		})
-	}}
+	return key[T]{Key{Name: name, doc: doc, Form: FormEntries, keys: classSnake, Of: g.Shape},
+		func(r *reader, info *Key, n *node, into *T) {
+			r.eachEntry(info, n, func(name Text, value *node) {
+				b := &Bind{Name: name}
+				if value.Kind == SequenceNode {
+					b.short, b.Value = true, r.literals(value)
+				} else {
+					readMapping(r, g, value, b)
+				}
+				if value.Kind == MappingNode && b.Value == nil && len(value.Content) == 0 {
+					r.report(RuleFlowBind, r.span(value), "write {from: slot} or {expr: ...}",
+						"%q is given nothing", name.Value)
+				}
+				to := at(into)
+				*to = append(*to, b)
+			})
+		}}
 }
 
-// setGrammar is a value of a set step: a text stands for itself, and null for nothing.
+// setGrammar is a value of a set step: a literal, or null to empty the slot.
 func setGrammar() *grammar[Bind] {
-	return bindGrammar("value", keyInfo{name: "a literal, a text with {slot}, or null, which empties the slot", form: formLiteralOrNull}, func(r *reader, t Text, n *node, into *Bind) {
-		into.Text = Words{{Variants: []Template{r.parseTemplate(t, n)}}}
-	})
-}
-
-// inputGrammar is what an action or a flow is given: a word is the name of a slot.
-func inputGrammar() *grammar[Bind] {
-	return bindGrammar("input", keyInfo{name: "the name of a slot, a literal, or a text with {slot}", form: formLiteral}, func(r *reader, t Text, n *node, into *Bind) {
-		switch {
-		case isSlotName(t.Value):
-			into.short, into.Value = true, &Expr{Op: "slot", Slot: t, At: t.At}
-		case strings.Contains(t.Value, "{"):
+	return bindGrammar("value",
+		Key{Name: "a literal, a text with {slot}, or null, which empties the slot",
+			Form: formLiteralOrNull}, func(r *reader, t Text, n *node, into *Bind) {
 			into.Text = Words{{Variants: []Template{r.parseTemplate(t, n)}}}
-		default:
-			r.report(RuleFlowBind, t.At, "write {expr: ...}; a text in it has quotes of its own", "%q is not the name of a slot", t.Value)
-		}
-	})
+		})
 }
 
-func bindGrammar(noun string, short keyInfo, text func(r *reader, t Text, n *node, into *Bind)) *grammar[Bind] {
-	from := key[Bind]{keyInfo{name: "from", doc: "A slot."}, func(r *reader, info *keyInfo, n *node, into *Bind) {
-		if t := r.textOf(info, n); t.Set() {
-			into.Value = &Expr{Op: "slot", Slot: t, At: t.At}
-		}
-	}}
-	expr := key[Bind]{keyInfo{name: "expr", doc: "An expression."}, func(r *reader, info *keyInfo, n *node, into *Bind) {
-		t := r.textOf(info, n)
-		switch {
-		case !t.Set():
-		case into.Value != nil:
-			r.report(RuleConflict, t.At, "keep one of them", "a value has from: or expr:")
-		default:
-			into.Value = r.parseExpr(t, n)
-		}
-	}}
+// inputGrammar is an input of an action or a flow: a word is the name of a slot.
+func inputGrammar() *grammar[Bind] {
+	return bindGrammar("input",
+		Key{Name: "the name of a slot, a literal, or a text with {slot}", Form: formLiteral},
+		func(r *reader, t Text, n *node, into *Bind) {
+			switch {
+			case isSlotName(t.Value):
+				into.short, into.Value = true, &Expr{Op: "slot", Slot: t, At: t.At}
+			case strings.Contains(t.Value, "{"):
+				into.Text = Words{{Variants: []Template{r.parseTemplate(t, n)}}}
+			default:
+				r.report(RuleFlowBind, t.At,
+					"write {expr: ...}; a text in it has quotes of its own",
+					"%q is not the name of a slot", t.Value)
+			}
+		})
+}
+
+func bindGrammar(noun string, short Key,
+	text func(r *reader, t Text, n *node, into *Bind)) *grammar[Bind] {
+	from := key[Bind]{Key{Name: "from", doc: "A slot."},
+		func(r *reader, info *Key, n *node, into *Bind) {
+			if t := r.textOf(info, n); t.Set() {
+				into.Value = &Expr{Op: "slot", Slot: t, At: t.At}
+			}
+		}}
+	expr := key[Bind]{Key{Name: "expr", doc: "An expression."},
+		func(r *reader, info *Key, n *node, into *Bind) {
+			t := r.textOf(info, n)
+			switch {
+			case !t.Set():
+			case into.Value != nil:
+				r.report(RuleConflict, t.At, "keep one of them", "a value has from: or expr:")
+			default:
+				into.Value = r.parseExpr(t, n)
+			}
+		}}
 	return newGrammar(noun, false, from, expr).orShort(short, func(r *reader, n *node, into *Bind) {
-		if n.Tag == tagNull && n.Value != "" && short.form == formLiteralOrNull {
+		if n.Tag == TagNull && n.Value != "" && short.Form == formLiteralOrNull {
 			at := r.span(n)
-			into.short, into.Value = true, &Expr{Op: "value", Value: Scalar{Value: n.Value, Kind: "null", At: at}, At: at}
+			into.short, into.Value = true,
+				&Expr{Op: "value", Value: Scalar{Value: n.Value, Kind: "null", At: at}, At: at}
 			return
 		}
-		if n.Tag == tagText {
-			if t := r.textOf(&keyInfo{}, n); t.Set() {
+		if n.Tag == TagText {
+			if t := r.textOf(&Key{}, n); t.Set() {
 				text(r, t, n, into)
 			}
 			return
@@ -192,11 +211,11 @@ func bindGrammar(noun string, short keyInfo, text func(r *reader, t Text, n *nod
 
 // literal reads a number, true or false; nil after a report.
 func (r *reader) literal(n *node) *Expr {
-	if n.Kind == scalarNode && n.Tag == tagNull {
+	if n.Kind == ScalarNode && n.Tag == TagNull {
 		r.report(RuleScalarKind, r.span(n), "write a value", "%s is not a value", nodeNoun(n))
 		return nil
 	}
-	s := r.scalarOf(&keyInfo{form: formScalar}, n)
+	s := r.scalarOf(&Key{Form: formScalar}, n)
 	if s == nil {
 		return nil
 	}
@@ -221,13 +240,15 @@ func (r *reader) literals(n *node) *Expr {
 
 // outputsKey is a mapping from outputs to the slots they go to.
 func outputsKey() key[Step] {
-	info := keyInfo{
-		name: "outputs", doc: "action, call: the slot that each output goes to. Outputs of actions that are not named go to the slot of their name.",
-		form: formEntries, keys: classSnake, of: &shape{short: keyInfo{name: "text"}},
+	info := Key{
+		Name: "outputs",
+		doc: "action, call: the slot that each output goes to. Outputs of actions that are not " +
+			"named go to the slot of their name.",
+		Form: FormEntries, keys: classSnake, Of: &Shape{Short: Key{Name: "text"}},
 	}
-	return key[Step]{info, func(r *reader, info *keyInfo, n *node, into *Step) {
+	return key[Step]{info, func(r *reader, info *Key, n *node, into *Step) {
 		r.eachEntry(info, n, func(name Text, value *node) {
-			if to := r.textOf(&keyInfo{}, value); to.Set() {
+			if to := r.textOf(&Key{}, value); to.Set() {
 				into.Outputs = append(into.Outputs, &Bind{Name: name, To: to})
 			}
 		})

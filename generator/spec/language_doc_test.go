@@ -14,10 +14,13 @@ import (
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// keysBegin stands above the part of docs/language.md that is made here; what is above it is written by hand.
-const keysBegin = "<!-- From here on: go test ./generator/spec -run TestLanguageIsDescribed -update -->\n"
+// keysBegin stands above the part of docs/language.md that is made here; what is above it is
+// written by hand.
+const keysBegin = "<!-- From here on: go test ./generator/spec -run TestLanguageIsDescribed " +
+	"-update -->\n"
 
-// TestLanguageIsDescribed: docs/language.md lists every key of the language as the editor's schema has it.
+// TestLanguageIsDescribed: docs/language.md lists every key of the language as the editor's schema
+// has it.
 func TestLanguageIsDescribed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "docs", "language.md")
@@ -64,7 +67,8 @@ type describer struct {
 func describe(t *testing.T, schema []byte) string {
 	t.Helper()
 	var doc yaml.Node
-	require.NoError(t, yaml.Unmarshal(schema, &doc)) // JSON is YAML, and this reader keeps the order of keys
+	// JSON is YAML, and this reader keeps the order of keys
+	require.NoError(t, yaml.Unmarshal(schema, &doc))
 	root := doc.Content[0]
 	d := &describer{t: t, defs: map[string]*yaml.Node{}, seen: map[string]bool{}}
 	each(keyOf(root, "$defs"), func(name string, def *yaml.Node) { d.defs[name] = def })

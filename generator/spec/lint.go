@@ -5,9 +5,11 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// lint warns of what is legal and yet likely to hurt.
+// lint warns of what is valid but likely to be a mistake.
 func (c *checker) lint() {
 	c.lintUnused()
 	c.lintDocs()
@@ -25,9 +27,11 @@ func (c *checker) lintBranches(n *Node) {
 		switch path := n.path() + "/branches/" + b.Key.Value; {
 		case to == nil:
 		case to == n:
-			c.warn(RuleSelfRoute, path, b.Key.At, "a model that takes it goes in circles", "branch %q leads node %q back to itself", b.Key.Value, n.Key.Value)
+			c.warn(RuleSelfRoute, path, b.Key.At, "a model that takes it goes in circles",
+				"branch %q leads node %q back to itself", b.Key.Value, n.Key.Value)
 		case to.Deprecated.Set() && !n.Deprecated.Set():
-			c.warn(RuleDeprecatedUsed, path, b.Key.At, to.Deprecated.Value, "branch %q leads to node %q, which is deprecated", b.Key.Value, to.Key.Value).
+			c.warn(RuleDeprecatedUsed, path, b.Key.At, to.Deprecated.Value,
+				"branch %q leads to node %q, which is deprecated", b.Key.Value, to.Key.Value).
 				relatedf(to.Deprecated.At, "%q is deprecated here", to.Key.Value)
 		}
 	}
@@ -97,15 +101,17 @@ func (c *checker) lintUnused() {
 
 // lintDocs reports what a model or a reader would have to guess.
 func (c *checker) lintDocs() {
-	missing := func(doc Text, at Span, path, what, name string) {
+	missing := func(doc Text, at report.Span, path, what, name string) {
 		if !doc.Set() || strings.TrimSpace(doc.Value) == "" {
-			c.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what, name)
+			c.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what,
+				name)
 		}
 	}
 	for _, e := range c.spec.Enums {
 		missing(e.Doc, e.Key.At, "/enums/"+e.Key.Value, "enum", e.Key.Value)
 		for _, v := range e.Values {
-			missing(v.Doc, v.Key.At, "/enums/"+e.Key.Value+"/values/"+v.Key.Value, "enum value", v.Key.Value)
+			missing(v.Doc, v.Key.At, "/enums/"+e.Key.Value+"/values/"+v.Key.Value, "enum value",
+				v.Key.Value)
 		}
 	}
 	for _, d := range c.decls {
@@ -117,7 +123,8 @@ func (c *checker) lintDocs() {
 	if in := c.spec.Interrupts; in != nil {
 		c.lintFieldDocs("/interrupts", in.Fields)
 		for _, k := range in.Kinds {
-			missing(k.Doc, k.Key.At, "/interrupts/kinds/"+k.Key.Value, "interrupt kind", k.Key.Value)
+			missing(k.Doc, k.Key.At, "/interrupts/kinds/"+k.Key.Value, "interrupt kind",
+				k.Key.Value)
 		}
 	}
 	for _, n := range c.spec.Nodes {
@@ -135,14 +142,16 @@ func (c *checker) lintFieldDocs(path string, fields []*Field) {
 		switch at := path + "/fields/" + f.Key.Value; {
 		case f.Hidden || f.Doc.Set() && strings.TrimSpace(f.Doc.Value) != "":
 		case f.Optional:
-			c.warn(RuleDocOptional, at, f.Key.At, "say in doc: when it is given", "optional field %q has no doc", f.Key.Value)
+			c.warn(RuleDocOptional, at, f.Key.At, "say in doc: when it is given",
+				"optional field %q has no doc", f.Key.Value)
 		default:
-			c.warn(RuleDocMissing, at, f.Key.At, "add doc: with one sentence", "field %q has no doc", f.Key.Value)
+			c.warn(RuleDocMissing, at, f.Key.At, "add doc: with one sentence",
+				"field %q has no doc", f.Key.Value)
 		}
 	}
 }
 
-// lintEqualDocs reports nodes whose docs say the same, so that a model cannot tell them apart.
+// lintEqualDocs reports nodes with the same doc, which a model cannot tell apart.
 func (c *checker) lintEqualDocs() {
 	nodes, routes := map[string]*Node{}, map[string]*Node{}
 	for _, n := range c.spec.Nodes {
@@ -167,15 +176,19 @@ func (c *checker) equalDoc(seen map[string]*Node, n *Node, doc Text, path string
 	if path != "doc" {
 		at = other.Route.Doc.At
 	}
-	c.warn(RuleDocNearEqual, n.path()+"/"+path, doc.At, "say what is different", "nodes %q and %q have nearly the same doc", other.Key.Value, n.Key.Value).
+	c.warn(RuleDocNearEqual, n.path()+"/"+path, doc.At, "say what is different",
+		"nodes %q and %q have nearly the same doc", other.Key.Value, n.Key.Value).
 		relatedf(at, "the doc of %q is here", other.Key.Value)
 }
 
 // normalDoc keeps the words that carry meaning: lower case, no punctuation, no plural, no filler.
 func normalDoc(doc string) string {
-	const filler = " a an and are as be by for from in into is it its of on or that the then this to which with "
+	const filler = " a an and are as be by for from in into is it its of on or that the then " +
+		"this to which with "
 	var kept []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(doc), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(doc), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
 		if !strings.Contains(filler, " "+w+" ") {
 			kept = append(kept, strings.TrimSuffix(w, "s"))
 		}
@@ -187,9 +200,10 @@ func normalDoc(doc string) string {
 const maxWireName = 64
 
 func (c *checker) lintWireNames(n *Node) {
-	long := func(name string, at Span, path string) {
+	long := func(name string, at report.Span, path string) {
 		if width := utf8.RuneCountInString(name); width > maxWireName {
-			c.warn(RuleWireNameLength, path, at, "shorten it", "%q has %d characters; some providers take %d", name, width, maxWireName)
+			c.warn(RuleWireNameLength, path, at, "shorten it",
+				"%q has %d characters; some providers take %d", name, width, maxWireName)
 		}
 	}
 	agentType := n.AgentType
@@ -208,7 +222,7 @@ func (c *checker) lintWireNames(n *Node) {
 	}
 }
 
-func (c *checker) nameAt(n *Node) Span {
+func (c *checker) nameAt(n *Node) report.Span {
 	if n.Request != nil && n.Request.Name.Set() {
 		return n.Request.Name.At
 	}

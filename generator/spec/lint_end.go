@@ -8,10 +8,11 @@ import (
 // maxShownWay is how many nodes of a circle are named.
 const maxShownWay = 8
 
-// lintEnds reports work that can never end, once for each circle: every node needs a way to a node that ends a frame.
+// lintEnds reports work that can never end, once for each circle: every node needs a way to a node
+// that ends a frame.
 func (c *checker) lintEnds() {
 	onward, back := map[*Node][]*Node{}, map[*Node][]*Node{}
-	settled := map[*Node]bool{} // it can end, or was reported
+	done := map[*Node]bool{} // it can end, or was reported
 	var queue []*Node
 	for _, n := range c.spec.Nodes {
 		onward[n] = c.onward(n)
@@ -19,7 +20,7 @@ func (c *checker) lintEnds() {
 			back[to] = append(back[to], n)
 		}
 		if len(n.Branches) == 0 || len(onward[n]) == 0 || c.canEnd(n) {
-			settled[n] = true
+			done[n] = true
 			queue = append(queue, n)
 		}
 	}
@@ -27,8 +28,8 @@ func (c *checker) lintEnds() {
 		n := queue[0]
 		queue = queue[1:]
 		for _, from := range back[n] {
-			if !settled[from] {
-				settled[from] = true
+			if !done[from] {
+				done[from] = true
 				queue = append(queue, from)
 			}
 		}
@@ -36,11 +37,12 @@ func (c *checker) lintEnds() {
 	for _, n := range c.spec.Nodes {
 		var way []*Node
 		at := n
-		for ; !settled[at]; at = onward[at][0] {
-			settled[at] = true
+		for ; !done[at]; at = onward[at][0] {
+			done[at] = true
 			way = append(way, at)
 		}
-		if first := slices.Index(way, at); first >= 0 { // else it runs into a circle that was reported
+		// else it runs into a circle that was reported
+		if first := slices.Index(way, at); first >= 0 {
 			c.noEnd(way[first:])
 		}
 	}
@@ -55,10 +57,13 @@ func (c *checker) noEnd(circle []*Node) {
 		names = append(names, "...")
 	}
 	n := circle[0]
-	c.warn(RuleNodeNoEnd, n.path(), n.Key.At, "give one of them a branch to a type of results:", "work that comes to node %q never ends: %s -> %s", n.Key.Value, strings.Join(names, " -> "), n.Key.Value)
+	c.warn(RuleNodeNoEnd, n.path(), n.Key.At, "give one of them a branch to a type of results:",
+		"work that comes to node %q never ends: %s -> %s", n.Key.Value, strings.Join(names, " -> "),
+		n.Key.Value)
 }
 
-// canEnd reports whether a frame may end at a node. A branch that goes nowhere was reported and gets the benefit of the doubt.
+// canEnd reports whether a frame may end at a node. A branch without a target was reported and
+// counts as an end.
 func (c *checker) canEnd(n *Node) bool {
 	for _, b := range n.Branches {
 		name := b.Type.Value

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// class is what a string of the spec is for, and with it which strings are legal.
+// class is what a string of the spec is for. It says which strings are valid.
 type class uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	classSnake
 )
 
-// charset is what names of a class are made of: ranges of the first character and of the rest.
+// charset is the characters of names of a class: ranges of the first character and of the rest.
 type charset struct {
 	what, first, rest string
 	most              int
@@ -55,7 +55,7 @@ const (
 	alnum = "azAZ09"
 )
 
-// charset returns false for classes that are no names.
+// charset returns false for classes that are not names.
 func (c class) charset() (charset, bool) {
 	switch c {
 	case classMember:
@@ -99,7 +99,7 @@ func within(c rune, ranges string) bool {
 	return false
 }
 
-// regexp is the class as a regular expression; "" when only code can tell.
+// regexp returns the class as a regular expression, or "" if it has none.
 func (c class) regexp() string {
 	set, ok := c.charset()
 	if !ok {
@@ -122,15 +122,18 @@ func (c class) regexp() string {
 // checkClass reports a string that its class does not allow.
 func (r *reader) checkClass(c class, t Text) {
 	if set, ok := c.charset(); ok {
-		if r.checkReserved(c, t) && r.checkCharset(c, set, t) && c == classType && isDevice(t.Value) {
-			r.report(RuleNameFileReserved, t.At, "choose another name", "%q is a device name on Windows; no file can be called so", t.Value)
+		if r.checkReserved(c, t) && r.checkCharset(c, set, t) && isDevice(t.Value) &&
+			(c == classType || c == classNode) {
+			r.report(RuleNameFileReserved, t.At, "choose another name",
+				"%q is a device name on Windows; no file can be called so", t.Value)
 		}
 		return
 	}
 	switch c {
 	case classProse:
 		if strings.Contains(t.Value, "*/") {
-			r.report(RuleTextComment, t.At, "write it without */", "the text holds */, which ends a Go comment")
+			r.report(RuleTextComment, t.At, "write it without */",
+				"the text holds */, which ends a Go comment")
 		}
 	case classLine:
 		if strings.ContainsAny(t.Value, "\n") || strings.TrimSpace(t.Value) == "" {
@@ -138,27 +141,35 @@ func (r *reader) checkClass(c class, t Text) {
 		}
 	case classDuration:
 		if d, err := time.ParseDuration(t.Value); err != nil || d <= 0 {
-			r.report(RuleDuration, t.At, "write it like 90s, 15m or 24h", "%q is not a duration above zero", t.Value)
+			r.report(RuleDuration, t.At, "write it like 90s, 15m or 24h",
+				"%q is not a duration above zero", t.Value)
 		}
 	case classPattern:
 		if len(t.Value) > maxPattern {
-			r.report(RuleConstraintPattern, t.At, "check it in code", "a pattern has at most %d bytes", maxPattern)
+			r.report(RuleConstraintPattern, t.At, "check it in code",
+				"a pattern has at most %d bytes", maxPattern)
 		} else if _, err := regexp.Compile(t.Value); err != nil {
-			r.report(RuleConstraintPattern, t.At, "the syntax is Go's RE2: no look-around, no back-references", "the pattern does not compile: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			r.report(RuleConstraintPattern, t.At,
+				"the syntax is Go's RE2: no look-around, no back-references",
+				"the pattern does not compile: %s",
+				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	case classPackage:
 		r.checkPackage(t)
 	case classOut:
 		if why := outFault(t.Value); why != "" {
-			r.report(RuleOutInvalid, t.At, "name a folder below the spec's own, such as generated/routes", "go.out %q %s", t.Value, why)
+			r.report(RuleOutInvalid, t.At,
+				"name a folder below the spec's own, such as generated/routes", "go.out %q %s",
+				t.Value, why)
 		}
 	case classGoType:
 		r.checkGoType(t)
 	case classTemplate:
 		if isOutside(t.Value) || path.Clean(t.Value) != t.Value {
-			r.report(RuleRefOutside, t.At, "name it relative to the templates folder", "template %q is not a plain relative name", t.Value)
+			r.report(RuleRefOutside, t.At, "name it relative to the templates folder",
+				"template %q is not a plain relative name", t.Value)
 		}
-	default: // any text will do, or another pass knows what it names
+	default: // any text is valid, or another pass checks it
 	}
 }
 
@@ -184,15 +195,14 @@ func (r *reader) checkCharset(c class, set charset, t Text) bool {
 			what = strconv.QuoteRuneToASCII(char)
 		}
 		if char >= 0x80 {
-			what += " " + codePoint(char)
+			what += fmt.Sprintf(" (U+%04X)", char)
 		}
 		hint := form
-		if like := lookAlike(char); like != "" {
-			hint = "type the Latin letter " + like
-		} else if like := joined(set, t.Value); like != "" && c != classLanguage {
+		if like := joined(set, t.Value); like != "" && c != classLanguage {
 			hint = didYouMean(like)
 		}
-		r.report(rule, t.At, hint, "%q is not %s: character %d is %s", t.Value, set.what, count, what)
+		r.report(rule, t.At, hint, "%q is not %s: character %d is %s", t.Value, set.what, count,
+			what)
 		return false
 	}
 	if len(t.Value) > set.most {
@@ -202,80 +212,44 @@ func (r *reader) checkCharset(c class, set charset, t Text) bool {
 	return true
 }
 
-func codePoint(c rune) string {
-	text := fmt.Sprintf("(U+%04X", c)
-	switch {
-	case unicode.Is(unicode.Cyrillic, c):
-		return text + ", Cyrillic)"
-	case unicode.Is(unicode.Greek, c):
-		return text + ", Greek)"
-	case unicode.Is(unicode.Mn, c):
-		return text + ", a combining mark)"
-	}
-	return text + ")"
-}
-
-// lookAlike returns the Latin letter that a foreign one is mistaken for, or "".
-func lookAlike(c rune) string {
-	const pairs = "аaсcеeоoрpхxуyіiјjѕsԁdһhАAВBСCЕEНHІIЈJКKМMОOРPЅSТTХXУYοoνvαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX"
-	runes := []rune(pairs)
-	for i := 0; i < len(runes); i += 2 {
-		if runes[i] == c {
-			return string(runes[i+1])
-		}
-	}
-	return ""
-}
-
-// checkReserved reports names that mean something else already.
+// checkReserved reports names that have another meaning already.
 func (r *reader) checkReserved(c class, t Text) bool {
 	switch {
 	case c == classBranch && t.Value == "route":
-		r.report(RuleNameReserved, t.At, "choose another name", `"route" is the wrapper that some models' replies put around a routing`)
+		r.report(RuleNameReserved, t.At, "choose another name",
+			`"route" is the wrapper that some models' replies put around a routing`)
 	case c == classBranch && t.Value == "end":
-		r.report(RuleNameReserved, t.At, "choose another name", `"end" ends the work in a collect table`)
+		r.report(RuleNameReserved, t.At, "choose another name",
+			`"end" ends the work in a collect table`)
 	case c != classNode:
 		return true
 	case t.Value == "_":
-		r.report(RuleNameReserved, t.At, "choose another name", `"_" is no name in Go`)
-	case t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) || types.Universe.Lookup(t.Value) != nil:
-		r.report(RuleNameReserved, t.At, "choose another name, such as "+t.Value+"Step", "%q is a word of the Go language", t.Value)
-	case isDevice(t.Value):
-		r.report(RuleNameFileReserved, t.At, "choose another name", "%q is a device name on Windows; no file can be called so", t.Value)
-	case buildSuffix(t.Value) != "":
-		r.report(RuleNameFileReserved, t.At, "choose another name", "%q ends in %s: the Go tool would leave such a file out", t.Value, buildSuffix(t.Value))
+		r.report(RuleNameReserved, t.At, "choose another name", `"_" is not a name in Go`)
+	case t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) ||
+		types.Universe.Lookup(t.Value) != nil:
+		r.report(RuleNameReserved, t.At, "choose another name, such as "+t.Value+"Step",
+			"%q is a word of the Go language", t.Value)
 	default:
 		return true
 	}
 	return false
 }
 
+// isDevice reports whether Windows takes a file of that name for a device.
 func isDevice(name string) bool {
 	switch name = strings.ToLower(name); name {
 	case "con", "prn", "aux", "nul":
 		return true
 	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
-}
-
-// buildSuffix returns the ending of a name by which the Go tool would skip a file: _test, a system or an architecture.
-func buildSuffix(name string) string {
-	at := strings.LastIndexByte(name, '_')
-	if at < 0 {
-		return ""
-	}
-	const skipped = " test aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris wasip1 windows zos " +
-		"386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm "
-	if strings.Contains(skipped, " "+name[at+1:]+" ") {
-		return name[at:]
-	}
-	return ""
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' &&
+		name[3] <= '9'
 }
 
 func (r *reader) checkPackage(t Text) {
 	var why string
 	switch v := t.Value; {
-	case !token.IsIdentifier(v) && !token.IsKeyword(v) || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || v == "_":
+	case !token.IsIdentifier(v) && !token.IsKeyword(v) ||
+		strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || v == "_":
 		why = "is not a lower-case Go identifier"
 	case token.IsKeyword(v) || types.Universe.Lookup(v) != nil:
 		why = "is a word of the Go language"
@@ -286,16 +260,19 @@ func (r *reader) checkPackage(t Text) {
 	default:
 		return
 	}
-	r.report(RulePackageInvalid, t.At, "choose a short lower-case word, such as routes", "package name %q %s", t.Value, why)
+	r.report(RulePackageInvalid, t.At, "choose a short lower-case word, such as routes",
+		"package name %q %s", t.Value, why)
 }
 
 // isOutside reports whether a reference leaves the spec: a URL, an absolute path or a step up.
 func isOutside(ref string) bool {
-	return ref == "" || strings.Contains(ref, "://") || strings.ContainsAny(ref, "\\~") || strings.HasPrefix(ref, "/") ||
-		strings.HasPrefix(ref, ".") || strings.Contains(ref, "/../") || strings.HasSuffix(ref, "/..") || len(ref) > 1 && ref[1] == ':'
+	return ref == "" || strings.Contains(ref, "://") || strings.ContainsAny(ref, "\\~") ||
+		strings.HasPrefix(ref, "/") ||
+		strings.HasPrefix(ref, ".") || strings.Contains(ref, "/../") ||
+		strings.HasSuffix(ref, "/..") || len(ref) > 1 && ref[1] == ':'
 }
 
-// outFault says why a folder cannot be the output folder; "" when it can, as far as the text tells.
+// outFault says why a folder cannot be the output folder, or returns "".
 func outFault(out string) string {
 	switch {
 	case out == "":
@@ -319,8 +296,8 @@ func outFault(out string) string {
 			return "is not in its shortest form"
 		case part[0] == '.' || part[0] == '_' || part == "testdata" || part == "vendor":
 			return "has a part " + quoted(part) + ", which the Go tool skips"
-		case module.CheckImportPath(part) != nil || isDevice(part):
-			return "has a part " + quoted(part) + ", which is no legal part of an import path"
+		case module.CheckImportPath(part) != nil:
+			return "has a part " + quoted(part) + ", which is not a valid part of an import path"
 		}
 	}
 	return ""
@@ -329,7 +306,8 @@ func outFault(out string) string {
 func (r *reader) checkGoType(t Text) {
 	at := strings.LastIndexByte(t.Value, '.')
 	if at < strings.LastIndexByte(t.Value, '/') || at < 1 {
-		r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest", "%q is not an import path, a dot and a type name", t.Value)
+		r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest",
+			"%q is not an import path, a dot and a type name", t.Value)
 		return
 	}
 	pkg, name := t.Value[:at], t.Value[at+1:]
@@ -346,5 +324,6 @@ func (r *reader) checkGoType(t Text) {
 	default:
 		return
 	}
-	r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest", "go_type %q: %s", t.Value, why)
+	r.report(RuleImportInvalid, t.At, "write example.com/app/agents.TicketRequest",
+		"go_type %q: %s", t.Value, why)
 }

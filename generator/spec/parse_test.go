@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -17,9 +18,10 @@ func TestRoutesOfThisRepository(t *testing.T) {
 	require.NoError(t, err)
 	s, findings := spec.Parse("routes.yaml", src)
 	var b strings.Builder
-	require.NoError(t, spec.WriteText(&b, src, findings))
+	require.NoError(t, report.WriteText(&b, src, findings))
 	for _, f := range spec.Suppress(findings, s.Allows) {
-		assert.NotEqual(t, spec.Error, f.Severity, "%d:%d %s %s", f.At.Start.Line, f.At.Start.Column, f.Rule, f.Message)
+		assert.NotEqual(t, report.Error, f.Severity, "%d:%d %s %s", f.At.Start.Line,
+			f.At.Start.Column, f.Rule, f.Message)
 	}
 	if t.Failed() || testing.Verbose() {
 		t.Log(b.String())

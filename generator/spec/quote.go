@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// How many characters of a value a message shows, and how many of anything else in it: a list, or what a library says.
+// How many characters of a value a message shows, and how many of anything else in it: a list, or
+// what a library says.
 const (
 	maxQuoted = 60
 	maxShown  = 400
 )
 
-// quoted is a value in quotes, shortened: one of a megabyte says no more than its beginning.
+// quoted returns a value in quotes, shortened.
 func quoted(value string) string { return strconv.Quote(shortened(value, maxQuoted)) }
 
 // shortened returns the text, or the first characters of one that is clearly longer.
@@ -33,7 +34,8 @@ func shortened(text string, most int) string {
 	return text
 }
 
-// sprintf formats a message. Values in it are shortened where they stand in quotes, and other texts where they are no message any more.
+// sprintf formats a message. Values in quotes are shortened to maxQuoted characters, other texts to
+// maxShown.
 func sprintf(format string, args []any) string {
 	short, arg := slices.Clone(args), 0
 	for i := 0; i+1 < len(format); i++ {

@@ -7,39 +7,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// kindNames say what stands in the document.
+// nodeNoun says what a value of the document is.
 func nodeNoun(n *node) string {
 	switch {
-	case n.Kind == mappingNode:
+	case n.Kind == MappingNode:
 		return "a mapping"
-	case n.Kind == sequenceNode:
+	case n.Kind == SequenceNode:
 		return "a list"
 	case n.Kind == aliasNode:
 		return "an alias"
-	case n.Tag == tagNull && n.Value == "":
+	case n.Tag == TagNull && n.Value == "":
 		return "nothing"
 	}
 	return quoted(n.Value)
 }
 
-// wanted says what a key holds.
-func (k *keyInfo) wanted() string {
-	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value", "a value", "a mapping", "a mapping of names", "text, a list of texts, or texts by language", "a single value or a list"}[k.form]
+// Wanted says what a key holds, for messages.
+func (k *Key) Wanted() string {
+	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value",
+		"a value", "a mapping", "a mapping of names", "text, a list of texts, or texts by language",
+		"a single value or a list"}[k.Form]
 	if len(k.values) > 0 {
 		one = "one of " + strings.Join(k.values, ", ")
 	}
 	switch {
-	case k.list:
+	case k.List:
 		return "a list of " + strings.TrimPrefix(one, "a ")
-	case k.of != nil && k.of.short.name != "":
-		return one + " or " + k.of.short.name
+	case k.Of != nil && k.Of.Short.Name != "":
+		return one + " or " + k.Of.Short.Name
 	}
 	return one
 }
 
-func (r *reader) wrongKind(info *keyInfo, n *node) {
+func (r *reader) wrongKind(info *Key, n *node) {
 	if n.Kind == aliasNode {
 		return // reported once already
 	}
@@ -47,21 +51,23 @@ func (r *reader) wrongKind(info *keyInfo, n *node) {
 	if len(r.path) > 0 {
 		what = quoted(r.path[len(r.path)-1])
 	}
-	r.report(RuleWrongKind, r.span(n), "write "+info.wanted(), "%s is %s, not %s", what, nodeNoun(n), info.wanted())
+	r.report(RuleWrongKind, r.span(n), "write "+info.Wanted(), "%s is %s, not %s", what,
+		nodeNoun(n), info.Wanted())
 }
 
 // textOf reads one string and checks it by its class.
-func (r *reader) textOf(info *keyInfo, n *node) Text {
+func (r *reader) textOf(info *Key, n *node) Text {
 	at := r.span(n)
-	if n.Kind != scalarNode {
+	if n.Kind != ScalarNode {
 		r.wrongKind(info, n)
 		return given(info, n, at)
 	}
 	if how := misread(n); how != "" && hasTag(n) {
 		return given(info, n, at) // the tag was reported
 	} else if how != "" {
-		f := r.report(RuleScalarKind, at, "", "%s must be text, but it is read as %s", nodeNoun(n), how)
-		if n.Tag == tagNull {
+		f := r.report(RuleScalarKind, at, "", "%s must be text, but it is read as %s", nodeNoun(n),
+			how)
+		if n.Tag == TagNull {
 			if n.Value == "" && len(r.path) > 0 {
 				f.Message = quoted(r.path[len(r.path)-1]) + " has no value"
 			}
@@ -69,11 +75,12 @@ func (r *reader) textOf(info *keyInfo, n *node) Text {
 		} else {
 			f.Hint = "quote it: " + quoted(n.Value)
 			f.replace(strconv.Quote(n.Value))
+			f.Repairable = true
 		}
 		return given(info, n, at)
 	}
 	t := Text{Value: n.Value, At: at}
-	for _, c := range n.Value { // an escape may stand for what could not stand in the file itself
+	for _, c := range n.Value { // escapes can write characters that the file must not contain
 		if kind := hiddenKind(c); kind != "" && c != '\n' && c != '\t' {
 			r.report(RuleControlChar, at, "leave the escape out", "%s U+%04X", kind, c)
 			return given(info, n, at)
@@ -87,8 +94,8 @@ func (r *reader) textOf(info *keyInfo, n *node) Text {
 	return t
 }
 
-// given stands for prose that is there, if badly: it is not missing as well.
-func given(info *keyInfo, n *node, at Span) Text {
+// given returns a text for prose that is invalid, so that it is not reported as missing as well.
+func given(info *Key, n *node, at report.Span) Text {
 	if info.class == classProse || info.class == classLine {
 		return Text{Value: nodeNoun(n), At: at}
 	}
@@ -100,34 +107,36 @@ func (r *reader) oneOfValues(t Text, values []string) {
 		return
 	}
 	near := r.nearest(t.Value, values)
-	f := r.report(RuleValue, t.At, didYouMean(near), "%q is not one of %s", t.Value, strings.Join(values, ", "))
+	f := r.report(RuleValue, t.At, didYouMean(near), "%q is not one of %s", t.Value,
+		strings.Join(values, ", "))
 	if near != "" {
 		f.replace(near)
 	}
 }
 
-// nameOf reads a key that is a name. A key that is no name gives the zero Text, after it was reported.
+// nameOf reads a key that is a name. It reports an invalid name and returns the zero Text.
 func (r *reader) nameOf(c class, n *node) Text {
-	if n.Kind == scalarNode && n.Tag == tagMerge {
+	if n.Kind == ScalarNode && n.Tag == tagMerge {
 		return Text{}
 	}
-	return r.textOf(&keyInfo{class: c}, n)
+	return r.textOf(&Key{class: c}, n)
 }
 
-func (r *reader) textsOf(info *keyInfo, n *node) []Text {
-	if n.Kind != sequenceNode {
+func (r *reader) textsOf(info *Key, n *node) []Text {
+	if n.Kind != SequenceNode {
 		r.wrongKind(info, n)
 		return nil
 	}
 	item := *info
-	item.list = false
+	item.List = false
 	out := make([]Text, 0, len(n.Content))
-	first := make(map[string]Span, min(len(n.Content), 16))
+	first := make(map[string]report.Span, min(len(n.Content), 16))
 	for i, child := range n.Content {
 		r.path = append(r.path, strconv.Itoa(i))
 		t := r.textOf(&item, child)
 		if at, again := first[t.Value]; again && t.Set() {
-			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice", t.Value).relatedf(at, "%q is first listed here", t.Value)
+			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice",
+				t.Value).relatedf(at, "%q is first listed here", t.Value)
 		} else if t.Set() {
 			first[t.Value] = t.At
 			out = append(out, t)
@@ -137,27 +146,31 @@ func (r *reader) textsOf(info *keyInfo, n *node) []Text {
 	return out
 }
 
-func (r *reader) flagOf(info *keyInfo, n *node) bool {
-	if n.Kind == scalarNode && isPlain(n) && (n.Value == "true" || n.Value == "false") {
+func (r *reader) flagOf(info *Key, n *node) bool {
+	if n.Kind == ScalarNode && isPlain(n) && (n.Value == "true" || n.Value == "false") {
 		return n.Value == "true"
 	}
-	if n.Kind != scalarNode {
+	if n.Kind != ScalarNode {
 		r.wrongKind(info, n)
 		return false
 	}
-	r.report(RuleScalarKind, r.span(n), "write true or false", "%s is not true or false", nodeNoun(n))
-	return slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(n.Value)) // so that nothing else is wrong for its sake
+	r.report(RuleScalarKind, r.span(n), "write true or false", "%s is not true or false",
+		nodeNoun(n))
+	// so that nothing else is wrong for its sake
+	return slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(n.Value))
 }
 
-func (r *reader) numberOf(info *keyInfo, n *node) *Number {
-	if n.Kind != scalarNode {
+func (r *reader) numberOf(info *Key, n *node) *Number {
+	if n.Kind != ScalarNode {
 		r.wrongKind(info, n)
 		return nil
 	}
 	whole := n.Tag == tagInt && strings.Trim(n.Value, "+-0123456789") == "" && !leadingZero(n.Value)
 	v, err := strconv.ParseFloat(n.Value, 64)
-	if err != nil || !whole && (info.form == formWhole || n.Tag != tagFloat) || math.IsInf(v, 0) || math.IsNaN(v) {
-		r.report(RuleScalarKind, r.span(n), "write it in plain digits, without quotes", "%s is not %s", nodeNoun(n), info.wanted())
+	if err != nil || !whole && (info.Form == formWhole || n.Tag != tagFloat) || math.IsInf(v, 0) ||
+		math.IsNaN(v) {
+		r.report(RuleScalarKind, r.span(n), "write it in plain digits, without quotes",
+			"%s is not %s", nodeNoun(n), info.Wanted())
 		return nil
 	}
 	return &Number{Value: v, At: r.span(n), written: n.Value}
@@ -170,8 +183,8 @@ func leadingZero(v string) bool {
 }
 
 // scalarOf reads a literal and remembers how YAML read it.
-func (r *reader) scalarOf(info *keyInfo, n *node) *Scalar {
-	if n.Kind != scalarNode {
+func (r *reader) scalarOf(info *Key, n *node) *Scalar {
+	if n.Kind != ScalarNode {
 		r.wrongKind(info, n)
 		return nil
 	}
@@ -180,7 +193,8 @@ func (r *reader) scalarOf(info *keyInfo, n *node) *Scalar {
 	case tagInt:
 		s.Kind = "int"
 		if strings.Trim(n.Value, "+-0123456789") != "" || leadingZero(n.Value) {
-			r.report(RuleScalarKind, s.At, "write it in plain digits, or quote it", "%s is read as %s", nodeNoun(n), misread(n))
+			r.report(RuleScalarKind, s.At, "write it in plain digits, or quote it",
+				"%s is read as %s", nodeNoun(n), misread(n))
 			return nil
 		}
 	case tagFloat:
@@ -188,28 +202,30 @@ func (r *reader) scalarOf(info *keyInfo, n *node) *Scalar {
 	case tagBool:
 		s.Kind = "bool"
 		if n.Value != "true" && n.Value != "false" {
-			r.report(RuleScalarKind, s.At, "write true or false, or quote it", "%s is read as true or false", nodeNoun(n))
+			r.report(RuleScalarKind, s.At, "write true or false, or quote it",
+				"%s is read as true or false", nodeNoun(n))
 			return nil
 		}
-	case tagNull:
+	case TagNull:
 		s.Kind = "null"
 	default:
 		s.Kind = "string"
 		if how := misread(n); how != "" {
-			r.report(RuleScalarKind, s.At, "quote it: "+quoted(n.Value), "%s is read as %s", nodeNoun(n), how)
+			r.report(RuleScalarKind, s.At, "quote it: "+quoted(n.Value), "%s is read as %s",
+				nodeNoun(n), how)
 			return nil
 		}
 	}
 	return s
 }
 
-func (r *reader) scalarsOf(info *keyInfo, n *node) []Scalar {
-	if n.Kind != sequenceNode {
+func (r *reader) scalarsOf(info *Key, n *node) []Scalar {
+	if n.Kind != SequenceNode {
 		r.wrongKind(info, n)
 		return nil
 	}
 	item := *info
-	item.list = false
+	item.List = false
 	var out []Scalar
 	for _, child := range n.Content {
 		if s := r.scalarOf(&item, child); s != nil {
@@ -220,7 +236,7 @@ func (r *reader) scalarsOf(info *keyInfo, n *node) []Scalar {
 }
 
 // jsonOf turns any value into JSON text, keys in the order of the file.
-func (r *reader) jsonOf(info *keyInfo, n *node) Text {
+func (r *reader) jsonOf(info *Key, n *node) Text {
 	var b bytes.Buffer
 	if !r.appendJSON(&b, info, n) {
 		return Text{}
@@ -228,10 +244,10 @@ func (r *reader) jsonOf(info *keyInfo, n *node) Text {
 	return Text{Value: b.String(), At: r.span(n)}
 }
 
-func (r *reader) appendJSON(b *bytes.Buffer, info *keyInfo, n *node) bool {
+func (r *reader) appendJSON(b *bytes.Buffer, info *Key, n *node) bool {
 	ok := true
 	switch n.Kind {
-	case mappingNode:
+	case MappingNode:
 		b.WriteByte('{')
 		seen := map[string]*node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -250,7 +266,7 @@ func (r *reader) appendJSON(b *bytes.Buffer, info *keyInfo, n *node) bool {
 			ok = r.appendJSON(b, info, n.Content[i+1]) && ok
 		}
 		b.WriteByte('}')
-	case sequenceNode:
+	case SequenceNode:
 		b.WriteByte('[')
 		for i, child := range n.Content {
 			if i > 0 {
@@ -277,7 +293,8 @@ func (s *Scalar) JSON() string {
 	case "null":
 		return "null"
 	case "int":
-		if v, err := strconv.ParseInt(s.Value, 0, 64); err == nil { // 0x10 and 1_000 are integers in YAML only
+		// 0x10 and 1_000 are integers in YAML only
+		if v, err := strconv.ParseInt(s.Value, 0, 64); err == nil {
 			return strconv.FormatInt(v, 10)
 		}
 		return strings.TrimPrefix(s.Value, "+")

@@ -1,6 +1,7 @@
 package spec
 
-// The ids of all rules. An id never changes its meaning and is never used again once it is gone.
+// The ids of all rules. An id never changes its meaning, and the id of a deleted rule is never used
+// again.
 const (
 	// The document: bytes, YAML, shape.
 
@@ -140,7 +141,7 @@ const (
 	RuleWireNameLength = "WIRE_NAME_LENGTH"
 	RuleDeprecatedUsed = "DEPRECATED_USED"
 
-	// Edits: what stands in the way of one.
+	// Edits: why one is refused.
 
 	RuleRefInUse     = "REF_IN_USE"
 	RuleEditArgument = "EDIT_ARGUMENT"

@@ -13,21 +13,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/edit"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
 // ruleCase shows one rule at work: a spec that breaks it, and the same spec put right.
 type ruleCase struct {
 	bad, good side
-	want      []string // where the bad side breaks the rule, as line:column; and others, as line:column RULE
-	among     bool     // both sides break so many others that nobody would list them
+	// where the bad side breaks the rule, as line:column; and others, as line:column RULE
+	want  []string
+	among bool // both sides break so many others that nobody would list them
 }
 
 // side is one spec of a case, and for the rules of edits the command that is tried on it.
 type side struct{ text, edit string }
 
 // findings are what the rule is looked for in: those of the spec, or the refusals of the edit.
-func (s side) findings() []spec.Finding {
+func (s side) findings() []report.Finding {
 	if s.edit == "" {
 		parsed, findings := spec.Parse("routes.yaml", []byte(s.text))
 		if parsed == nil {
@@ -36,33 +39,34 @@ func (s side) findings() []spec.Finding {
 		return spec.Suppress(findings, parsed.Allows)
 	}
 	words := strings.Fields(s.edit)
-	var refused []spec.Finding
+	var refused []report.Finding
 	switch text := []byte(s.text); words[0] {
 	case "add":
-		what := spec.AddWhat{Kind: words[1], Name: words[2]}
+		what := edit.Addition{Kind: words[1], Name: words[2]}
 		for _, pair := range words[3:] {
 			key, value, _ := strings.Cut(pair, "=")
-			what.Set = append(what.Set, spec.KeyValue{Key: key, Value: value})
+			what.Set = append(what.Set, edit.KeyValue{Key: key, Value: value})
 		}
-		_, refused = spec.Add("routes.yaml", text, what)
+		_, refused = edit.Add("routes.yaml", text, what)
 	case "rename":
-		_, refused = spec.Rename("routes.yaml", text, words[1], words[2], words[3])
+		_, refused = edit.Rename("routes.yaml", text, words[1], words[2], words[3])
 	case "remove":
-		_, refused = spec.Remove("routes.yaml", text, words[1], words[2])
+		_, refused = edit.Remove("routes.yaml", text, words[1], words[2])
 	}
 	return refused
 }
 
-// TestEveryRuleHasBothCases: a rule that no spec breaks may never fire, and one that the repaired spec still breaks is wrong. The
-// cases are testdata/rules/RULE.txtar, made for the few rules whose files nobody could read, and named where only a program with
-// files around it can break the rule.
+// TestEveryRuleHasBothCases: a rule that no spec breaks may never fire, and one that the repaired
+// spec still breaks is wrong. The cases are testdata/rules/RULE.txtar, made for the few rules whose
+// files nobody could read, and named where only a program with files around it can break the rule.
 func TestEveryRuleHasBothCases(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, complaints(t, spec.Rules(), allCases(t)))
 }
 
-// complaints says what is missing or wrong in a table of cases; nothing when every rule of the catalogue has both.
-func complaints(t *testing.T, rules []spec.Rule, cases map[string]ruleCase) []string {
+// complaints says what is missing or wrong in a table of cases; nothing when every rule of the
+// catalogue has both.
+func complaints(t *testing.T, rules []report.Rule, cases map[string]ruleCase) []string {
 	t.Helper()
 	var out []string
 	known := map[string]bool{}
@@ -87,9 +91,11 @@ func complaints(t *testing.T, rules []spec.Rule, cases map[string]ruleCase) []st
 	return out
 }
 
-func (c ruleCase) complaints(rule spec.Rule) []string {
+func (c ruleCase) complaints(rule report.Rule) []string {
 	var out []string
-	say := func(format string, args ...any) { out = append(out, rule.ID+": "+fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) {
+		out = append(out, rule.ID+": "+fmt.Sprintf(format, args...))
+	}
 	broken := false
 	var places []string
 	for _, f := range c.bad.findings() {
@@ -116,7 +122,7 @@ func (c ruleCase) complaints(rule spec.Rule) []string {
 	return out
 }
 
-func place(f spec.Finding) string {
+func place(f report.Finding) string {
 	return fmt.Sprintf("%d:%d", f.At.Start.Line, f.At.Start.Column)
 }
 
@@ -177,16 +183,20 @@ func TestCasesDifferInLittle(t *testing.T) {
 	t.Parallel()
 	for id, c := range writtenCases(t) {
 		bad, good := strings.Split(c.bad.text, "\n"), strings.Split(c.good.text, "\n")
-		assert.LessOrEqual(t, len(without(bad, good)), 2, "%s: lines that only the bad spec has", id)
+		assert.LessOrEqual(t, len(without(bad, good)), 2, "%s: lines that only the bad spec has",
+			id)
 		if len(bad) > 2 { // one line cannot be nearly a whole spec
-			assert.LessOrEqual(t, len(without(good, bad)), 2, "%s: lines that only the good spec has", id)
+			assert.LessOrEqual(t, len(without(good, bad)), 2,
+				"%s: lines that only the good spec has", id)
 		}
 	}
 }
 
 // without returns the lines that are not among the others.
 func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return slices.Contains(others, line)
+	})
 }
 
 // TestDemandForCasesCanLose breaks the table in every way that the demand has to notice.
@@ -196,19 +206,23 @@ func TestDemandForCasesCanLose(t *testing.T) {
 	whole := writtenCases(t)[id]
 	rule, _ := spec.FindRule(id)
 	for want, table := range map[string]map[string]ruleCase{
-		"REF_NODE: has no case":                                           {},
-		"REF_NOD: is no rule":                                             {id: whole, "REF_NOD": whole},
-		"REF_NODE: the bad spec does not break it":                        {id: {bad: whole.good, good: whole.good, want: whole.want}},
-		`REF_NODE: the bad spec breaks it at ["21:16"], not at ["21:17"]`: {id: {bad: whole.bad, good: whole.good, want: []string{"21:17"}}},
+		"REF_NODE: has no case": {},
+		"REF_NOD: is no rule": {id: whole,
+			"REF_NOD": whole},
+		"REF_NODE: the bad spec does not break it": {id: {bad: whole.good,
+			good: whole.good, want: whole.want}},
+		`REF_NODE: the bad spec breaks it at ["21:16"], not at ["21:17"]`: {id: {bad: whole.bad,
+			good: whole.good, want: []string{"21:17"}}},
 		`REF_NODE: the bad spec breaks it at ["1:1 SPEC_UNKNOWN_KEY" "22:16"], not at ["22:16"]`: {id: {bad: side{text: "x: 1\n" + whole.bad.text}, good: whole.good, want: []string{"22:16"}}},
 		`REF_NODE: the good spec breaks REF_NODE at 21:16: node "disp`:                           {id: {bad: whole.bad, good: whole.bad, want: whole.want}},
 	} {
-		got := complaints(t, []spec.Rule{rule}, table)
+		got := complaints(t, []report.Rule{rule}, table)
 		require.Len(t, got, 1, want)
 		assert.True(t, strings.HasPrefix(got[0], want), "%q instead of %q", got[0], want)
 	}
-	assert.Empty(t, complaints(t, []spec.Rule{rule}, map[string]ruleCase{id: whole}))
-	rule.Severity = spec.Warning
-	assert.Equal(t, []string{"REF_NODE: it is warning in the catalogue and error at 21:16", "REF_NODE: the bad spec does not break it"},
-		complaints(t, []spec.Rule{rule}, map[string]ruleCase{id: whole}))
+	assert.Empty(t, complaints(t, []report.Rule{rule}, map[string]ruleCase{id: whole}))
+	rule.Severity = report.Warning
+	assert.Equal(t, []string{"REF_NODE: it is warning in the catalogue and error at 21:16",
+		"REF_NODE: the bad spec does not break it"},
+		complaints(t, []report.Rule{rule}, map[string]ruleCase{id: whole}))
 }

@@ -32,10 +32,13 @@ func at(s side, mark string) []string {
 	return []string{fmt.Sprintf("%d:%d", line, len(before)-strings.LastIndex(before, "\n"))}
 }
 
-// madeCases are those whose files are too large to be read, or hold what nobody can see. The bad ones are over a limit by one; the
-// good ones at it, or far below where the YAML library would be at work for many seconds.
+// madeCases are those whose files are too large to be read, or hold what nobody can see. The bad
+// ones are over a limit by one; the good ones at it, or far below where the YAML library would be
+// at work for many seconds.
 func madeCases() map[string]ruleCase {
-	change := func(from, to string) side { return side{text: strings.Replace(smallest, from, to, 1)} }
+	change := func(from, to string) side {
+		return side{text: strings.Replace(smallest, from, to, 1)}
+	}
 	filled := func(size int) side {
 		return side{text: smallest + "#" + strings.Repeat("-", size-len(smallest)-1)}
 	}
@@ -50,7 +53,8 @@ func madeCases() map[string]ruleCase {
 		return s
 	}
 	examples := func(n int) side {
-		return change("type: string, doc: How", "type: string, examples: ["+strings.Repeat("x,", n)+"], doc: How")
+		return change("type: string, doc: How", "type: string, examples: ["+strings.Repeat("x,", n)+
+			"], doc: How")
 	}
 	unknown := func(n int) side {
 		var b strings.Builder
@@ -62,20 +66,27 @@ func madeCases() map[string]ruleCase {
 	}
 	tooManyKeys, tooManyNodes := values(65_537), examples(maxList+1)
 	return map[string]ruleCase{
-		spec.RuleEncoding:        {bad: side{text: "\ufeff" + smallest}, good: side{text: smallest}, want: []string{"1:1"}},
-		spec.RuleControlChar:     {bad: change("doc: Plans the work.", "doc: \"first\u202etsrif\""), good: change("doc: Plans the work.", "doc: first"), want: []string{"7:16"}},
-		spec.RuleTooLarge:        {bad: filled(32<<20 + 1), good: filled(1 << 20), want: []string{"1:1"}},
-		spec.RuleTooManyKeys:     {bad: tooManyKeys, good: values(65_536), want: at(tooManyKeys, "V65536")},
-		spec.RuleTooManyNodes:    {bad: tooManyNodes, good: examples(maxList / 100), want: at(tooManyNodes, "x,")},
-		spec.RuleTooManyFindings: {bad: unknown(10_001), good: unknown(10_000), want: []string{"1:1"}, among: true},
+		spec.RuleEncoding: {bad: side{text: "\ufeff" + smallest}, good: side{text: smallest},
+			want: []string{"1:1"}},
+		spec.RuleControlChar: {bad: change("doc: Plans the work.", "doc: \"first\u202etsrif\""),
+			good: change("doc: Plans the work.", "doc: first"), want: []string{"7:16"}},
+		spec.RuleTooLarge: {bad: filled(32<<20 + 1), good: filled(1 << 20),
+			want: []string{"1:1"}},
+		spec.RuleTooManyKeys: {bad: tooManyKeys, good: values(65_536),
+			want: at(tooManyKeys, "V65536")},
+		spec.RuleTooManyNodes: {bad: tooManyNodes, good: examples(maxList / 100),
+			want: at(tooManyNodes, "x,")},
+		spec.RuleTooManyFindings: {bad: unknown(10_001), good: unknown(10_000),
+			want: []string{"1:1"}, among: true},
 	}
 }
 
-// maxList is the longest list that a document of 4 million values can have where the examples stand.
+// maxList is the longest list that a document of 4 million values can have where the examples
+// stand.
 const maxList = 4_000_000 - 37
 
-// distant says where a rule has its cases that only a program with files around it can break: passages of two scripts, one that
-// sees it broken and one that sees it kept.
+// distant says where a rule has its cases that only a program with files around it can break:
+// passages of two scripts, one that sees it broken and one that sees it kept.
 type distant struct {
 	why          string
 	broken, kept passage
@@ -93,7 +104,8 @@ var elsewhere = map[string]distant{
 	spec.RuleOutForeign: {
 		"needs a file in the way",
 		passage{"bad", "g37", "= OUT_FOREIGN "},
-		passage{"bad", "g37", "\nmv generated/routes/routes_gen.go generated/routes/mine.go\nrm generated/docs/ROUTES.md\nexec routegen generate\n"},
+		passage{"bad", "g37", "\nmv generated/routes/routes_gen.go generated/routes/mine.go\nrm " +
+			"generated/docs/ROUTES.md\nexec routegen generate\n"},
 	},
 	spec.RuleOutChanged:  {"needs generated files", drift("OUT_CHANGED"), fresh},
 	spec.RuleOutMissing:  {"needs generated files", drift("OUT_MISSING"), fresh},
@@ -106,9 +118,11 @@ var elsewhere = map[string]distant{
 	spec.RulePromptTemplate: {
 		"needs a folder of templates",
 		passage{"script", "prompts", "\nstdout '= PROMPT_TEMPLATE '\n"},
-		passage{"script", "prompts", "\ncp right.tmpl prompts/planner.tmpl\nexec routegen generate --no-verify\n"},
+		passage{"script", "prompts",
+			"\ncp right.tmpl prompts/planner.tmpl\nexec routegen generate --no-verify\n"},
 	},
-	spec.RuleSchemaLimit: {"is found in the schemas, after this package", passage{"bad", "g30", "= SCHEMA_LIMIT "}, fresh},
+	spec.RuleSchemaLimit: {"is found in the schemas, after this package",
+		passage{"bad", "g30", "= SCHEMA_LIMIT "}, fresh},
 	spec.RuleSchemaNoStrictForm: {
 		"is found in the schemas, after this package",
 		passage{"script", "schema", "\nstdout 'SCHEMA_NO_STRICT_FORM'\n"},
@@ -117,7 +131,8 @@ var elsewhere = map[string]distant{
 }
 
 // fresh is a check that has nothing to say.
-var fresh = passage{"scenario", "g4_drift", "\nexec routegen generate\nexits 0 routegen check\n! stdout .\n"}
+var fresh = passage{"scenario", "g4_drift",
+	"\nexec routegen generate\nexits 0 routegen check\n! stdout .\n"}
 
 func drift(rule string) passage {
 	return passage{"scenario", "g4_drift", "\nstdout '\"rule\":\"" + rule + "\"'\n"}
@@ -137,7 +152,8 @@ func TestDistantCasesAreThere(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(got), text, "%s: %s", id, name)
 	}
-	assert.LessOrEqual(t, len(elsewhere), 9, "a rule that a spec alone can break has its case in testdata/rules")
+	assert.LessOrEqual(t, len(elsewhere), 9,
+		"a rule that a spec alone can break has its case in testdata/rules")
 	for id, d := range elsewhere {
 		rule, known := spec.FindRule(id)
 		require.True(t, known, id)

@@ -19,8 +19,8 @@ var told = map[string]string{
 	spec.RuleAllowUnused: "(the comment removed)",
 }
 
-// TestExplainShowsWhatIsRun: what `explain RULE` shows as bad and good is part of the specs in testdata/rules, which are run. So
-// no example can say what the program no longer does.
+// TestExplainShowsWhatIsRun: what `explain RULE` shows as bad and good is part of the specs in
+// testdata/rules, which are run. So no example can say what the program no longer does.
 func TestExplainShowsWhatIsRun(t *testing.T) {
 	t.Parallel()
 	cases := writtenCases(t)
@@ -30,20 +30,23 @@ func TestExplainShowsWhatIsRun(t *testing.T) {
 			assert.NotContains(t, told, rule.ID)
 			continue
 		}
-		assert.True(t, shows(rule.Bad, c.bad), "%s: this is not in bad.yaml:\n%s", rule.ID, rule.Bad)
+		assert.True(t, shows(rule.Bad, c.bad), "%s: this is not in bad.yaml:\n%s", rule.ID,
+			rule.Bad)
 		if words, ok := told[rule.ID]; ok {
 			assert.Equal(t, words, rule.Good)
 			continue
 		}
-		assert.True(t, shows(rule.Good, c.good), "%s: this is not in good.yaml:\n%s", rule.ID, rule.Good)
+		assert.True(t, shows(rule.Good, c.good), "%s: this is not in good.yaml:\n%s", rule.ID,
+			rule.Good)
 	}
 }
 
-// shows reports whether an example is an excerpt of one side of a case: some of its lines, some of its values, or its command. A
-// value may stand beside others that the example leaves out.
+// shows reports whether an example is an excerpt of one side of a case: some of its lines, some of
+// its values, or its command. A value may stand beside others that the example leaves out.
 func shows(example string, s side) bool {
 	command := "routegen " + s.edit
-	if _, ran, ok := strings.Cut(example, "# routegen "); ok && s.edit != "" && "routegen "+ran != command {
+	if _, ran, ok := strings.Cut(example, "# routegen "); ok && s.edit != "" &&
+		"routegen "+ran != command {
 		return false
 	}
 	if s.edit != "" && example == command || linesOf(example, s.text) {
@@ -61,7 +64,8 @@ func shows(example string, s side) bool {
 	return true
 }
 
-// linesOf reports whether a text has the lines of an example, indented as a whole; ... stands for any text on a line.
+// linesOf reports whether a text has the lines of an example, indented as a whole; ... stands for
+// any text on a line.
 func linesOf(example, text string) bool {
 	var b strings.Builder
 	for i, line := range strings.Split(example, "\n") {
@@ -90,7 +94,9 @@ func documents(text string) []*yaml.Node {
 
 // within reports whether a value is an excerpt of another one, or of a value in it.
 func within(part, whole *yaml.Node) bool {
-	return excerpt(part, whole) || slices.ContainsFunc(whole.Content, func(inner *yaml.Node) bool { return within(part, inner) })
+	return excerpt(part, whole) || slices.ContainsFunc(whole.Content, func(inner *yaml.Node) bool {
+		return within(part, inner)
+	})
 }
 
 // scattered reports whether every key of a mapping is somewhere, each in a place of its own.
@@ -116,7 +122,8 @@ func excerpt(part, whole *yaml.Node) bool {
 		for i := 0; i < len(part.Content); i += 2 {
 			found := false
 			for j := 0; j < len(whole.Content) && !found; j += 2 {
-				found = excerpt(part.Content[i], whole.Content[j]) && excerpt(part.Content[i+1], whole.Content[j+1])
+				found = excerpt(part.Content[i], whole.Content[j]) &&
+					excerpt(part.Content[i+1], whole.Content[j+1])
 			}
 			if !found {
 				return false
@@ -133,7 +140,8 @@ func excerpt(part, whole *yaml.Node) bool {
 // TestShowsCanSayNo: each example is of another text than the one beside it.
 func TestShowsCanSayNo(t *testing.T) {
 	t.Parallel()
-	const text = "version: 1\nnodes:\n  a: {doc: A, was: [x, y]}\n  b:\n    doc: \"1\"\n    entry: true\n"
+	const text = "version: 1\nnodes:\n  a: {doc: A, was: [x, y]}\n  b:\n    doc: \"1\"\n    " +
+		"entry: true\n"
 	for example, want := range map[string]bool{
 		"doc: A":                       true,
 		"doc: B":                       false,

@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// TestCatalogueIsComplete reads the constants of this package: an id without an entry could not be explained.
+// TestCatalogueIsComplete reads the constants of this package: an id without an entry could not be
+// explained.
 func TestCatalogueIsComplete(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "rule_ids.go", nil, 0)
 	require.NoError(t, err)
@@ -44,7 +46,8 @@ func TestCatalogueExplains(t *testing.T) {
 		assert.NotEmpty(t, rule.Bad, rule.ID)
 		assert.NotEmpty(t, rule.Good, rule.ID)
 		assert.NotEqual(t, rule.Bad, rule.Good, rule.ID)
-		assert.Equal(t, rule.Severity == spec.Error, rule.Category == spec.CategoryError, rule.ID)
+		assert.Equal(t, rule.Severity == report.Error, rule.Category == report.CategoryError,
+			rule.ID)
 		assert.Regexp(t, `^[A-Z]+(_[A-Z]+)+$`, rule.ID)
 		assert.True(t, strings.HasSuffix(rule.Summary, "."), rule.ID)
 	}

@@ -13,15 +13,17 @@ const (
 	maxNodes = 4_000_000
 )
 
-// scanner goes over the raw text once, cheaply. It knows just enough of YAML to tell structure from text: it holds the caps,
-// finds comments, and remembers places that look like mistakes, because the library names a line at best.
+// scanner reads the raw text once. It knows enough of YAML to tell structure from text: it enforces
+// the caps, finds comments, and notes places that look like mistakes, because the library reports a
+// line at best.
 type scanner struct {
-	text     []byte
-	at       int     // the next byte
-	levels   []level // open block collections
-	flow     []level // open flow collections
-	nodes    int
-	plain    int // column of the key or dash whose plain text may go on in the next line; -1 for none
+	text   []byte
+	at     int     // the next byte
+	levels []level // open block collections
+	flow   []level // open flow collections
+	nodes  int
+	// column of the key or dash whose plain text may continue on the next line; -1 for none
+	plain    int
 	comments []comment
 	suspects []suspect
 	markers  []int // offsets of `---` after the first content
@@ -35,7 +37,7 @@ type level struct {
 	value            bool // of flow mappings: the colon of the key was there
 }
 
-// comment is a `#` comment; alone when nothing stands before it on its line.
+// comment is a `#` comment. It is alone if it is the first text on its line.
 type comment struct {
 	at, end int
 	alone   bool
@@ -76,10 +78,12 @@ func (s *scanner) lineEnd(from int) int {
 }
 
 func (s *scanner) blank(at int) bool {
-	return at < 0 || at >= len(s.text) || s.text[at] == ' ' || s.text[at] == '\t' || s.text[at] == '\n' || s.text[at] == '\r'
+	return at < 0 || at >= len(s.text) || s.text[at] == ' ' || s.text[at] == '\t' ||
+		s.text[at] == '\n' || s.text[at] == '\r'
 }
 
-// blockLine reads one line outside quotes and brackets, and the lines that its last value goes on over.
+// blockLine reads one line outside quotes and brackets, and the lines over which its last value
+// continues.
 func (s *scanner) blockLine() {
 	start, end := s.at, s.lineEnd(s.at)
 	at := start
@@ -121,7 +125,8 @@ func (s *scanner) marker(at, end int) bool {
 	line := s.text[at:end]
 	for _, sign := range []string{"<<<<<<<", "=======", ">>>>>>>", "|||||||"} {
 		if bytes.HasPrefix(line, []byte(sign)) && s.blank(at+7) {
-			s.suspect(at, at+7, "merge conflict marker", "settle the conflict and remove the marker lines")
+			s.suspect(at, at+7, "merge conflict marker",
+				"settle the conflict and remove the marker lines")
 			return true
 		}
 	}
@@ -150,7 +155,8 @@ func (s *scanner) plainTail(at, end int) {
 		}
 		if s.text[at] == ':' && s.blank(at+1) {
 			s.space(from)
-			s.suspect(at, at+1, "`:` inside text that began on a line above", "indent this line like its siblings, or quote the text")
+			s.suspect(at, at+1, "`:` inside text that began on a line above",
+				"indent this line like its siblings, or quote the text")
 		}
 	}
 }
@@ -212,12 +218,12 @@ func (s *scanner) tokens(start, at, end int) {
 			return
 		case (c == '-' || c == '?') && s.gap(at+1, !afterKey):
 			if afterKey {
-				s.suspect(at, at+1, "a list item cannot stand on the line of its key", "put it on its own line")
+				s.suspect(at, at+1, "a list item follows its key on one line",
+					"put it on its own line")
 			}
 			s.enter(at, at-start, false)
 			s.count(at)
-			afterDash = true
-			at++
+			afterDash, at = true, at+1
 			continue
 		case c == '&' || c == '*' || c == '!':
 			for at < end && !s.blank(at) {
@@ -256,20 +262,24 @@ func (s *scanner) tokens(start, at, end int) {
 	}
 }
 
-// valueEnd looks at what stands behind the last value of a line.
+// valueEnd checks the text behind the last value of a line.
 func (s *scanner) valueEnd(from, at, end int, placed bool) {
 	rest := at
 	for rest < end && (s.text[rest] == ' ' || s.text[rest] == '\t' || s.text[rest] == '\r') {
 		rest++
 	}
-	structured := s.text[from] == '"' || s.text[from] == '\'' || s.text[from] == '[' || s.text[from] == '{'
+	structured := s.text[from] == '"' || s.text[from] == '\'' || s.text[from] == '[' ||
+		s.text[from] == '{'
 	switch {
 	case rest < end && s.text[rest] == '#' && s.blank(rest-1):
 		s.comment(rest, end, false)
-	case rest < end && structured && bytes.IndexByte(s.text[from:at], '\n') >= 0 && s.text[from] != '[' && s.text[from] != '{':
-		s.suspect(from, from+1, "the quote that opens here closes in front of other text", "is its closing quote missing?")
+	case rest < end && structured && bytes.IndexByte(s.text[from:at], '\n') >= 0 &&
+		s.text[from] != '[' && s.text[from] != '{':
+		s.suspect(from, from+1, "the quote that opens here closes in front of other text",
+			"is its closing quote missing?")
 	case rest < end && structured:
-		s.suspect(rest, end, fmt.Sprintf("text after a closing %c", s.text[at-1]), "quote the whole value")
+		s.suspect(rest, end, fmt.Sprintf("text after a closing %c", s.text[at-1]),
+			"quote the whole value")
 	case !placed && len(s.levels) > 0:
 		s.suspect(from, at, "a key without `:`", "write a colon and a space after the key")
 	case !structured && len(s.levels) > 0:
@@ -277,7 +287,7 @@ func (s *scanner) valueEnd(from, at, end int, placed bool) {
 	}
 }
 
-// plainText returns the end of unquoted text on its line, where a key may stand or not.
+// plainText returns the end of unquoted text on its line. Key says whether it can be a key.
 func (s *scanner) plainText(at, end int, key bool) int {
 	s.count(at)
 	switch s.text[at] {
@@ -285,7 +295,8 @@ func (s *scanner) plainText(at, end int, key bool) int {
 		s.suspect(at, at+1, fmt.Sprintf("a value cannot begin with %c", s.text[at]), "quote it")
 	}
 	for i := at; i < end; i++ {
-		key = key && s.text[i] != ' ' // a key is one word: with more of them this is prose, in which a wide space is at home
+		// a key is one word; with more words this is prose, which may have wide spaces
+		key = key && s.text[i] != ' '
 		if s.text[i] == ':' && s.gap(i+1, key) || s.text[i] == '#' && i > at && s.blank(i-1) {
 			return i
 		}
@@ -382,7 +393,7 @@ func (s *scanner) flowCollection(at int) int {
 	return len(s.text)
 }
 
-// flowValue notes that a colon in brackets ends a key, unless it stands in plain text.
+// flowValue notes that a colon in brackets ends a key, unless it is inside plain text.
 func (s *scanner) flowValue(at int, plain bool) {
 	open := &s.flow[len(s.flow)-1]
 	if !plain && open.value && s.text[open.at] == '{' {
@@ -391,11 +402,13 @@ func (s *scanner) flowValue(at int, plain bool) {
 	open.value = open.value || !plain
 }
 
-// flowWord begins unquoted text in brackets or goes on in it, or passes over wide spaces in front of it. It returns the last byte that it took.
+// flowWord begins or continues unquoted text in brackets, or passes over wide spaces in front of
+// it. It returns the last byte that it consumed.
 func (s *scanner) flowWord(at int, inside bool) (last int, plain bool) {
 	if inside {
 		if s.text[at] == '?' {
-			s.suspect(at, at+1, "`?` inside unquoted text between brackets", "quote the whole value")
+			s.suspect(at, at+1, "`?` inside unquoted text between brackets",
+				"quote the whole value")
 		}
 		return at, true
 	}
@@ -405,7 +418,7 @@ func (s *scanner) flowWord(at int, inside bool) (last int, plain bool) {
 	s.count(at)
 	for _, quote := range []string{"\u201c", "\u201d", "\u201e", "\u2018", "\u2019"} {
 		if bytes.HasPrefix(s.text[at:], []byte(quote)) {
-			s.suspect(at, at+len(quote), quote+" is no quote of YAML", `write a plain one: "`)
+			s.suspect(at, at+len(quote), quote+" is not a YAML quote", `write a plain one: "`)
 		}
 	}
 	return at, true
@@ -414,5 +427,6 @@ func (s *scanner) flowWord(at int, inside bool) (last int, plain bool) {
 // flowColon reports whether a colon behind unquoted text in brackets ends a key.
 func (s *scanner) flowColon(at int) bool {
 	open := &s.flow[len(s.flow)-1]
-	return s.gap(at+1, s.text[open.at] == '{' && !open.value) || strings.IndexByte(",[]{}", s.text[at+1]) >= 0
+	return s.gap(at+1, s.text[open.at] == '{' && !open.value) ||
+		strings.IndexByte(",[]{}", s.text[at+1]) >= 0
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
-// wide returns how many bytes of spaces other than the plain one stand at an offset. YAML takes them as text, and nobody sees that.
+// wide returns the number of bytes of spaces other than U+0020 at an offset. YAML takes them as
+// text, and a reader does not see that.
 func (s *scanner) wide(at int) int {
 	n := 0
 	for at+n < len(s.text) && s.text[at+n] >= utf8.RuneSelf {
@@ -19,7 +22,7 @@ func (s *scanner) wide(at int) int {
 	return n
 }
 
-// space remembers wide spaces that stand where YAML wants plain ones, and returns how many bytes they are.
+// space notes wide spaces where YAML expects plain ones, and returns their number of bytes.
 func (s *scanner) space(at int) int {
 	n := s.wide(at)
 	if n > 0 {
@@ -28,25 +31,27 @@ func (s *scanner) space(at int) int {
 	return n
 }
 
-// gap reports whether an indicator ends at an offset: a blank follows, or a wide space that was meant as one.
+// gap reports whether an indicator ends at an offset: a blank follows, or a wide space that was
+// meant as one.
 func (s *scanner) gap(at int, orWide bool) bool {
 	return s.blank(at) || orWide && s.wide(at) > 0
 }
 
-// maxSpacePasses is how often wide spaces are replaced: each time more of the structure can be seen.
+// maxSpacePasses bounds how often wide spaces are replaced. Each pass reveals more structure.
 const maxSpacePasses = 4
 
-// plainSpaces reports wide spaces where YAML wants plain ones, and reads them as such: the rest can be checked in the same run. The
-// columns stay what they are. Keeping count of them here is quick on a long line, too.
+// plainSpaces reports wide spaces where YAML expects plain ones, and reads them as plain, so that
+// the rest can be checked in the same run. The columns stay what they are. Keeping count of them
+// here is quick on a long line, too.
 func (r *reader) plainSpaces(s *scanner) *scanner {
 	for pass := 0; pass < maxSpacePasses && len(s.spaces) > 0 && !r.full; pass++ {
 		var plain []byte
-		at, done := Pos{1, 1}, 0
+		at, done := report.Pos{Line: 1, Column: 1}, 0
 		for _, from := range s.spaces {
 			before := s.text[done:from]
 			plain = append(plain, before...)
 			if end := bytes.LastIndexByte(before, '\n'); end >= 0 {
-				at = Pos{at.Line + bytes.Count(before, []byte{'\n'}), 1}
+				at = report.Pos{Line: at.Line + bytes.Count(before, []byte{'\n'}), Column: 1}
 				before = before[end+1:]
 			}
 			at.Column += utf8.RuneCount(before)
@@ -57,12 +62,15 @@ func (r *reader) plainSpaces(s *scanner) *scanner {
 			if first == 0x00A0 || first == 0x202F {
 				kind = "no-break space"
 			}
-			r.reportAt(RuleControlChar, Span{at, Pos{at.Line, at.Column + width}}, "write a plain space, or quote the text", "%s U+%04X where YAML wants a plain one", kind, first)
+			r.reportAt(RuleControlChar,
+				report.Span{Start: at, End: report.Pos{Line: at.Line, Column: at.Column + width}},
+				"write a plain space, or quote the text", "%s U+%04X where YAML wants a plain one",
+				kind, first)
 			at.Column += width
 			plain = append(plain, bytes.Repeat([]byte{' '}, width)...)
 		}
 		plain = append(plain, s.text[done:]...)
-		r.src = newSource(r.src.name, plain)
+		r.src = report.NewSource(r.src.Name, plain)
 		s = scan(plain)
 	}
 	return s

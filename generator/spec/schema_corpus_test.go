@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/generator/spec"
 )
 
@@ -38,8 +39,8 @@ func accepts(schema *jsonschema.Schema, text []byte) bool {
 	return yaml.Unmarshal(text, &v) == nil && schema.Validate(v) == nil
 }
 
-// TestSoundSpecsFitTheEditorSchema: an editor that underlines what the program takes is soon turned off. The corpus is every sound
-// spec of the repository, whatever file it stands in.
+// TestSoundSpecsFitTheEditorSchema: an editor that underlines what the program takes is soon turned
+// off. The corpus is every sound spec of the repository, whatever file it stands in.
 func TestSoundSpecsFitTheEditorSchema(t *testing.T) {
 	t.Parallel()
 	schema := editorSchema(t)
@@ -54,13 +55,15 @@ func TestSoundSpecsFitTheEditorSchema(t *testing.T) {
 	assert.Contains(t, specs, "generator/spec/base_test.go")
 	assert.GreaterOrEqual(t, from["cmd"], 15, "%v", slices.Sorted(maps.Keys(specs)))
 	for id := range writtenCases(t) {
-		assert.Contains(t, specs, "generator/spec/testdata/rules/"+id+".txtar:good.yaml", "the good spec is not sound")
+		assert.Contains(t, specs, "generator/spec/testdata/rules/"+id+".txtar:good.yaml",
+			"the good spec is not sound")
 	}
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("none.json", false))
 	none, err := compiler.Compile("none.json")
 	require.NoError(t, err)
-	assert.False(t, accepts(none, specs["routes.yaml"]), "a schema that refuses everything is noticed")
+	assert.False(t, accepts(none, specs["routes.yaml"]),
+		"a schema that refuses everything is noticed")
 }
 
 // soundSpecs are the specs of the repository without errors, by file and section.
@@ -70,7 +73,9 @@ func soundSpecs(t *testing.T) map[string][]byte {
 	keep := func(name string, text []byte) {
 		text = bytes.ReplaceAll(text, []byte("{{.Package}}"), []byte("routes"))
 		parsed, findings := spec.Parse(name, text)
-		if parsed != nil && !slices.ContainsFunc(findings, func(f spec.Finding) bool { return f.Severity == spec.Error }) {
+		if parsed != nil && !slices.ContainsFunc(findings, func(f report.Finding) bool {
+			return f.Severity == report.Error
+		}) {
 			out[name] = text
 		}
 	}
@@ -110,8 +115,9 @@ func soundSpecs(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestEditorSchemaSeesBrokenRules: which rules an editor shows broken while one types. A schema sees one key at a time, and neither
-// names nor what spans two keys; the list says what it does see, and gets no shorter by accident.
+// TestEditorSchemaSeesBrokenRules: which rules an editor shows broken while one types. A schema
+// sees one key at a time, and neither names nor what spans two keys; the list says what it does
+// see, and gets no shorter by accident.
 func TestEditorSchemaSeesBrokenRules(t *testing.T) {
 	t.Parallel()
 	schema := editorSchema(t)
@@ -122,7 +128,9 @@ func TestEditorSchemaSeesBrokenRules(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{
-		spec.RuleNameCharset, spec.RuleNameJSON, spec.RuleDuplicateKey, spec.RuleEmpty, spec.RuleMissingKey, spec.RuleRoot,
-		spec.RuleScalarKind, spec.RuleSyntax, spec.RuleUnknownKey, spec.RuleValue, spec.RuleVersion, spec.RuleWrongKind,
+		spec.RuleNameCharset, spec.RuleNameJSON, spec.RuleDuplicateKey, spec.RuleEmpty,
+		spec.RuleMissingKey, spec.RuleRoot,
+		spec.RuleScalarKind, spec.RuleSyntax, spec.RuleUnknownKey, spec.RuleValue, spec.RuleVersion,
+		spec.RuleWrongKind,
 	}, slices.Sorted(maps.Keys(seen)))
 }

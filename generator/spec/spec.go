@@ -1,25 +1,18 @@
 package spec
 
-// Pos is a place in a spec file. Line and Column count from 1; a column is a character, not a byte.
-type Pos struct{ Line, Column int }
-
-// IsZero reports whether the position says nothing.
-func (p Pos) IsZero() bool { return p.Line == 0 }
-
-// Span is a stretch of text on one line. End is the first position after it.
-type Span struct{ Start, End Pos }
+import "github.com/routegen/routegen/generator/report"
 
 // Text is a string of the spec with its place. The zero Text means: not given.
 type Text struct {
 	Value string
-	At    Span
+	At    report.Span
 }
 
 // Set reports whether the key was given.
 func (t Text) Set() bool { return !t.At.Start.IsZero() }
 
-// Spec is one routes.yaml, decoded but not yet decided upon: names that can be derived may be empty here.
-// Slices keep the order of the file.
+// Spec is one routes.yaml, decoded but not yet decided upon: names that can be derived may be empty
+// here. Slices keep the order of the file.
 type Spec struct {
 	Name         string // the file's name as findings show it, slash-separated
 	Version      int
@@ -38,7 +31,7 @@ type Spec struct {
 	Reserved     []Text // names of nodes, types and enums that must not come back
 	Allows       []*Allow
 
-	At Span
+	At report.Span
 }
 
 // Go says which package is generated and where.
@@ -103,7 +96,7 @@ type Field struct {
 type Scalar struct {
 	Value string
 	Kind  string // "string", "int", "float", "bool", "null"
-	At    Span
+	At    report.Span
 }
 
 // Constraints narrow the values of a field. A nil pointer means: not given.
@@ -119,7 +112,7 @@ type Constraints struct {
 // Number is a numeric literal with its place.
 type Number struct {
 	Value float64
-	At    Span
+	At    report.Span
 
 	written string // its text; Value may be the nearest one only
 }
@@ -149,7 +142,7 @@ type TypeExpr struct {
 	Kind Kind
 	Name string    // of Named
 	Elem *TypeExpr // of List and Map
-	At   Span
+	At   report.Span
 }
 
 // Interrupts describes what all interrupt requests share, and the handler that takes them.
@@ -162,7 +155,7 @@ type Interrupts struct {
 	Fields      []*Field
 	Reserved    []Text // removed names of these fields
 	Kinds       []*InterruptKind
-	At          Span
+	At          report.Span
 
 	ReservedKinds []Text // removed names of kinds
 }
@@ -174,7 +167,8 @@ type Handler struct {
 	Guidance    Text
 }
 
-// InterruptKind says where an interrupt comes from and what happens to it. Order is priority: the first wins a clash.
+// InterruptKind says where an interrupt comes from and what happens to it. Order is priority: the
+// first wins a clash.
 type InterruptKind struct {
 	Key      Text
 	Doc      Text
@@ -255,7 +249,7 @@ type Request struct {
 	GoType      Text
 	Fields      []*Field
 	Reserved    []Text
-	At          Span
+	At          report.Span
 }
 
 // NodeInterrupt is what a node adds to the common fields of an interrupt request.
@@ -265,10 +259,11 @@ type NodeInterrupt struct {
 	DisplayName Text
 	Fields      []*Field
 	Reserved    []Text
-	At          Span
+	At          report.Span
 }
 
-// Branch is one field of a routing. Type is a name, or "interrupt" for the node's own interrupt request.
+// Branch is one field of a routing. Type is a name, or "interrupt" for the node's own interrupt
+// request.
 type Branch struct {
 	Key    Text
 	Type   Text
@@ -278,14 +273,14 @@ type Branch struct {
 	Was    []Text
 }
 
-// Route overrides how a node can be returned to after an interrupt. None: nobody can.
+// Route overrides how a node can be returned to after an interrupt. None: it cannot.
 type Route struct {
 	None    bool
 	Field   Text
 	Tag     Text
-	Returns Text // the type a routing carries, where it is not the node's request
+	Returns Text // the type a routing carries, if not the node's request
 	Doc     Text
-	At      Span
+	At      report.Span
 }
 
 // Dispatch fans a request out to children and collects what they return.
@@ -293,7 +288,7 @@ type Dispatch struct {
 	Each    Text // the request's list field
 	To      Text // the node each element goes to
 	Results Text // the type a branch names to resume this node
-	At      Span
+	At      report.Span
 }
 
 // Collect is the decision table of a collector.
@@ -302,7 +297,7 @@ type Collect struct {
 	On      []Arm
 	Carry   []Carry
 	Default Text
-	At      Span
+	At      report.Span
 }
 
 // Arm sends one decision to a branch, or to `end`.
@@ -316,14 +311,14 @@ type Prompt struct {
 	Template Text
 	Vars     []Text
 	Guidance Text
-	At       Span
+	At       report.Span
 }
 
 // Loop bounds how often a node may be visited or interrupted in a row.
 type Loop struct {
 	Warn, Limit *Number
 	Exempt      []Text
-	At          Span
+	At          report.Span
 }
 
 // Tool is one tool a node's model is offered: a name, a hand-over to other nodes, or an MCP server.
@@ -340,11 +335,12 @@ type Conversation struct {
 	PlainText Text // answer or strict
 }
 
-// Allow suppresses a lint rule: `# routegen:allow RULE reason`, on the line it speaks of or the line above.
+// Allow suppresses a lint rule: `# routegen:allow RULE reason`, on the line it is about or the
+// line above.
 type Allow struct {
 	Rule, Reason string
 	File         string // as findings show it
-	At           Span
+	At           report.Span
 	Line         int  // the line it covers besides its own
 	Used         bool // set by Suppress
 }

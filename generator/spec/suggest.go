@@ -2,15 +2,16 @@ package spec
 
 import "strings"
 
-// Suggestions look at so many candidates each, and compare so many letters in one run: what is left of the work is bounded, however
-// long the names and however many.
+// The limits of suggestions: candidates of each, and letters compared in one run. They bound the
+// work for any number and length of names.
 const (
 	maxCandidates = 2_000
 	maxLetters    = 12_000_000
-	maxWord       = 80 // of a word that is looked for; nobody mistypes a longer one by three letters
+	// the longest word that is looked for
+	maxWord = 80
 )
 
-// candidates is how many names the next suggestion may look at.
+// candidates returns how many names the next suggestion may look at.
 func (r *reader) candidates() int {
 	if r.letters >= maxLetters {
 		return 0
@@ -25,14 +26,15 @@ func (r *reader) nearest(word string, candidates []string) string {
 	return found
 }
 
-// nearest is a suggestion outside a run, from a list that is short.
-func nearest(word string, candidates []string) string {
+// Nearest returns the candidate that was most likely meant, or "". It is for short lists.
+func Nearest(word string, candidates []string) string {
 	found, _ := closest(word, candidates)
 	return found
 }
 
-// closest returns the candidate with the fewest typing slips, the earlier one of two equals; "" when none is near. Letters is what the
-// search has cost: the letters that were compared, and one for each look at a candidate. Case does not count.
+// closest returns the candidate with the fewest typing slips, the earlier one of two equals; ""
+// when none is near. Letters is what the search has cost: the letters that were compared, and one
+// for each look at a candidate. Case does not count.
 func closest(word string, candidates []string) (best string, letters int) {
 	if len(word) > maxWord || word == "" {
 		return "", 0
@@ -59,7 +61,7 @@ func closest(word string, candidates []string) (best string, letters int) {
 	return best, letters
 }
 
-// beginsWith reports whether a text begins with another one, in whatever case.
+// beginsWith reports whether a text begins with another one, ignoring case.
 func beginsWith(text, start string) bool {
 	if len(text) < len(start) {
 		return false
@@ -79,8 +81,9 @@ func folded(c byte) byte {
 	return c
 }
 
-// slips counts inserted, lost, changed and swapped letters, up to limit: the result is at most limit. Lengths differ by less than that.
-// What is further from the diagonal than limit letters could only count more, and is not looked at.
+// slips counts inserted, lost, changed and swapped letters, up to limit: the result is at most
+// limit. Lengths differ by less than that. What is further from the diagonal than limit letters
+// could only count more, and is not looked at.
 func slips(a, b string, limit int) (count, letters int) {
 	var rows [3][maxWord + 8]int // b is at most three letters longer than a word
 	before, above, row := &rows[0], &rows[1], &rows[2]
@@ -101,7 +104,7 @@ func slips(a, b string, limit int) (count, letters int) {
 				n++
 			}
 			n = min(n, row[j]+1)
-			if j-i < limit-1 { // above it stands a letter that was looked at
+			if j-i < limit-1 { // the letter above was looked at
 				n = min(n, above[j+1]+1)
 			}
 			if i > 0 && j > 0 && folded(a[i]) == folded(b[j-1]) && folded(a[i-1]) == folded(b[j]) {
@@ -126,8 +129,8 @@ func didYouMean(candidate string) string {
 	return `did you mean "` + candidate + `"?`
 }
 
-// joined writes the words of a name as its class does: customer_name as customerName, customerName as customer_name; "" where that is no name
-// either.
+// joined writes the words of a name as its class does: customer_name as customerName, customerName
+// as customer_name; "" where that is no name either.
 func joined(set charset, name string) string {
 	words := words(name)
 	snake, small, great := within('_', set.rest), within('a', set.rest), within('A', set.rest)

@@ -82,5 +82,7 @@ func TestSuggestionsRunOut(t *testing.T) {
 
 func TestSuggestionsCostNoMemory(t *testing.T) {
 	candidates := []string{"DiscoveryOrchestratorRequest", "discoveryorchestratorresult", "Ticket"}
-	assert.Zero(t, testing.AllocsPerRun(100, func() { nearest("DiscoveryOrchestratorReqeust", candidates) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		Nearest("DiscoveryOrchestratorReqeust", candidates)
+	}))
 }

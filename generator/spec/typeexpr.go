@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // basicKinds are the types that need no declaration.
 func basicKinds() []string {
-	return []string{string(String), string(Bool), string(Int), string(Float), string(Time), string(Duration), string(JSON)}
+	return []string{string(String), string(Bool), string(Int), string(Float), string(Time),
+		string(Duration), string(JSON)}
 }
 
-// maxTypeText is longer than any type a person can read.
+// maxTypeText bounds the text of a type.
 const maxTypeText = 200
 
 // parseType reads a type expression; nil after a report.
@@ -22,31 +25,38 @@ func (r *reader) parseType(t Text, n *node) *TypeExpr {
 		at.Start.Column++
 	}
 	if t.Value == "" {
-		r.report(RuleTypeSyntax, t.At, "write string, []T, map[string]T or a name", "the type is empty")
+		r.report(RuleTypeSyntax, t.At, "write string, []T, map[string]T or a name",
+			"the type is empty")
 		return nil
 	}
 	if isOutside(t.Value) || strings.ContainsRune(t.Value, '/') || strings.HasPrefix(t.Value, "#") {
-		r.report(RuleRefOutside, t.At, "declare the type under types:", "%q points outside the spec", t.Value)
+		r.report(RuleRefOutside, t.At, "declare the type under types:",
+			"%q points outside the spec", t.Value)
 		return nil
 	}
 	if len(t.Value) > maxTypeText {
-		r.report(RuleTypeSyntax, t.At, "declare records for the inner types", "a type expression has at most %d characters", maxTypeText)
+		r.report(RuleTypeSyntax, t.At, "declare records for the inner types",
+			"a type expression has at most %d characters", maxTypeText)
 		return nil
 	}
 	if strings.Count(t.Value, "[") > maxTypeDepth {
-		r.report(RuleTypeSyntax, t.At, "declare records for the inner types", "lists and maps are nested more than %d deep", maxTypeDepth)
+		r.report(RuleTypeSyntax, t.At, "declare records for the inner types",
+			"lists and maps are nested more than %d deep", maxTypeDepth)
 		return nil
 	}
 	return r.typeAt(t.Value, at.Start)
 }
 
-// maxTypeDepth bounds lists of lists: nobody reads more, and schemas and decoders nest as deep.
+// maxTypeDepth bounds lists of lists. Schemas and decoders nest as deep.
 const maxTypeDepth = 8
 
 // typeAt parses the rest of an expression that begins at a position.
-func (r *reader) typeAt(text string, start Pos) *TypeExpr {
-	at := Span{start, Pos{start.Line, start.Column + utf8.RuneCountInString(text)}}
-	deeper := func(skip int) *TypeExpr { return r.typeAt(text[skip:], Pos{start.Line, start.Column + skip}) }
+func (r *reader) typeAt(text string, start report.Pos) *TypeExpr {
+	at := report.Span{Start: start,
+		End: report.Pos{Line: start.Line, Column: start.Column + utf8.RuneCountInString(text)}}
+	deeper := func(skip int) *TypeExpr {
+		return r.typeAt(text[skip:], report.Pos{Line: start.Line, Column: start.Column + skip})
+	}
 	switch {
 	case strings.HasPrefix(text, "[]"):
 		if elem := deeper(2); elem != nil {
@@ -60,7 +70,8 @@ func (r *reader) typeAt(text string, start Pos) *TypeExpr {
 			return nil
 		}
 		if key := text[4:end]; key != "string" {
-			r.report(RuleTypeMapKey, at, "write map[string]"+text[end+1:], "map keys are strings, not %q", key)
+			r.report(RuleTypeMapKey, at, "write map[string]"+text[end+1:],
+				"map keys are strings, not %q", key)
 			return nil
 		}
 		if elem := deeper(end + 1); elem != nil {
@@ -68,14 +79,16 @@ func (r *reader) typeAt(text string, start Pos) *TypeExpr {
 		}
 		return nil
 	case text == "any" || text == "object" || text == "interface{}":
-		r.report(RuleTypeAny, at, "declare a record under types:, or write json and hide the field", "%q says nothing about the value", text)
+		r.report(RuleTypeAny, at, "declare a record under types:, or write json and hide the field",
+			"%q says nothing about the value", text)
 		return nil
 	case strings.HasPrefix(text, "*") || strings.HasSuffix(text, "?"):
-		r.report(RuleTypeSyntax, at, "write optional: true beside the type", "%q is not a type", text)
+		r.report(RuleTypeSyntax, at, "write optional: true beside the type", "%q is not a type",
+			text)
 		return nil
 	case !isWord(text):
 		hint := "write string, []T, map[string]T or a name"
-		if like := foreignForm(text); like != "" {
+		if like := formOfOtherLanguage(text); like != "" {
 			hint = didYouMean(like)
 		}
 		r.report(RuleTypeSyntax, at, hint, "%q is not a type", text)
@@ -96,8 +109,9 @@ func isWord(text string) bool {
 	return text != ""
 }
 
-// foreignForm writes a list or a map of other languages as this one does: T[], list<T>, Array[T], map<string, T>; "" for what is neither.
-func foreignForm(text string) string {
+// formOfOtherLanguage writes a list or a map of other languages as this one does: T[], list<T>,
+// Array[T], map<string, T>; "" for what is neither.
+func formOfOtherLanguage(text string) string {
 	if elem, ok := strings.CutSuffix(text, "[]"); ok && isWord(elem) {
 		return "[]" + ownType(elem)
 	}
@@ -120,10 +134,10 @@ func foreignForm(text string) string {
 }
 
 // ownType is the name of a type in this language.
-func ownType(name string) string { return cmp.Or(foreignType(name), name) }
+func ownType(name string) string { return cmp.Or(typeOfOtherLanguage(name), name) }
 
-// foreignType translates the name of a type in other languages; "" when there is none.
-func foreignType(name string) string {
+// typeOfOtherLanguage translates the name of a type in other languages, or returns "".
+func typeOfOtherLanguage(name string) string {
 	switch strings.ToLower(name) {
 	case "str", "text", "varchar", "uuid":
 		return "string"

@@ -8,7 +8,8 @@ import (
 
 func TestNames(t *testing.T) {
 	tests := []struct{ key, goName, wire, display string }{
-		{"discoveryOrchestrator", "DiscoveryOrchestrator", "DISCOVERY_ORCHESTRATOR", "Discovery Orchestrator"},
+		{"discoveryOrchestrator", "DiscoveryOrchestrator", "DISCOVERY_ORCHESTRATOR",
+			"Discovery Orchestrator"},
 		{"contextId", "ContextID", "CONTEXT_ID", "Context ID"},
 		{"urlIds", "URLIDs", "URL_IDS", "URL IDs"},
 		{"httpServer", "HTTPServer", "HTTP_SERVER", "HTTP Server"},

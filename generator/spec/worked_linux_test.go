@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// worked is how long f works, which is the same on a machine that has little time for it. What other goroutines do for f does not count.
+// worked is how long f works, which is the same on a machine that has little time for it. What
+// other goroutines do for f does not count.
 func worked(f func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -11,43 +11,49 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/routegen/routegen/generator/report"
 )
 
 // node is one value of the YAML document. No other file names the library.
 type node = yaml.Node
 
+// The kinds of nodes.
 const (
-	mappingNode  = yaml.MappingNode
-	sequenceNode = yaml.SequenceNode
-	scalarNode   = yaml.ScalarNode
+	MappingNode  = yaml.MappingNode
+	SequenceNode = yaml.SequenceNode
+	ScalarNode   = yaml.ScalarNode
 	aliasNode    = yaml.AliasNode
 )
 
 // The tags that a plain scalar can resolve to.
 const (
-	tagText  = "!!str"
+	TagText  = "!!str"
 	tagInt   = "!!int"
 	tagFloat = "!!float"
 	tagBool  = "!!bool"
-	tagNull  = "!!null"
+	TagNull  = "!!null"
 	tagTime  = "!!timestamp"
 	tagMerge = "!!merge"
 )
 
-// decode turns clean text into the root node of its only document. It reports why not and returns nil where that fails.
+// decode returns the root node of the only document of a clean text, or reports a finding and
+// returns nil.
 func (r *reader) decode(text []byte) *node {
 	s := r.plainSpaces(scan(text))
 	if r.full {
 		return nil
 	}
 	if s.over != nil {
-		r.reportAt(s.over.rule, r.src.span(s.over.at, s.over.end), s.over.hint, "%s", s.over.message)
+		r.reportAt(s.over.rule, r.src.Span(s.over.at, s.over.end), s.over.hint, "%s",
+			s.over.message)
 		return nil
 	}
 	dec := newDecoder(s.text)
 	doc, err := decodeNext(dec)
 	if errors.Is(err, io.EOF) || err == nil && doc.Kind == 0 {
-		r.reportAt(RuleEmpty, Span{}, "routegen init writes a first spec", "the file holds no document")
+		r.reportAt(RuleEmpty, report.Span{}, "routegen init writes a first spec",
+			"the file holds no document")
 		return nil
 	}
 	if err != nil {
@@ -55,13 +61,15 @@ func (r *reader) decode(text []byte) *node {
 		return nil
 	}
 	if next, err := decodeNext(dec); !errors.Is(err, io.EOF) {
-		at := Span{}
+		at := report.Span{}
 		if len(s.markers) > 0 {
-			at = r.src.span(s.markers[0], s.markers[0]+3)
+			at = r.src.Span(s.markers[0], s.markers[0]+3)
 		} else if err == nil {
-			at = Span{Pos{next.Line, next.Column}, Pos{next.Line, next.Column + 1}}
+			at = report.Span{Start: report.Pos{Line: next.Line, Column: next.Column},
+				End: report.Pos{Line: next.Line, Column: next.Column + 1}}
 		}
-		r.reportAt(RuleMultiDoc, at, "keep one document in the file", "a second YAML document begins here")
+		r.reportAt(RuleMultiDoc, at, "keep one document in the file",
+			"a second YAML document begins here")
 	}
 	r.collectAllows(s)
 	root := doc
@@ -95,19 +103,20 @@ func libraryLine(message string) (line int, rest string) {
 	return line, message[len(found[0]):]
 }
 
-// syntax reports why the library refused the text. The library names the line of what it was reading, at times the one before;
-// a place that the scanner suspects is better when there is one near.
+// syntax reports why the library refused the text. The library names the line that it was reading,
+// sometimes the one before; a place that the scanner suspects near that line is more exact.
 func (r *reader) syntax(s *scanner, err error) {
 	line, message := libraryLine(err.Error())
 	if name, ok := strings.CutPrefix(message, "unknown anchor '"); ok {
 		name = "*" + strings.TrimSuffix(name, "' referenced")
 		from := max(0, bytes.Index(s.text, []byte(name)))
-		r.reportAt(RuleAlias, r.src.span(from, from+len(name)), "write the value out", "alias %s: the language has no aliases", name)
+		r.reportAt(RuleAlias, r.src.Span(from, from+len(name)), "write the value out",
+			"alias %s: the language has no aliases", name)
 		return
 	}
 	best, distance := -1, 0
 	for i, suspect := range s.suspects {
-		d := r.src.pos(suspect.at).Line - line
+		d := r.src.Pos(suspect.at).Line - line
 		d = max(d, -d)
 		if best < 0 || line > 0 && d < distance {
 			best, distance = i, d
@@ -116,25 +125,29 @@ func (r *reader) syntax(s *scanner, err error) {
 	if best >= 0 {
 		found := s.suspects[best]
 		end := min(found.end, s.lineEnd(found.at))
-		r.reportAt(found.rule, r.src.span(found.at, max(end, found.at)), found.hint, "this is not YAML: %s", found.message)
+		r.reportAt(found.rule, r.src.Span(found.at, max(end, found.at)), found.hint,
+			"this is not YAML: %s", found.message)
 		return
 	}
-	line = min(max(line, 1), len(r.src.lines))
-	for line < len(r.src.lines) && len(bytes.TrimSpace(r.src.line(line))) == 0 {
+	line = min(max(line, 1), r.src.LineCount())
+	for line < r.src.LineCount() && len(bytes.TrimSpace(r.src.Line(line))) == 0 {
 		line++
 	}
-	text := r.src.line(line)
+	text := r.src.Line(line)
 	indent := len(text) - len(bytes.TrimLeft(text, " "))
-	at := Pos{line, 1 + indent}
+	at := report.Pos{Line: line, Column: 1 + indent}
 	width := utf8.RuneCount(bytes.TrimSpace(text))
-	r.reportAt(RuleSyntax, Span{at, Pos{line, at.Column + max(1, width)}}, "", "this is not YAML: %s", message)
+	r.reportAt(RuleSyntax, report.Span{Start: at,
+		End: report.Pos{Line: line, Column: at.Column + max(1, width)}}, "",
+		"this is not YAML: %s", message)
 }
 
-// inspect refuses what the language does not have, wherever it stands: anchors, aliases, tags, merge keys, too much of anything.
-// It reports false when reading on could be costly.
+// inspect refuses what the language does not have, anywhere: anchors, aliases, tags,
+// merge keys, too much of anything. It reports false when reading on could be costly.
 func (r *reader) inspect(n *node, depth int, nodes *int) bool {
 	if *nodes++; *nodes > maxNodes {
-		r.reportAt(RuleTooManyNodes, r.span(n), "", "the document has more than %d values", maxNodes)
+		r.reportAt(RuleTooManyNodes, r.span(n), "", "the document has more than %d values",
+			maxNodes)
 		return false
 	}
 	if depth > maxDepth {
@@ -142,22 +155,26 @@ func (r *reader) inspect(n *node, depth int, nodes *int) bool {
 		return false
 	}
 	if n.Kind == aliasNode {
-		r.reportAt(RuleAlias, r.span(n), "write the value out", "alias *%s: the language has no aliases", n.Value)
+		r.reportAt(RuleAlias, r.span(n), "write the value out",
+			"alias *%s: the language has no aliases", n.Value)
 		return true
 	}
 	if n.Anchor != "" {
-		r.reportAt(RuleAlias, r.mark(n, 1+utf8.RuneCountInString(n.Anchor)), "remove it", "anchor &%s: the language has no anchors", n.Anchor)
+		r.reportAt(RuleAlias, r.mark(n, 1+utf8.RuneCountInString(n.Anchor)), "remove it",
+			"anchor &%s: the language has no anchors", n.Anchor)
 	}
 	if hasTag(n) {
-		r.reportAt(RuleTag, r.mark(n, len(n.Tag)), "remove it; quote text that must stay text", "tag %s: the language has no tags", n.Tag)
+		r.reportAt(RuleTag, r.mark(n, len(n.Tag)), "remove it; quote text that must stay text",
+			"tag %s: the language has no tags", n.Tag)
 	}
-	if n.Kind == mappingNode && len(n.Content)/2 > maxKeys {
+	if n.Kind == MappingNode && len(n.Content)/2 > maxKeys {
 		r.reportAt(RuleTooManyKeys, r.span(n), "", "one mapping has more than %d keys", maxKeys)
 		return false
 	}
 	for i, child := range n.Content {
-		if n.Kind == mappingNode && i%2 == 0 && child.Tag == tagMerge {
-			r.reportAt(RuleMergeKey, r.span(child), "write the keys out", "merge key <<: the language has no merge keys")
+		if n.Kind == MappingNode && i%2 == 0 && child.Tag == tagMerge {
+			r.reportAt(RuleMergeKey, r.span(child), "write the keys out",
+				"merge key <<: the language has no merge keys")
 		}
 		if !r.inspect(child, depth+1, nodes) {
 			return false
@@ -166,45 +183,38 @@ func (r *reader) inspect(n *node, depth int, nodes *int) bool {
 	return true
 }
 
-func (r *reader) mark(n *node, width int) Span {
-	return Span{Pos{n.Line, n.Column}, Pos{n.Line, n.Column + width}}
+func (r *reader) mark(n *node, width int) report.Span {
+	return report.Span{Start: report.Pos{Line: n.Line, Column: n.Column},
+		End: report.Pos{Line: n.Line, Column: n.Column + width}}
 }
 
-// longLine is the length from which spans of quoted text are estimated, so that one huge line stays cheap.
+// longLine is the length from which spans of quoted text are estimated, so that one huge line stays
+// cheap.
 const longLine = 4096
 
-// span returns the place of a node: the scalar with its quotes, or the first character of a collection.
-func (r *reader) span(n *node) Span {
-	if n.Kind != scalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+// span returns the place of a node: the scalar with its quotes, or the first character of a
+// collection.
+func (r *reader) span(n *node) report.Span {
+	if n.Kind != ScalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return r.mark(n, 1)
 	}
 	width := utf8.RuneCountInString(n.Value)
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
 		if width > 60 { // plain text may go on over lines
-			width = min(width, max(1, utf8.RuneCount(r.src.line(n.Line))-n.Column+1))
+			width = min(width, max(1, utf8.RuneCount(r.src.Line(n.Line))-n.Column+1))
 		}
 		return r.mark(n, max(1, width))
 	}
-	line := r.src.line(n.Line)
+	line := r.src.Line(n.Line)
 	if len(line) > longLine {
 		return r.mark(n, width+2)
 	}
-	from := byteOffset(line, n.Column)
+	from := report.ByteOffset(line, n.Column)
 	if from >= len(line) {
 		return r.mark(n, 1)
 	}
 	end := min((&scanner{text: line}).quoted(from), len(line))
 	return r.mark(n, utf8.RuneCount(line[from:end]))
-}
-
-// byteOffset returns where a column begins in its line.
-func byteOffset(line []byte, column int) int {
-	at := 0
-	for c := 1; c < column && at < len(line); c++ {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return at
 }
 
 // isPlain reports whether a scalar was written without quotes and not as a block.
@@ -218,11 +228,13 @@ func hasTag(n *node) bool { return n.Style&yaml.TaggedStyle != 0 }
 // switchWords are read as true or false by tools that follow YAML 1.1.
 const switchWords = " no on yes off "
 
-// misread says how YAML reads a scalar that was meant as text; "" when it is text for every reader.
+// misread says how YAML reads a scalar that was meant as text, or returns "" if it is text for
+// every reader.
 func misread(n *node) string {
 	switch n.Tag {
-	case tagText:
-		if isPlain(n) && len(n.Value) <= 3 && len(n.Value) >= 2 && strings.Contains(switchWords, " "+strings.ToLower(n.Value)+" ") {
+	case TagText:
+		if isPlain(n) && len(n.Value) <= 3 && len(n.Value) >= 2 &&
+			strings.Contains(switchWords, " "+strings.ToLower(n.Value)+" ") {
 			return "true or false by YAML 1.1 tools"
 		}
 		return ""
@@ -238,7 +250,7 @@ func misread(n *node) string {
 		return "a number"
 	case tagBool:
 		return "true or false"
-	case tagNull:
+	case TagNull:
 		return "nothing (null)"
 	case tagTime:
 		return "a date"

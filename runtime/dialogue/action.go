@@ -1,62 +1,60 @@
 package dialogue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/internal/foreign"
+	"github.com/routegen/routegen/runtime/internal/guard"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// action has the program do something. After a failure no slot has changed.
-func action(w *work, st *step) move {
-	if w.came.kind != cameEffect {
-		binds, failure := w.bind(st.Inputs, st.inputs)
+// runAction calls an action of the program. After a failure no slot has changed.
+func runAction(w *work, st *step) move {
+	if w.input.kind != inputEffect {
+		input, failure := w.encodeBinds(st.Inputs)
 		if failure != nil {
-			return w.fail(st.OnError, failure, false)
+			return w.handleFailure(st.OnError, failure, false)
 		}
-		input, err := runtime.Encode(binds)
-		if err != nil {
-			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: innermost(err)}, false)
+		if mv, ok := w.reuseResult(st, shortDigest(input)); ok {
+			return mv
 		}
-		kept, refused := w.again(st, digest(input))
-		switch {
-		case kept:
-			return w.next(st)
-		case refused != nil:
-			return w.fail(st.OnError, refused, false)
-		}
-		return move{verb: does, st: st, do: func(ctx context.Context) (came, error) { return w.m.act(ctx, st, input) }}
+		return move{kind: moveEffect, st: st, do: func(ctx context.Context) (stepInput, error) {
+			return w.m.callAction(ctx, st, input)
+		}}
 	}
-	if failure := w.came.effect.failure; failure != nil {
-		return w.fail(st.OnError, failure, false)
+	if failure := w.input.effect.failure; failure != nil {
+		return w.handleFailure(st.OnError, failure, false)
 	}
 	var out map[string]json.RawMessage
-	if json.Unmarshal(w.came.effect.output, &out) != nil {
-		out = nil // a person said of it only that it happened
+	if json.Unmarshal(w.input.effect.output, &out) != nil {
+		out = nil // a person said only that it happened
 	}
 	once := w.m.tables.Actions[st.Action-1].Once
 	w.s.Once = w.s.Once || once
-	return w.outputs(st, out, done{In: w.came.effect.in, Once: once})
+	return w.storeOutputs(st, out, done{in: w.input.effect.in, once: once})
 }
 
-// failed is the stored form of an action that failed. Its key is no name of an output.
-type failed struct {
-	Failure *runtime.Failure `json:"!failure"`
+// failedAction is the stored result of an action that failed. Its key cannot be the name of an
+// output.
+type failedAction struct {
+	Failure *thread.Failure `json:"!failure"`
 }
 
-// act runs an action, as often as it may be tried. How it ended is one result: after a crash it is not run again to find that out.
-func (m *Machine) act(ctx context.Context, st *step, input json.RawMessage) (came, error) {
+// callAction runs an action with its retries. The final result or failure is stored once, so it is
+// not run again after a crash.
+func (m *Machine) callAction(ctx context.Context, st *step, input json.RawMessage) (
+	stepInput, error) {
 	row := &m.tables.Actions[st.Action-1]
 	do := thread.Do[json.RawMessage]
 	if row.Once {
 		do = thread.Once[json.RawMessage]
 	}
 	stored, err := do(ctx, "act", func(ctx context.Context, key string) (json.RawMessage, error) {
-		out, err := m.try(ctx, st, key, input)
+		out, err := m.tryAction(ctx, st, key, input)
 		switch {
 		case err == nil && len(out) == 0:
 			return json.RawMessage("null"), nil
@@ -65,30 +63,33 @@ func (m *Machine) act(ctx context.Context, st *step, input json.RawMessage) (cam
 		case ctx.Err() != nil || st.Raise || runtime.CodeOf(err) == runtime.CodeInDoubt:
 			return nil, err
 		}
-		return runtime.Encode(failed{failure(err)})
+		return runtime.Encode(failedAction{newFailure(err)})
 	})
 	if err != nil {
-		return came{}, err
+		return stepInput{}, err
 	}
-	out := effect{output: stored, in: digest(input)}
-	var f failed
+	out := effectResult{output: stored, in: shortDigest(input)}
+	var f failedAction
 	if json.Unmarshal(stored, &f) == nil && f.Failure != nil {
-		out = effect{failure: f.Failure}
+		out = effectResult{failure: f.Failure}
 	}
-	return came{kind: cameEffect, effect: out}, nil
+	return stepInput{kind: inputEffect, effect: out}, nil
 }
 
-// try runs an action until it succeeds or may not be tried again. One that must not happen twice and does not end in its time is in doubt.
-func (m *Machine) try(ctx context.Context, st *step, key string, input json.RawMessage) (json.RawMessage, error) {
-	retry, limit := m.trying(st)
+// tryAction runs an action until it succeeds or has no attempts left. It returns CodeInDoubt for a
+// once action that exceeds its time.
+func (m *Machine) tryAction(ctx context.Context, st *step, key string, input json.RawMessage) (
+	json.RawMessage, error) {
+	retry, limit := m.retryPolicy(st)
 	for n := 1; ; n++ {
-		out, err := foreign.Call(ctx, "dialogue", limit, func(ctx context.Context) (json.RawMessage, error) {
-			return m.dialogue.Act(ctx, st.Action, key, input)
-		})
+		out, err := guard.RunLimited(ctx, "dialogue", limit,
+			func(ctx context.Context) (json.RawMessage, error) {
+				return m.dialogue.Act(ctx, st.Action, key, input)
+			})
 		switch {
-		case err != nil && errors.Is(err, foreign.ErrLate) && m.tables.Actions[st.Action-1].Once:
+		case err != nil && errors.Is(err, guard.ErrLate) && m.tables.Actions[st.Action-1].Once:
 			return nil, &runtime.Error{Code: runtime.CodeInDoubt, Op: "act", Err: err}
-		case err == nil, ctx.Err() != nil, n >= retry.Attempts, !runtime.Recoverable(err):
+		case err == nil, ctx.Err() != nil, n >= retry.Attempts, !thread.Recoverable(err):
 			return out, err
 		}
 		timer := time.NewTimer(retry.Wait(n))
@@ -101,24 +102,16 @@ func (m *Machine) try(ctx context.Context, st *step, key string, input json.RawM
 	}
 }
 
-// trying is how often, and how long, the action of a step may run.
-func (m *Machine) trying(st *step) (retry runtime.Retry, limit time.Duration) {
+// retryPolicy returns the retries and the time limit for the action of a step.
+func (m *Machine) retryPolicy(st *step) (retry runtime.Retry, limit time.Duration) {
 	row := &m.tables.Actions[st.Action-1]
-	if row.Retry != nil {
-		retry = *row.Retry
+	if own := cmp.Or(st.Retry, row.Retry); own != nil {
+		retry = *own
 	}
-	if st.Retry != nil {
-		retry = *st.Retry
-	}
-	for _, limit = range []time.Duration{st.Timeout, row.Timeout, time.Minute} {
-		if limit > 0 {
-			break
-		}
-	}
-	return retry, limit
+	return retry, cmp.Or(st.Timeout, row.Timeout, time.Minute)
 }
 
-// failure is an error as flows know it.
-func failure(err error) *runtime.Failure {
-	return &runtime.Failure{Code: runtime.CodeOf(err), Text: innermost(err)}
+// newFailure converts an error to the failure of a flow.
+func newFailure(err error) *thread.Failure {
+	return &thread.Failure{Code: runtime.CodeOf(err), Text: innermostText(err)}
 }

@@ -15,21 +15,24 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// tenSteps is a flow that goes ten steps for each answer, for ever. Its question is answered with a number, which nobody has to understand.
+// tenSteps is a flow that goes ten steps for each answer, for ever. Its question is answered with a
+// number, which nobody has to understand.
 func tenSteps() *runtime.FlowTables {
-	return tables(nil, nil, f{name: "ten", slots: []string{"n int", "note string", "big bool"}, steps: []p{
-		{id: "ask", kind: "collect", slot: "n", text: "Number?", force: true},
-		{id: "clear", kind: "set", set: []b{{name: "big", lit: "false"}}},
-		{id: "size", kind: "branch", arms: []arm{{compares("n", ">", "1000"), "large"}, {compares("n", ">", "10"), "middle"}}, orElse: "note"},
-		{id: "large", kind: "set", set: []b{{name: "big", lit: "true"}}},
-		{id: "middle", kind: "set", set: []b{{name: "note", text: "middle"}}},
-		{id: "note", kind: "set", set: []b{{name: "note", text: "It was {n}."}}},
-		{id: "say", kind: "say", text: "Note: {note}"},
-		{id: "maybe", kind: "say", text: "Big.", when: when(slotX("big"))},
-		{id: "again", kind: "branch", arms: []arm{{filledX("note"), "more"}}, orElse: "more"},
-		{id: "more", kind: "set", set: []b{{name: "big", lit: "null"}}},
-		{id: "back", kind: "say", text: "Next.", next: "ask"},
-	}})
+	return tables(nil, nil, f{name: "ten", slots: []string{"n int", "note string", "big bool"},
+		steps: []p{
+			{id: "ask", kind: "collect", slot: "n", text: "Number?", force: true},
+			{id: "clear", kind: "set", set: []b{{name: "big", lit: "false"}}},
+			{id: "size", kind: "branch", arms: []arm{{compares("n", ">", "1000"), "large"},
+				{compares("n", ">", "10"), "middle"}}, orElse: "note"},
+			{id: "large", kind: "set", set: []b{{name: "big", lit: "true"}}},
+			{id: "middle", kind: "set", set: []b{{name: "note", text: "middle"}}},
+			{id: "note", kind: "set", set: []b{{name: "note", text: "It was {n}."}}},
+			{id: "say", kind: "say", text: "Note: {note}"},
+			{id: "maybe", kind: "say", text: "Big.", when: when(slotX("big"))},
+			{id: "again", kind: "branch", arms: []arm{{filledX("note"), "more"}}, orElse: "more"},
+			{id: "more", kind: "set", set: []b{{name: "big", lit: "null"}}},
+			{id: "back", kind: "say", text: "Next.", next: "ask"},
+		}})
 }
 
 // bench is a thread at its question; next answers it, and returns how long that took.
@@ -37,15 +40,16 @@ type bench struct {
 	*testing.B
 
 	e     *thread.Engine
-	store runtime.Store
-	th    *runtime.Thread
+	store thread.Store
+	th    *thread.Thread
 }
 
 func newBench(b *testing.B, disk bool) *bench {
 	b.Helper()
 	r := &bench{B: b, store: mem.Open()}
 	if disk {
-		store, err := sqlite.Open(context.Background(), filepath.Join(b.TempDir(), "threads.db"), sqlite.Config{})
+		store, err := sqlite.Open(context.Background(), filepath.Join(b.TempDir(), "threads.db"),
+			sqlite.Config{})
 		require.NoError(b, err)
 		b.Cleanup(func() { _ = store.Close() })
 		r.store = store
@@ -64,14 +68,17 @@ type asker struct{}
 // Name returns its name.
 func (asker) Name() string { return "asker" }
 
-// Quick tells that it only computes.
-func (asker) Quick(*runtime.Frame) bool { return true }
+// Inline tells that it only computes.
+func (asker) Inline(*thread.Frame) bool { return true }
 
 // Step asks.
 func (asker) Step(context.Context, thread.Activation) (thread.Transition, error) {
-	return thread.Asks("ask", nil, runtime.Question{Name: "ask", Text: "Number?", Plain: runtime.PlainText}).First(func(c *runtime.Change) {
-		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "say", Value: []byte(`{"text":"Next."}`)})
-	}), nil
+	return thread.Asks("ask", nil,
+		thread.Question{Name: "ask", Text: "Number?", Plain: thread.PlainText}).
+		First(func(c *thread.Change) {
+			c.Add(thread.Entry{Type: thread.EntryMessage, Name: "say",
+				Value: []byte(`{"text":"Next."}`)})
+		}), nil
 }
 
 func (r *bench) start(machine string) {
@@ -94,15 +101,17 @@ func (r *bench) rest() {
 func (r *bench) next() time.Duration {
 	r.Helper()
 	at := time.Now()
-	_, err := r.e.Answer(context.Background(), r.th.ID, runtime.Answer{Interrupt: r.th.Open[0].ID, Value: []byte("20")})
+	_, err := r.e.Answer(context.Background(), r.th.ID,
+		thread.Answer{Interrupt: r.th.Open[0].ID, Value: []byte("20")})
 	require.NoError(r, err)
 	r.th.Open = nil
 	r.rest()
 	return time.Since(at)
 }
 
-// BenchmarkTurn is a turn of ten steps: an answer comes, ten steps run, the next question is stored. It takes turns with the barest turn that a
-// machine can have, so that what else the computer does falls on both; the figures are medians.
+// BenchmarkTurn is a turn of ten steps: an answer comes, ten steps run, the next question is
+// stored. It takes turns with the barest turn that a machine can have, so that what else the
+// computer does falls on both; the figures are medians.
 func BenchmarkTurn(b *testing.B) {
 	for _, store := range []string{"mem", "sqlite"} {
 		b.Run(store, func(b *testing.B) {
@@ -126,7 +135,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkTurnOfALongThread has the cost of turns around the 10th and around the 1,000th of one thread.
+// BenchmarkTurnOfALongThread has the cost of turns around the 10th and around the 1,000th of one
+// thread.
 func BenchmarkTurnOfALongThread(b *testing.B) {
 	var early, late []time.Duration
 	for b.Loop() {
@@ -154,10 +164,12 @@ func BenchmarkDecide(b *testing.B) {
 	f := &m.flows[0]
 	b.ReportAllocs()
 	for b.Loop() {
-		w := &work{m: m, f: f, voice: voice{m: m, language: "en"}}
-		w.came = came{kind: cameCommands, commands: []runtime.Command{{Type: runtime.CommandSet, Slot: "n", Value: []byte("20")}}}
-		if mv := w.run(1); mv.verb != asks {
-			b.Fatal(mv.verb)
+		w := &work{m: m, f: f, replies: replies{m: m, language: "en"}}
+		w.s = newState(f)
+		w.input = stepInput{kind: inputCommands,
+			commands: []runtime.Command{{Type: runtime.CommandSet, Slot: "n", Value: []byte("20")}}}
+		if mv := w.runSteps(1); mv.kind != moveAsk {
+			b.Fatal(mv.kind)
 		}
 	}
 }

@@ -14,15 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// What goes on without a question comes to an end, and without an end nothing runs more often than its bound says.
+// What goes on without a question comes to an end, and without an end nothing runs more often than
+// its bound says.
 
 const roundInCircles = "That went round in circles, so I stopped it."
 
-// leavesAndComesBack is a loop whose round leads out and, over another step, in again. It never ends by its condition.
+// leavesAndComesBack is a loop whose round leads out and, over another step, in again. It never
+// ends by its condition.
 const leavesAndComesBack = `
 actions: {ping: {doc: Counts.}}
 flows:
@@ -43,7 +46,8 @@ flows:
 
 func TestRoundsCountAcrossLeaving(t *testing.T) {
 	t.Parallel()
-	for next, fin := range map[string]string{"fin": "- {step: fin, type: say, message: Done., next: end}", "end": ""} {
+	for next, fin := range map[string]string{"fin": "- {step: fin, type: say, message: Done., " +
+		"next: end}", "end": ""} {
 		t.Run(next, func(t *testing.T) {
 			scene(t, func(w *world) {
 				w.means("go", starts("go"))
@@ -56,24 +60,28 @@ func TestRoundsCountAcrossLeaving(t *testing.T) {
 	}
 }
 
-// TestRoundsCountAcrossOnError: a loop that has come to its rounds stays at its end when the flow's on_error leads back to it.
+// TestRoundsCountAcrossOnError: a loop that has come to its rounds stays at its end when the flow's
+// on_error leads back to it.
 func TestRoundsCountAcrossOnError(t *testing.T) {
 	alive(t, func(w *world) {
 		w.means("go", starts("go"))
-		spec := fmt.Sprintf(leavesAndComesBack, "fin", "- {step: fin, type: say, message: Done., next: end}")
+		spec := fmt.Sprintf(leavesAndComesBack, "fin",
+			"- {step: fin, type: say, message: Done., next: end}")
 		w.run(planned(w.T, strings.Replace(spec, "    slots:", "    on_error: out\n    slots:", 1)))
 		w.hears("go", roundInCircles, roundInCircles)
 		assert.Equal(w, 5, w.done("ping"))
 	})
 }
 
-// TestRoundsBeginAnewAfterAQuestion asks on the way: in the loop, outside of it, or in a flow that the loop calls. Each time there are all
-// rounds again.
+// TestRoundsBeginAnewAfterAQuestion asks on the way: in the loop, outside of it, or in a flow that
+// the loop calls. Each time there are all rounds again.
 func TestRoundsBeginAnewAfterAQuestion(t *testing.T) {
 	t.Parallel()
-	const ask, call = "{step: more, type: collect, slot: more, message: 'More?', force: true}", "{step: more, type: call, flow: asks}"
+	const ask, call = "{step: more, type: collect, slot: more, message: 'More?', force: true}",
+		"{step: more, type: call, flow: asks}"
 	for name, c := range map[string]struct{ inside, outside string }{
-		"inside": {inside: ask}, "outside": {outside: ask}, "in a called flow": {inside: call}, "in a flow called outside": {outside: call},
+		"inside": {inside: ask}, "outside": {outside: ask}, "in a called flow": {inside: call},
+		"in a flow called outside": {outside: call},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scene(t, func(w *world) {
@@ -120,7 +128,8 @@ flows:
 	}
 }
 
-// nested is a loop without an end around one that asks in every round, or, with a third, around one around one.
+// nested is a loop without an end around one that asks in every round, or, with a third, around one
+// around one.
 const nested = `
 flows:
   go:
@@ -147,7 +156,8 @@ flows:
               - {step: leave, type: branch, cases: [{if: filled(more), then: %s}]}
 `
 
-// TestTheOuterLoopCounts: a question in a loop is one in all the loops around it, and none of them begins anew for that.
+// TestTheOuterLoopCounts: a question in a loop is one in all the loops around it, and none of them
+// begins anew for that.
 func TestTheOuterLoopCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -167,18 +177,20 @@ func TestTheOuterLoopCounts(t *testing.T) {
 				for _, want := range c.want {
 					w.hears("yes", "More?")
 					w.hears("yes", "More?")
-					assert.Equal(w, want, strings.Join(w.say("no").Reply, " "))
+					assert.Equal(w, want, strings.Join(w.say("no").Lines, " "))
 				}
 			})
 		})
 	}
 }
 
-// TestInnerLoopsBeginAnewInEachRound: nothing is asked, and the rounds of the innermost loop are those of one round of the others. It is left
-// before its condition ends it.
+// TestInnerLoopsBeginAnewInEachRound: nothing is asked, and the rounds of the innermost loop are
+// those of one round of the others. It is left before its condition ends it.
 func TestInnerLoopsBeginAnewInEachRound(t *testing.T) {
 	scene(t, func(w *world) {
-		w.does["inc"] = func(in map[string]any) (any, error) { return map[string]any{"n": in["n"].(float64) + 1}, nil }
+		w.does["inc"] = func(in map[string]any) (any, error) {
+			return map[string]any{"n": in["n"].(float64) + 1}, nil
+		}
 		w.means("go", starts("go"))
 		w.run(planned(w.T, `
 actions: {inc: {doc: Adds one., inputs: {n: {type: int}}, outputs: {n: {type: int}}}}
@@ -208,7 +220,8 @@ flows:
 	})
 }
 
-// TestEffectsWithoutAQuestion: a circle of actions ends at a hundred, whatever it is made of, and begins anew after a question.
+// TestEffectsWithoutAQuestion: a circle of actions ends at a hundred, whatever it is made of, and
+// begins anew after a question.
 func TestEffectsWithoutAQuestion(t *testing.T) {
 	t.Parallel()
 	const back = `
@@ -224,8 +237,11 @@ func TestEffectsWithoutAQuestion(t *testing.T) {
 	for name, steps := range map[string]string{
 		"a back jump": back,
 		"on error":    "\n      - {step: act, type: action, call: fails, on_error: act}",
-		"a call":      "\n      - {step: call, type: call, flow: sub}\n      - {step: b, type: branch, cases: [{if: n < 2, then: call}]}" + fmt.Sprintf(sub, ""),
-		"links":       "\n      - {step: to, type: link, flow: sub}" + fmt.Sprintf(sub, "- {step: more, type: action, call: ping}\n      - {step: to, type: link, flow: sub, when: n < 2}"),
+		"a call": "\n      - {step: call, type: call, flow: sub}\n      - {step: b, type: " +
+			"branch, cases: [{if: n < 2, then: call}]}" + fmt.Sprintf(sub, ""),
+		"links": "\n      - {step: to, type: link, flow: sub}" + fmt.Sprintf(sub,
+			"- {step: more, type: action, call: ping}\n      - {step: to, type: link, flow: sub, "+
+				"when: n < 2}"),
 		"a loop": `
       - step: w
         type: while
@@ -236,11 +252,15 @@ func TestEffectsWithoutAQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			alive(t, func(w *world) {
 				w.means("go", starts("go"))
-				w.does["fails"] = func(map[string]any) (any, error) { return nil, errors.New("it broke") }
-				w.run(planned(w.T, "actions: {ping: {doc: Counts.}, fails: {doc: Fails.}}\nflows:\n  go:\n    slots: {n: {type: int, default: 0}}\n    steps:"+steps))
+				w.does["fails"] = func(map[string]any) (any, error) {
+					return nil, errors.New("it broke")
+				}
+				w.run(planned(w.T, "actions: {ping: {doc: Counts.}, fails: {doc: "+
+					"Fails.}}\nflows:\n  go:\n    slots: {n: {type: int, default: 0}}\n    steps:"+
+					steps))
 				turn := w.say("go")
-				assert.Equal(w, roundInCircles, turn.Reply[len(turn.Reply)-1])
-				assert.Equal(w, runtime.StatusIdle, turn.Thread.Status())
+				assert.Equal(w, roundInCircles, turn.Lines[len(turn.Lines)-1])
+				assert.Equal(w, thread.StatusIdle, turn.Thread.Status())
 				assert.Equal(w, 100, w.done("ping")+w.done("fails"))
 			})
 		})
@@ -272,7 +292,8 @@ flows:
 	})
 }
 
-// TestATextThatGrows is refused before it fills the memory, as any failure of its step; slots and what is called keep what they had.
+// TestATextThatGrows is refused before it fills the memory, as any failure of its step; slots and
+// what is called keep what they had.
 func TestATextThatGrows(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]string{
@@ -308,33 +329,37 @@ flows:
 	}
 }
 
-// TestALongRunHoldsNobody: a circle runs on by itself. Whose answer led into it is not held, and closing the engine is the end of it until
-// another one goes on.
-func TestALongRunHoldsNobody(t *testing.T) {
+// TestLongRunDoesNotBlockItsCaller: a circle runs on by itself. Whose answer led into it is not
+// held, and closing the engine is the end of it until another one goes on.
+func TestLongRunDoesNotBlockItsCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const held = 5*stretch + 1
+		const held = 5*stepsPerRun + 1
 		var passed atomic.Int64
 		reached, goOn := make(chan struct{}), make(chan struct{})
-		steps := kinds()
+		steps := stepKinds()
 		steps["set"] = func(w *work, st *step) move {
 			if passed.Add(1) == held {
 				close(reached)
 				<-goOn
 			}
-			return set(w, st)
+			return runSet(w, st)
 		}
-		m, err := build(runtime.Dialogue{Tables: tables(nil, nil, f{name: "go", slots: []string{"n int", "s string"}, steps: []p{
-			{id: "ask", kind: "collect", slot: "n", text: "N?"},
-			{id: "grow", kind: "set", set: []b{{name: "s", text: "{s}x"}}, next: "grow"},
-		}})}, Config{Understand: Scripted{"go": {starts("go")}}}, steps)
+		m, err :=
+			newMachine(runtime.Dialogue{Tables: tables(nil, nil,
+				f{name: "go", slots: []string{"n int", "s string"}, steps: []p{
+					{id: "ask", kind: "collect", slot: "n", text: "N?"},
+					{id: "grow", kind: "set", set: []b{{name: "s", text: "{s}x"}}, next: "grow"},
+				}})}, Config{Understand: Scripted{"go": {starts("go")}}}, steps)
 		require.NoError(t, err)
 		store := mem.Open()
 		e, err := thread.Open(t.Context(), store, thread.Config{}, m)
 		require.NoError(t, err)
-		turn, err := (&Conversation{Engine: e}).Deliver(t.Context(), Message{Thread: "t", Text: "go"})
+		turn, err := (&chat.Conversation{Engine: e, Machine: m}).
+			Deliver(t.Context(), chat.Message{Thread: "t", Text: "go"})
 		require.NoError(t, err)
-		_, err = e.Answer(t.Context(), "t", runtime.Answer{Interrupt: turn.Question.ID, Value: []byte("5")})
+		_, err = e.Answer(t.Context(), "t",
+			thread.Answer{Interrupt: question(turn).ID, Value: []byte("5")})
 		require.NoError(t, err, "it returns while the circle is held")
 		<-reached
 		ended := make(chan error)
@@ -343,19 +368,21 @@ func TestALongRunHoldsNobody(t *testing.T) {
 		close(goOn)
 		require.NoError(t, <-ended)
 		assert.GreaterOrEqual(t, passed.Load(), int64(held))
-		assert.LessOrEqual(t, passed.Load(), int64(6*stretch), "the run at hand was the last")
+		assert.LessOrEqual(t, passed.Load(), int64(6*stepsPerRun), "the run at hand was the last")
 		th, err := store.Load(t.Context(), "t")
 		require.NoError(t, err)
-		assert.Equal(t, runtime.StatusRunning, th.Status())
+		assert.Equal(t, thread.StatusRunning, th.Status())
 		assert.Equal(t, "grow", th.Frames[1].PC)
-		var s state
-		require.NoError(t, json.Unmarshal(th.Frames[1].Locals, &s))
-		assert.Len(t, s.Slots["s"], int(passed.Load())+len(`""`), "what was run is stored, and nothing twice")
+		s := newState(&m.flows[0])
+		require.NoError(t, s.decode(th.Frames[1].Locals))
+		assert.Len(t, s.values()["s"], int(passed.Load())+len(`""`),
+			"what was run is stored, and nothing twice")
 		assert.Equal(t, int(passed.Load()), s.Moves-1, "they count on from the question")
 	})
 }
 
-// TestALongRunEnds goes on over all its runs as one does: it is stopped at the hundred thousandth step, and was stored at each thousandth.
+// TestALongRunEnds goes on over all its runs as one does: it is stopped at the hundred thousandth
+// step, and was stored at each thousandth.
 func TestALongRunEnds(t *testing.T) {
 	alive(t, func(w *world) {
 		w.means("go", starts("go"))
@@ -365,29 +392,35 @@ func TestALongRunEnds(t *testing.T) {
 		}}))
 		turn := w.hears("go", "Hello.", roundInCircles)
 		assert.Contains(w, string(turn.Thread.Result), `"code":"loop"`)
-		assert.Equal(w, most/stretch, w.stepped("round"))
+		assert.Equal(w, maxSteps/stepsPerRun, w.stepped("round"))
 	})
 }
 
-// TestMuchTextIsALongRun stores its place when texts of a mebibyte are written, however few the steps were.
+// TestMuchTextIsALongRun stores its place when texts of a mebibyte are written, however few the
+// steps were.
 func TestMuchTextIsALongRun(t *testing.T) {
 	alive(t, func(w *world) {
 		w.means("go", starts("go"))
-		w.run(tables(nil, nil, f{name: "go", slots: []string{"s string default=\"" + strings.Repeat("x", written*2/3) + "\"", "t string"}, steps: []p{
-			{id: "w", kind: "while", cond: when(filledX("s")), body: "copy", rounds: 10, next: "end"},
-			{id: "copy", kind: "set", set: []b{{name: "t", text: "{s}"}}, next: "w"},
-		}}))
+		w.run(tables(nil, nil, f{name: "go",
+			slots: []string{"s string default=\"" + strings.Repeat("x", bytesPerRun*2/3) + "\"",
+				"t string"}, steps: []p{
+				{id: "w", kind: "while", cond: when(filledX("s")), body: "copy", rounds: 10,
+					next: "end"},
+				{id: "copy", kind: "set", set: []b{{name: "t", text: "{s}"}}, next: "w"},
+			}}))
 		w.hears("go", roundInCircles)
 		assert.Equal(w, 5, w.stepped("w"), "after each second text")
 	})
 }
 
-// TestAnEffectAfterALongRun has a key of the step it belongs to, and happens once, although the place of the run is stored on the way.
+// TestAnEffectAfterALongRun has a key of the step it belongs to, and happens once, although the
+// place of the run is stored on the way.
 func TestAnEffectAfterALongRun(t *testing.T) {
 	scene(t, func(w *world) {
 		w.means("go", starts("go"))
 		w.run(tables([]string{"ping"}, nil, f{name: "go", slots: []string{"n int"}, steps: []p{
-			{id: "w", kind: "while", cond: when(compares("n", "!=", "2")), body: "n", rounds: stretch, onError: "ping", next: "end"},
+			{id: "w", kind: "while", cond: when(compares("n", "!=", "2")), body: "n",
+				rounds: stepsPerRun, onError: "ping", next: "end"},
 			{id: "n", kind: "set", set: []b{{name: "n", lit: "1"}}, next: "w"},
 			{id: "ping", kind: "action", action: "ping"},
 			{id: "m", kind: "set", set: []b{{name: "n", lit: "2"}}},
@@ -405,22 +438,25 @@ func (w *world) stepped(pc string) int {
 	w.Helper()
 	n := 0
 	for _, e := range w.log("t") {
-		if e.Type == runtime.EntryStepped && e.PC == pc {
+		if e.Type == thread.EntryStepped && e.PC == pc {
 			n++
 		}
 	}
 	return n
 }
 
-// TestASlotOfANamedTypeIsHeldToBothRules: to its own, and to those of its type, which are of the items where it is a list.
+// TestASlotOfANamedTypeIsHeldToBothRules: to its own, and to those of its type, which are of the
+// items where it is a list.
 func TestASlotOfANamedTypeIsHeldToBothRules(t *testing.T) {
 	t.Parallel()
 	whole := runtime.SlotType{Kind: runtime.SlotInt}
 	items := runtime.SlotType{Kind: runtime.SlotInt, List: true}
 	percent := &runtime.Rule{Min: runtime.Bound(0.0), Max: runtime.Bound(150.0)}
-	one := newSlot(&runtime.FlowSlot{Name: "share", Type: whole, Rule: &runtime.Rule{Min: runtime.Bound(10.0)}, Of: percent}, 1)
-	bare := newSlot(&runtime.FlowSlot{Name: "share", Type: whole, Of: percent}, 1)
-	many := newSlot(&runtime.FlowSlot{Name: "shares", Type: items, Rule: &runtime.Rule{MinItems: runtime.Bound(1)}, Of: percent}, 2)
+	one := slot{FlowSlot: &runtime.FlowSlot{Name: "share", Type: whole,
+		Rule: &runtime.Rule{Min: runtime.Bound(10.0)}, Of: percent}}
+	bare := slot{FlowSlot: &runtime.FlowSlot{Name: "share", Type: whole, Of: percent}}
+	many := slot{FlowSlot: &runtime.FlowSlot{Name: "shares", Type: items,
+		Rule: &runtime.Rule{MinItems: runtime.Bound(1)}, Of: percent}}
 	for _, c := range []struct {
 		slot  slot
 		value string
@@ -435,7 +471,7 @@ func TestASlotOfANamedTypeIsHeldToBothRules(t *testing.T) {
 		{many, "[5, 151]", "it is 151: at most 150 is allowed"},
 		{many, "[]", "it has 0 elements: at least 1 are needed"},
 	} {
-		_, wrong := c.slot.fit(json.RawMessage(c.value))
+		_, wrong := c.slot.normalize(json.RawMessage(c.value))
 		assert.Equal(t, c.wrong, wrong, "%s = %s", c.slot.Name, c.value)
 	}
 }

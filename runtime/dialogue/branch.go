@@ -2,15 +2,15 @@ package dialogue
 
 import "github.com/routegen/routegen/runtime"
 
-// branch takes the first arm that holds.
-func branch(w *work, st *step) move {
-	for i, arm := range st.arms {
-		if w.s.holds(arm) {
-			return w.leads(st.Arms[i].To)
+// runBranch takes the first arm whose condition is true.
+func runBranch(w *work, st *step) move {
+	for i := range st.Arms {
+		if w.s.isTrue(&st.Arms[i].If) {
+			return w.goTo(st.Arms[i].To)
 		}
 	}
 	if st.Else != runtime.NoTarget {
-		return w.leads(st.Else)
+		return w.goTo(st.Else)
 	}
-	return w.next(st)
+	return w.goTo(st.Next)
 }

@@ -33,14 +33,15 @@ type f struct {
 
 // p is a step.
 type p struct {
-	id, kind                                                       string
-	when, cond                                                     *x
-	next                                                           string
-	text, invalid                                                  string
-	slot                                                           string
-	set                                                            []b // values of set
-	arms                                                           []arm
-	orElse, body, inside                                           string // inside: decided by nest where the tables are written by hand
+	id, kind      string
+	when, cond    *x
+	next          string
+	text, invalid string
+	slot          string
+	set           []b // values of set
+	arms          []arm
+	// inside: decided by nest where the tables are written by hand
+	orElse, body, inside                                           string
 	rounds                                                         int
 	flow, action                                                   string
 	in, out                                                        []b
@@ -83,7 +84,8 @@ func both(a ...x) x         { return x{op: runtime.OpAnd, args: a} }
 // cmp compares a slot with a literal.
 func compares(slot, op, literal string) x {
 	ops := map[string]runtime.ExprOp{
-		"==": runtime.OpEq, "!=": runtime.OpNe, "<": runtime.OpLt, "<=": runtime.OpLe, ">": runtime.OpGt, ">=": runtime.OpGe, "in": runtime.OpIn,
+		"==": runtime.OpEq, "!=": runtime.OpNe, "<": runtime.OpLt, "<=": runtime.OpLe,
+		">": runtime.OpGt, ">=": runtime.OpGe, "in": runtime.OpIn,
 	}
 	return x{op: ops[op], args: []x{slotX(slot), lit(literal)}}
 }
@@ -114,14 +116,16 @@ func tables(actions, validators []string, flows ...f) *runtime.FlowTables {
 }
 
 var slotKinds = map[string]runtime.SlotKind{
-	"string": runtime.SlotString, "int": runtime.SlotInt, "float": runtime.SlotFloat, "bool": runtime.SlotBool, "time": runtime.SlotTime,
+	"string": runtime.SlotString, "int": runtime.SlotInt, "float": runtime.SlotFloat,
+	"bool": runtime.SlotBool, "time": runtime.SlotTime,
 	"duration": runtime.SlotDuration, "enum": runtime.SlotEnum, "json": runtime.SlotJSON,
 }
 
 func (w *builder) slot(text string) runtime.FlowSlot {
 	words := strings.Fields(text)
 	kind, isList := strings.CutPrefix(words[1], "[]")
-	s := runtime.FlowSlot{Name: words[0], Type: runtime.SlotType{Kind: slotKinds[kind], List: isList}}
+	s := runtime.FlowSlot{Name: words[0],
+		Type: runtime.SlotType{Kind: slotKinds[kind], List: isList}}
 	for _, word := range words[2:] {
 		name, v, _ := strings.Cut(word, "=")
 		switch name {
@@ -149,7 +153,8 @@ func (w *builder) slot(text string) runtime.FlowSlot {
 
 func (w *builder) build(flow *f) runtime.Flow {
 	w.flow, w.slots, w.steps = flow, nil, flow.steps
-	out := runtime.Flow{Name: flow.name, Was: flow.was, Doc: flow.doc, Hidden: flow.hidden, Interruptible: !flow.busy}
+	out := runtime.Flow{Name: flow.name, Was: flow.was, Doc: flow.doc, Hidden: flow.hidden,
+		Interruptible: !flow.busy}
 	if flow.intents != "" {
 		out.Intents = strings.Split(flow.intents, ", ")
 	}
@@ -171,8 +176,8 @@ func (w *builder) build(flow *f) runtime.Flow {
 	return out
 }
 
-// nest says which steps belong to which loop: from its body to the last step that leads back to it, before what follows it. Inner loops come
-// after outer ones.
+// nest says which steps belong to which loop: from its body to the last step that leads back to it,
+// before what follows it. Inner loops come after outer ones.
 func nest(steps []runtime.FlowStep) {
 	for i := range steps {
 		last := len(steps) - 1
@@ -200,14 +205,19 @@ func (w *builder) step(i int, s *p) runtime.FlowStep {
 		}
 	}
 	out := runtime.FlowStep{
-		ID: s.id, Kind: s.kind, When: w.expr(s.when), Next: w.target(next), Text: w.texts(s.text), Invalid: w.texts(s.invalid),
-		Slot: w.slotRow(s.slot), Cond: w.expr(s.cond), Else: w.target(s.orElse), Body: w.target(s.body), Rounds: s.rounds, Queue: s.queue,
+		ID: s.id, Kind: s.kind, When: w.expr(s.when), Next: w.target(next), Text: w.texts(s.text),
+		Invalid: w.texts(s.invalid),
+		Slot:    w.slotRow(s.slot), Cond: w.expr(s.cond), Else: w.target(s.orElse),
+		Body: w.target(s.body), Rounds: s.rounds, Queue: s.queue,
 		Force: s.force, Attempts: s.attempts, Timeout: s.timeout, Retry: s.retry, Raise: s.raise,
-		OnInvalid: w.target(s.onInvalid), OnTimeout: w.target(s.onTimeout), OnCancel: w.target(s.onCancel), OnError: w.target(s.onError),
+		OnInvalid: w.target(s.onInvalid), OnTimeout: w.target(s.onTimeout),
+		OnCancel: w.target(s.onCancel), OnError: w.target(s.onError),
 		OnYes: w.target(s.onYes), OnNo: w.target(s.onNo), OnChange: w.target(s.onChange),
 	}
 	out.Check = slices.Index(w.t.Validators, s.check) + 1
-	out.Action = slices.IndexFunc(w.t.Actions, func(a runtime.FlowAction) bool { return a.Name == s.action }) + 1
+	out.Action = slices.IndexFunc(w.t.Actions, func(a runtime.FlowAction) bool {
+		return a.Name == s.action
+	}) + 1
 	out.Inside = int(max(w.target(s.inside), 0))
 	out.Flow = slices.IndexFunc(w.flows, func(f f) bool { return f.name == s.flow }) + 1
 	for _, a := range s.arms {
@@ -293,7 +303,7 @@ func (w *builder) texts(text string) runtime.Texts {
 	}
 	var in runtime.TextIn
 	for variant := range strings.SplitSeq(text, "|") {
-		t := template(variant)
+		t := parseTemplate(variant)
 		for i := range t {
 			name, decimals, _ := strings.Cut(t[i].Var, ":")
 			if row := w.slotRow(name); row > 0 {
@@ -322,7 +332,7 @@ func raw(v any) json.RawMessage {
 func starts(flow string, slots ...any) runtime.Command {
 	c := runtime.Command{Type: runtime.CommandStart, Flow: flow}
 	for i := 0; i+1 < len(slots); i += 2 {
-		put(&c.Slots, slots[i].(string), raw(slots[i+1]))
+		setKey(&c.Slots, slots[i].(string), raw(slots[i+1]))
 	}
 	return c
 }
@@ -352,8 +362,30 @@ var (
 // dialogueOf is a dialogue whose actions and validators are not called.
 func dialogueOf(t *runtime.FlowTables) runtime.Dialogue {
 	return runtime.Dialogue{
-		Tables:   t,
-		Act:      func(context.Context, int, string, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-		Validate: func(_ context.Context, _ int, v json.RawMessage) (json.RawMessage, error) { return v, nil },
+		Tables: t,
+		Act: func(context.Context, int, string, json.RawMessage) (json.RawMessage, error) {
+			return nil, nil
+		},
+		Validate: func(_ context.Context, _ int, v json.RawMessage) (json.RawMessage, error) {
+			return v, nil
+		},
 	}
+}
+
+// parseTemplate parses "Hello {name}".
+func parseTemplate(text string) runtime.Template {
+	var out runtime.Template
+	for text != "" {
+		before, rest, found := strings.Cut(text, "{")
+		if before != "" {
+			out = append(out, runtime.Part{Text: before})
+		}
+		if !found {
+			break
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		out = append(out, runtime.Part{Var: name})
+		text = after
+	}
+	return out
 }

@@ -2,64 +2,64 @@ package dialogue
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// call runs another flow and goes on with what it gives back. Where the user cancels that flow, or it fails, the calling one does not go on
-// as if it had been done: on_error says where it goes, and without it the calling flow ends in the same way.
-func call(w *work, st *step) move {
-	if w.came.kind == cameChild {
-		return returned(w, st, &w.came.child)
+// runCall calls another flow and continues with its outputs. If the user cancels that flow, or it
+// fails, the calling flow continues at on_error, and without one ends in the same way.
+func runCall(w *work, st *step) move {
+	if w.input.kind == inputChild {
+		return finishCall(w, st, &w.input.child)
 	}
-	if w.s.Depth >= w.m.depth() {
-		w.respond("too_deep")
-		return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeLoop, Text: "too many flows are open"}, true)
+	if w.s.depth >= w.m.maxDepth() {
+		w.addResponse("too_deep")
+		return w.handleFailure(st.OnError,
+			&thread.Failure{Code: runtime.CodeLoop, Text: "too many flows are open"}, true)
 	}
 	f := &w.m.flows[st.Flow-1]
-	slots, failure := w.inputs(st, f)
+	slots, failure := w.callInputs(st, f)
 	if failure != nil {
-		return w.fail(st.OnError, failure, false)
+		return w.handleFailure(st.OnError, failure, false)
 	}
-	kept, refused := w.again(st, givenIn(slots))
-	switch {
-	case kept:
-		return w.next(st)
-	case refused != nil:
-		return w.fail(st.OnError, refused, false)
+	if mv, ok := w.reuseResult(st, slotsDigest(slots)); ok {
+		return mv
 	}
-	return move{verb: calls, st: st, child: w.m.spawn(f.Name, &opening{
-		Slots: slots, Depth: w.s.Depth + 1, Said: w.s.Said || len(w.said) > 0, count: count{Moves: w.s.Moves, Acts: w.s.Acts},
-	})}
+	input := &flowInput{Slots: slots, Depth: w.s.depth + 1, Said: w.s.said || len(w.said) > 0,
+		counters: counters{Moves: w.s.Moves, Acts: w.s.Acts}}
+	return move{kind: moveCall, st: st,
+		child: thread.Spawned{Machine: Name, Name: f.Name, Input: input}}
 }
 
-// givenIn is the digest of the slots that a call gives.
-func givenIn(slots map[string]json.RawMessage) string {
+// slotsDigest returns the digest of the inputs of a call.
+func slotsDigest(slots map[string]json.RawMessage) string {
 	in, _ := runtime.Encode(slots) // cannot fail: they fit their slots
-	return digest(in)
+	return shortDigest(in)
 }
 
-func returned(w *work, st *step, r *result) move {
+func finishCall(w *work, st *step, r *flowResult) move {
 	w.s.Once = w.s.Once || r.Once
-	if r.Outcome != outcomeDone && r.Once { // what it did stands, although it did not come to its end
-		w.seal()
+	// its once effects cannot be undone
+	if r.Outcome != outcomeDone && r.Once {
+		w.forbidGoingBack()
 	}
 	switch {
 	case r.Outcome == outcomeDone:
-		slots, _ := w.inputs(st, &w.m.flows[st.Flow-1]) // as it began: no slot has changed since
-		return w.outputs(st, r.Outputs, done{In: givenIn(slots), Once: r.Once})
+		// as it began: no slot has changed since
+		slots, _ := w.callInputs(st, &w.m.flows[st.Flow-1])
+		return w.storeOutputs(st, r.Outputs, done{in: slotsDigest(slots), once: r.Once})
 	case r.Outcome == outcomeCancelled && st.OnError == runtime.NoTarget:
-		return w.finish(runtime.TargetCancel)
+		return w.endFrame(runtime.TargetCancel)
 	case r.Failure == nil:
-		r.Failure = &runtime.Failure{Code: runtime.CodeConflict, Text: "it was cancelled"}
+		r.Failure = &thread.Failure{Code: runtime.CodeConflict, Text: "it was cancelled"}
 	}
-	return w.fail(st.OnError, r.Failure, true)
+	return w.handleFailure(st.OnError, r.Failure, true)
 }
 
-// inputs are the slots that a call or link gives.
-func (w *work) inputs(st *step, f *flow) (map[string]json.RawMessage, *runtime.Failure) {
-	given, failure := w.bind(st.Inputs, st.inputs)
+// callInputs computes the slots that a call or link passes.
+func (w *work) callInputs(st *step, f *flow) (map[string]json.RawMessage, *thread.Failure) {
+	given, failure := w.evalBinds(st.Inputs)
 	if failure != nil {
 		return nil, failure
 	}
@@ -68,21 +68,22 @@ func (w *work) inputs(st *step, f *flow) (map[string]json.RawMessage, *runtime.F
 		v, ok := given[s.Name]
 		switch {
 		case !ok && s.Input && s.Required && s.Default == "":
-			return nil, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s of %s is not known", words(s.Name), f.title())}
+			return nil, invalid("%s of %s is not known", spacedName(s.Name), f.title())
 		case !ok:
 			continue
 		}
-		fits, wrong := s.fit(v)
+		fits, wrong := s.normalize(v)
 		if wrong != "" {
-			return nil, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s of %s: %s", words(s.Name), f.title(), wrong)}
+			return nil, invalid("%s of %s: %s", spacedName(s.Name), f.title(), wrong)
 		}
 		given[s.Name] = fits
 	}
 	return given, nil
 }
 
-// outputs fills slots with what an action or a flow gave back, and goes on: all of it, or nothing where one value does not fit.
-func (w *work) outputs(st *step, out map[string]json.RawMessage, d done) move {
+// storeOutputs fills slots with the outputs of an action or a flow and continues. If one value is
+// invalid, no slot changes.
+func (w *work) storeOutputs(st *step, out map[string]json.RawMessage, d done) move {
 	fits := make([]json.RawMessage, len(st.Outputs))
 	for i, b := range st.Outputs {
 		v, ok := out[b.Name]
@@ -91,20 +92,34 @@ func (w *work) outputs(st *step, out map[string]json.RawMessage, d done) move {
 		}
 		s := &w.f.slots[b.Slot-1]
 		var wrong string
-		if fits[i], wrong = s.fit(v); wrong != "" {
-			if d.Once {
-				w.seal()
+		if fits[i], wrong = s.normalize(v); wrong != "" {
+			if d.once {
+				w.forbidGoingBack()
 			}
-			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: %s", words(s.Name), wrong)}, false)
+			return w.handleFailure(st.OnError, invalid("%s: %s", spacedName(s.Name), wrong), false)
 		}
 	}
 	for i, b := range st.Outputs {
 		if fits[i] != nil {
 			s := &w.f.slots[b.Slot-1]
-			put(&d.Out, s.Name, fits[i])
-			w.put(s, fits[i])
+			d.setValue(s, fits[i])
+			w.writeSlot(s, fits[i])
 		}
 	}
-	w.did(st, d)
-	return w.next(st)
+	w.recordDone(st, d)
+	return w.goTo(st.Next)
+}
+
+// runLink continues with another flow and does not come back: the parent of this frame waits for
+// that flow.
+func runLink(w *work, st *step) move {
+	f := &w.m.flows[st.Flow-1]
+	slots, failure := w.callInputs(st, f)
+	if failure != nil {
+		return w.handleFailure(st.OnError, failure, false)
+	}
+	w.s.Moves += linkCost
+	input := &flowInput{Slots: slots, Later: w.s.later, Depth: w.s.depth,
+		Said: w.s.said || len(w.said) > 0, counters: w.s.counters}
+	return move{kind: moveJump, child: thread.Spawned{Machine: Name, Name: f.Name, Input: input}}
 }

@@ -99,13 +99,16 @@ func TestAChangeRunsTheChecksAgain(t *testing.T) {
 		w.hears("code", "Note?")
 		w.hears("x", "500 at A, x?")
 		w.hears("yes, but 600", "amount is now 600.", "600 at A, x?")
-		assert.Equal(w, []int{1, 5, 4, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"), w.done("pay")})
+		assert.Equal(w, []int{1, 5, 4, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"),
+			w.done("pay")})
 		w.hears("rather B", "shop is now B.", "It is in B Street.", "600 at B, x?")
 		w.hears("rather B", "shop is now B.", "600 at B, x?")
-		assert.Equal(w, []int{2, 5, 5, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"), w.done("pay")})
+		assert.Equal(w, []int{2, 5, 5, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"),
+			w.done("pay")})
 		w.hears("no, another amount", "Amount?")
 		w.hears("600", "600 at B, x?")
-		assert.Equal(w, []int{2, 5, 5, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"), w.done("pay")})
+		assert.Equal(w, []int{2, 5, 5, 0}, []int{w.done("find"), w.done("limit"), w.done("reserve"),
+			w.done("pay")})
 		w.hears("yes", "Paid 600.", "Rating?")
 		assert.Equal(w, 1, w.done("pay"))
 	})
@@ -163,11 +166,13 @@ func TestAOnceActionStands(t *testing.T) {
 	})
 }
 
-// TestAOnceActionIsNotRepeatedWithOtherValues: what it was given depends on the change, and only the
-// step that computes it knows.
+// TestAOnceActionIsNotRepeatedWithOtherValues: what it was given depends on the change, and only
+// the step that computes it knows.
 func TestAOnceActionIsNotRepeatedWithOtherValues(t *testing.T) {
 	alive(t, func(w *world) {
-		w.does["price"] = func(in map[string]any) (any, error) { return map[string]any{"sum": in["n"].(float64) * 2}, nil }
+		w.does["price"] = func(in map[string]any) (any, error) {
+			return map[string]any{"sum": in["n"].(float64) * 2}, nil
+		}
 		w.means("go", starts("buy"))
 		w.means("yes", yes)
 		w.means("3", sets("n", 3))
@@ -201,7 +206,9 @@ flows:
 // TestAOnceActionOfAnEarlierRound: the loop would begin anew, and pay again.
 func TestAOnceActionOfAnEarlierRound(t *testing.T) {
 	alive(t, func(w *world) {
-		w.does["pay"] = func(in map[string]any) (any, error) { return map[string]any{"n": in["n"].(float64) + 1}, nil }
+		w.does["pay"] = func(in map[string]any) (any, error) {
+			return map[string]any{"n": in["n"].(float64) + 1}, nil
+		}
 		w.means("go", starts("buy"))
 		w.means("to A", sets("who", "A"))
 		w.means("rather B", corrects("who", "B"))
@@ -242,7 +249,8 @@ flows:
 	})
 }
 
-// TestAValueThatTheFlowFilled: an action or a set step has filled the slot, and no step has asked for it.
+// TestAValueThatTheFlowFilled: an action or a set step has filled the slot, and no step has asked
+// for it.
 func TestAValueThatTheFlowFilled(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]string{
@@ -251,8 +259,12 @@ func TestAValueThatTheFlowFilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			scene(t, func(w *world) {
-				w.does["lookup"] = func(map[string]any) (any, error) { return map[string]any{"address": "Main Street"}, nil }
-				w.does["far"] = func(in map[string]any) (any, error) { return map[string]any{"far": in["address"] == "Moon"}, nil }
+				w.does["lookup"] = func(map[string]any) (any, error) {
+					return map[string]any{"address": "Main Street"}, nil
+				}
+				w.does["far"] = func(in map[string]any) (any, error) {
+					return map[string]any{"far": in["address"] == "Moon"}, nil
+				}
 				w.means("go", starts("ship"))
 				w.means("yes", yes)
 				w.means("blue", sets("color", "blue"))
@@ -289,8 +301,8 @@ flows:
 	}
 }
 
-// TestAnInputThatNobodyAsksFor may have been looked at from the first step on.
-func TestAnInputThatNobodyAsksFor(t *testing.T) {
+// TestInputWithoutACollectStep may have been looked at from the first step on.
+func TestInputWithoutACollectStep(t *testing.T) {
 	scene(t, func(w *world) {
 		w.means("go", starts("send"))
 		w.means("send 5", starts("send", "amount", 5))
@@ -323,8 +335,8 @@ flows:
 	})
 }
 
-// TestACalledFlowIsCalledAgain only when it is given something else, and not where it did what must not
-// happen twice.
+// TestACalledFlowIsCalledAgain only when it is given something else, and not where it did what must
+// not happen twice.
 func TestACalledFlowIsCalledAgain(t *testing.T) {
 	t.Parallel()
 	for _, once := range []bool{false, true} {
@@ -396,23 +408,25 @@ flows:
 	})
 }
 
-// TestAFrameWithoutATrail was stored by a program that did not keep one: it begins at its first step.
+// TestAFrameWithoutATrail was stored by a program that did not keep one: it begins at its first
+// step.
 func TestAFrameWithoutATrail(t *testing.T) {
 	t.Parallel()
 	w := at(t, "iban", "NL1", "amount", 5)
-	require.Empty(t, w.s.Trail)
-	w.came = came{kind: cameCommands, commands: []runtime.Command{corrects("amount", 7)}}
-	mv := w.run(w.f.byStep["ask_sure"])
+	require.Empty(t, w.s.trail)
+	w.input = stepInput{kind: inputCommands, commands: []runtime.Command{corrects("amount", 7)}}
+	mv := w.runSteps(w.f.byStep["ask_sure"])
 	assert.Equal(t, "Send 7.00 to NL1?", mv.text)
-	w.came = came{kind: cameCommands, commands: []runtime.Command{clears("amount")}}
-	mv = w.run(w.f.byStep["ask_sure"])
+	w.input = stepInput{kind: inputCommands, commands: []runtime.Command{clears("amount")}}
+	mv = w.runSteps(w.f.byStep["ask_sure"])
 	assert.Equal(t, "Amount?", mv.text)
 }
 
 // TestForceAsksForWhatWasOffered: what was said before the question is no answer to it.
 func TestForceAsksForWhatWasOffered(t *testing.T) {
 	scene(t, func(w *world) {
-		w.means("lost, and nobody used it", starts("card"), sets("why", "lost"), sets("used", false))
+		w.means("lost, and nobody used it", starts("card"), sets("why", "lost"),
+			sets("used", false))
 		w.means("lost, nobody used it, with slots", starts("card", "why", "lost", "used", false))
 		w.means("debit", sets("kind", "debit"))
 		w.means("debit, used", sets("kind", "debit"), sets("used", true))
@@ -428,7 +442,8 @@ flows:
       - {step: ask_used, type: collect, slot: used, message: "Did somebody use it?", force: true}
       - {step: tell, type: say, message: "{kind}, {why}, used: {used}."}
 `))
-		for _, begin := range []string{"lost, and nobody used it", "lost, nobody used it, with slots"} {
+		for _, begin := range []string{"lost, and nobody used it",
+			"lost, nobody used it, with slots"} {
 			for _, kind := range []string{"debit", "debit, used"} {
 				w.hears(begin, "Kind?")
 				w.hears(kind, "Did somebody use it?")

@@ -2,75 +2,79 @@ package dialogue
 
 import "encoding/json"
 
-// collect fills a slot: with what the user offered before, or by asking. A slot that is filled is not asked for, unless the step forces it.
-func collect(w *work, st *step) move {
+// runCollect fills a slot with a value offered before, or by asking. It does not ask for a filled
+// slot unless the step has force.
+func runCollect(w *work, st *step) move {
 	s := &w.f.slots[st.Slot-1]
-	switch w.came.kind {
-	case cameCommands:
-		return w.hear(st)
-	case cameTimeout:
-		return w.or(st.OnTimeout, "timed_out")
-	case cameChild: // the flow in between is over
-		return w.ask(st)
+	switch w.input.kind {
+	case inputCommands:
+		return w.handleAnswer(st)
+	case inputTimeout:
+		return w.goToOrCancel(st.OnTimeout, "timed_out")
+	case inputChild: // the flow in between is over
+		return w.askQuestion(st)
 	default:
 	}
-	w.s.Tries = 0
-	value, by, asks := w.given(s)
-	offer, offered := w.s.Offers[s.Name]
-	delete(w.s.Offers, s.Name)
+	w.s.tries = 0
+	value, by, asks := w.earlierAnswer(s)
+	now := w.s.of(s)
+	offer := now.offer
+	offered := offer != nil
+	now.offer = nil
 	if by != nil {
-		delete(w.s.Kept, by.ID)
+		w.s.dropKept(by.number)
 	}
-	switch _, filled := w.s.Slots[s.Name]; {
+	switch {
 	case st.Force && (offered || value == nil) || asks && !offered:
-		return w.ask(st)
+		return w.askQuestion(st)
 	case !offered && by == st && value != nil: // it has answered this step
-		w.collected(st, value)
-		return w.next(st)
+		w.storeAnswer(st, value)
+		return w.goTo(st.Next)
 	case !offered && value != nil:
 		offer, offered = value, true
-	case !offered && filled:
-		w.begin(st, nil)
-		return w.next(st)
+	case !offered && now.value != nil:
+		w.beginLeg(st, nil)
+		return w.goTo(st.Next)
 	}
 	if !offered {
-		return w.ask(st)
+		return w.askQuestion(st)
 	}
-	if v := w.fits(st, s, offer); v != nil {
-		w.collected(st, v)
-		return w.next(st)
+	if v := w.acceptAnswer(st, s, offer); v != nil {
+		w.storeAnswer(st, v)
+		return w.goTo(st.Next)
 	}
-	if w.s.Tries++; w.s.Tries >= st.asks.attempts {
-		return w.or(st.OnInvalid, "given_up")
+	if w.s.tries++; w.s.tries >= st.maxAttempts() {
+		return w.goToOrCancel(st.OnInvalid, "given_up")
 	}
-	return w.ask(st)
+	return w.askQuestion(st)
 }
 
-// collected fills the slot of a collect step with what the user gave.
-func (w *work) collected(st *step, v json.RawMessage) {
+// storeAnswer fills the slot of a collect step with the user's value.
+func (w *work) storeAnswer(st *step, v json.RawMessage) {
 	s := &w.f.slots[st.Slot-1]
-	w.begin(st, v)
-	for _, l := range w.s.Trail { // the user's value stands, whatever has filled the slot before
-		for _, d := range l.Done {
-			if d.Out[s.Name] != nil {
-				d.Out[s.Name] = v
+	w.beginLeg(st, v)
+	for i := range w.s.trail { // the user's value replaces every earlier one
+		for n := range w.s.trail[i].done {
+			if d := &w.s.trail[i].done[n]; d.filled(s) != nil {
+				d.setValue(s, v)
 			}
 		}
 	}
-	w.put(s, v)
+	w.writeSlot(s, v)
 }
 
-// fits returns what the slot of a collect step is to be filled with, or says why that does not do.
-func (w *work) fits(st *step, s *slot, raw []byte) json.RawMessage {
-	v, wrong := w.accept(s, raw, st)
+// acceptAnswer returns the valid value for the slot of a collect step, or nil after a reply that
+// says why it is invalid.
+func (w *work) acceptAnswer(st *step, s *slot, raw []byte) json.RawMessage {
+	v, wrong := w.checkValue(s, raw, st)
 	if wrong == "" {
 		return v
 	}
-	with := []string{"value", shown(raw, s, 0), "reason", wrong}
-	if text := w.text(st.Invalid, with...); text != "" {
-		w.say(st.ID, text)
+	with := []string{"value", displayValue(raw, s, 0), "reason", wrong}
+	if text := w.flowText(st.Invalid, with...); text != "" {
+		w.addLine(st.ID, text)
 	} else {
-		w.respond("invalid", with...)
+		w.addResponse("invalid", with...)
 	}
 	return nil
 }

@@ -7,45 +7,45 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// confirm asks for a yes or a no. Where a step of this frame has set its slot it takes that arm without asking; but not what the user said to
-// a confirm, which was used up by that, and not a value from outside, which is no answer.
-func confirm(w *work, st *step) move {
+// runConfirm asks for a yes or a no. If a step of this frame has set its slot it takes that arm
+// without asking. An earlier answer to a confirm, or a value from outside, does not count.
+func runConfirm(w *work, st *step) move {
 	s := &w.f.slots[st.Slot-1]
-	switch w.came.kind {
-	case cameCommands:
-		return w.hear(st)
-	case cameTimeout:
-		return w.or(st.OnTimeout, "timed_out")
-	case cameChild: // the flow in between is over
-		return w.ask(st)
+	switch w.input.kind {
+	case inputCommands:
+		return w.handleAnswer(st)
+	case inputTimeout:
+		return w.goToOrCancel(st.OnTimeout, "timed_out")
+	case inputChild: // the flow in between is over
+		return w.askQuestion(st)
 	default:
 	}
-	w.s.Tries = 0
-	if v, filled := w.s.Slots[s.Name]; filled && !w.s.Given[s.Name] && !w.s.Sure[s.Name] {
-		return w.arm(st, string(v) == "true")
+	w.s.tries = 0
+	if now := w.s.of(s); now.value != nil && !now.fromOutside && !now.confirmed {
+		return w.followArm(st, string(now.value) == "true")
 	}
-	w.clear(s)
-	return w.ask(st)
+	w.writeSlot(s, nil)
+	return w.askQuestion(st)
 }
 
-// decided is the user's yes or no.
-func (w *work) decided(st *step, yes bool) move {
+// storeVerdict stores the user's yes or no and takes its arm.
+func (w *work) storeVerdict(st *step, yes bool) move {
 	s := &w.f.slots[st.Slot-1]
-	w.put(s, json.RawMessage(strconv.FormatBool(yes)))
-	put(&w.s.Sure, s.Name, true)
-	return w.arm(st, yes)
+	w.writeSlot(s, json.RawMessage(strconv.FormatBool(yes)))
+	w.s.of(s).confirmed = true
+	return w.followArm(st, yes)
 }
 
-// arm takes the arm of an answer. A no that leads nowhere cancels the flow: what comes next may be what the user does not want.
-func (w *work) arm(st *step, yes bool) move {
+// followArm takes the arm of an answer. A no without a target cancels the flow.
+func (w *work) followArm(st *step, yes bool) move {
 	switch {
-	case !yes && st.OnNo == runtime.TargetEnd: // the flow says that this is an end like any other
-		return w.finish(runtime.TargetEnd)
+	case !yes && st.OnNo == runtime.TargetEnd: // the flow defines this as a normal end
+		return w.endFrame(runtime.TargetEnd)
 	case !yes:
-		return w.or(st.OnNo, "cancelled")
+		return w.goToOrCancel(st.OnNo, "cancelled")
 	case st.OnYes == runtime.NoTarget:
-		return w.next(st)
+		return w.goTo(st.Next)
 	default:
-		return w.leads(st.OnYes)
+		return w.goTo(st.OnYes)
 	}
 }

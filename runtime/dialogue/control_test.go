@@ -11,14 +11,16 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// TestKillsSeeWhatHappensTwice is the control of [scene]: an action that heeds no key must be found out.
-func TestKillsSeeWhatHappensTwice(t *testing.T) {
+// TestCrashTestsDetectDuplicates is the control of [scene]: an action that heeds no key must be
+// found out.
+func TestCrashTestsDetectDuplicates(t *testing.T) {
 	t.Parallel()
 	play := func(w *world) {
 		w.means("go", starts("buy"))
 		w.means("vx", sets("x", "vx"))
 		w.dialogue = runtime.Dialogue{Tables: charging("")}
-		w.dialogue.Act = func(ctx context.Context, action int, _ string, input json.RawMessage) (json.RawMessage, error) {
+		w.dialogue.Act = func(ctx context.Context, action int, _ string, input json.RawMessage) (
+			json.RawMessage, error) {
 			return w.act(ctx, action, "call "+strconv.Itoa(len(w.keys["charge"])+1), input)
 		}
 		w.open(w.dies)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/dialogue"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// greeting is what generated code holds of a flow that asks for a name and looks something up. Programs write it as YAML, not like this.
+// greeting is what generated code holds of a flow that asks for a name and looks something up.
+// Programs write it as YAML, not like this.
 func greeting() runtime.Dialogue {
 	text := func(parts ...runtime.Part) runtime.Texts {
 		return runtime.Texts{{Variants: []runtime.Template{parts}}}
@@ -22,21 +24,28 @@ func greeting() runtime.Dialogue {
 			Flows: []runtime.Flow{{
 				Name: "greet", Intents: []string{"hello"}, Interruptible: true,
 				Slots: []runtime.FlowSlot{
-					{Name: "name", Doc: "How I shall call you.", Type: runtime.SlotType{Kind: runtime.SlotString}},
+					{Name: "name", Doc: "How I shall call you.",
+						Type: runtime.SlotType{Kind: runtime.SlotString}},
 					{Name: "letters", Type: runtime.SlotType{Kind: runtime.SlotInt}},
 				},
 				Steps: []runtime.FlowStep{
-					{ID: "ask", Kind: "collect", Slot: 1, Text: text(runtime.Part{Text: "What is your name?"}), Next: 2},
+					{ID: "ask", Kind: "collect", Slot: 1,
+						Text: text(runtime.Part{Text: "What is your name?"}), Next: 2},
 					{
-						ID: "count", Kind: "action", Action: 1, Inputs: []runtime.Bind{{Name: "name", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: 1}}},
+						ID: "count", Kind: "action", Action: 1,
+						Inputs: []runtime.Bind{{Name: "name",
+							Value: &runtime.Expr{Op: runtime.OpSlot, Slot: 1}}},
 						Outputs: []runtime.Bind{{Name: "letters", Slot: 2}}, Next: 3,
 					},
-					{ID: "tell", Kind: "say", Text: text(runtime.Part{Text: "Hello "}, runtime.Part{Slot: 1}, runtime.Part{Text: ", you have "},
-						runtime.Part{Slot: 2}, runtime.Part{Text: " letters."}), Next: runtime.TargetEnd},
+					{ID: "tell", Kind: "say", Text: text(runtime.Part{Text: "Hello "},
+						runtime.Part{Slot: 1}, runtime.Part{Text: ", you have "},
+						runtime.Part{Slot: 2}, runtime.Part{Text: " letters."}),
+						Next: runtime.TargetEnd},
 				},
 			}},
 		},
-		Act: func(_ context.Context, _ int, _ string, input json.RawMessage) (json.RawMessage, error) {
+		Act: func(_ context.Context, _ int, _ string, input json.RawMessage) (json.RawMessage,
+			error) {
 			var in struct {
 				Name string `json:"name"`
 			}
@@ -62,14 +71,14 @@ func Example() {
 		return
 	}
 	defer func() { _ = engine.Close(ctx) }()
-	chat := &dialogue.Conversation{Engine: engine}
+	talk := &chat.Conversation{Engine: engine, Machine: machine}
 	for _, text := range []string{"hello", "Ann", "goodbye"} {
-		turn, err := chat.Deliver(ctx, dialogue.Message{Thread: "ann", User: "ann", Text: text})
+		turn, err := talk.Deliver(ctx, chat.Message{Thread: "ann", User: "ann", Text: text})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(text, "->", turn.Reply)
+		fmt.Println(text, "->", turn.Lines)
 	}
 	// Output:
 	// hello -> [What is your name?]
@@ -82,7 +91,8 @@ func ExampleNewPatterns() {
 	ctx := context.Background()
 	rules, err := dialogue.NewPatterns([]dialogue.Pattern{
 		{Match: `(?i)my name is (\w+)`, Commands: []runtime.Command{
-			{Type: runtime.CommandStart, Flow: "greet", Slots: map[string]json.RawMessage{"name": json.RawMessage(`"$1"`)}},
+			{Type: runtime.CommandStart, Flow: "greet",
+				Slots: map[string]json.RawMessage{"name": json.RawMessage(`"$1"`)}},
 		}},
 		{Match: `(?i)why|what for`, Commands: []runtime.Command{{Type: runtime.CommandClarify}}},
 	}, nil)
@@ -101,14 +111,14 @@ func ExampleNewPatterns() {
 		return
 	}
 	defer func() { _ = engine.Close(ctx) }()
-	chat := &dialogue.Conversation{Engine: engine}
+	talk := &chat.Conversation{Engine: engine, Machine: machine}
 	for _, text := range []string{"My name is Bob.", "hello", "What for?", "cancel"} {
-		turn, err := chat.Deliver(ctx, dialogue.Message{Thread: "bob", User: "bob", Text: text})
+		turn, err := talk.Deliver(ctx, chat.Message{Thread: "bob", User: "bob", Text: text})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(text, "->", turn.Reply)
+		fmt.Println(text, "->", turn.Lines)
 	}
 	// Output:
 	// My name is Bob. -> [Hello Bob, you have 3 letters.]

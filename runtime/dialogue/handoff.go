@@ -1,19 +1,19 @@
 package dialogue
 
-// handed is what the thread says of itself when somebody else goes on with it.
-type handed struct {
+// handoffNote is stored when a thread is handed off.
+type handoffNote struct {
 	Flow   string `json:"flow,omitempty"`
 	Step   string `json:"step,omitempty"`
 	Queue  string `json:"queue,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// handoff ends the thread here: a person goes on with it.
-func handoff(w *work, st *step) move {
-	if text := w.text(st.Text); text != "" {
-		w.say(st.ID, text)
+// runHandoff hands the thread off to a person.
+func runHandoff(w *work, st *step) move {
+	if text := w.flowText(st.Text); text != "" {
+		w.addLine(st.ID, text)
 	} else {
-		w.respond("handoff")
+		w.addResponse("handoff")
 	}
-	return move{verb: hands, note: handed{Flow: w.f.Name, Step: st.ID, Queue: st.Queue}}
+	return move{kind: moveHandoff, note: handoffNote{Flow: w.f.Name, Step: st.ID, Queue: st.Queue}}
 }

@@ -2,30 +2,31 @@ package dialogue
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/routegen/routegen/runtime"
 )
 
-// hearing is how one message is taken: its commands in their order, each used once.
-type hearing struct {
+// messageHandler handles the commands of one message in their order, each once.
+type messageHandler struct {
 	*work
 
-	st *step // the question; nil where none is open: the frame begins
+	st *step // the question; nil: the frame begins
 
-	changed   bool            // something came of it
-	answer    json.RawMessage // fills the slot of a collect
-	yes, no   bool            // at a confirm
-	stray     bool            // a yes or a no that nothing asks for
-	refused   bool            // the value for the slot of a collect does not do
-	corrected bool            // a value was changed, or was to be
-	explained bool            // the user asked, or chatted: that is no try
-	lost      bool            // something was not understood
-	untaken   bool            // something was, and the flow does not take it
-	back      origin
-	fixed     []fix // values that were changed
-	asked     []fix // slots that are to be asked for again
-	out       move  // the frame goes elsewhere
-	starts    []runtime.Command
+	changed           bool            // the message had an effect
+	answer            json.RawMessage // fills the slot of a collect
+	yes, no           bool            // at a confirm
+	unexpectedVerdict bool            // a yes or a no without a question
+	refused           bool            // the value for the slot of a collect is invalid
+	corrected         bool            // a value was changed, or was to be
+	explained         bool            // the user asked or chatted: not counted as an attempt
+	notUnderstood     bool            // a command was not understood
+	rejected          bool            // a command was understood but rejected
+	back              origin
+	fixed             []fix // values that were changed
+	asked             []fix // slots to ask for again
+	out               move  // set if the frame continues elsewhere
+	starts            []runtime.Command
 }
 
 // fix is a slot that the user has changed.
@@ -35,63 +36,53 @@ type fix struct {
 	from  origin
 }
 
-// heeds are the kinds of commands. Starting a flow is not among them: it is not for the frame that hears it.
-var heeds = map[runtime.CommandType]func(h *hearing, c *runtime.Command){
-	runtime.CommandSet:      (*hearing).set,
-	runtime.CommandCorrect:  (*hearing).set,
-	runtime.CommandClear:    func(h *hearing, c *runtime.Command) { h.reask(c.Slot) },
-	runtime.CommandAffirm:   func(h *hearing, _ *runtime.Command) { h.verdict(true) },
-	runtime.CommandDeny:     (*hearing).deny,
-	runtime.CommandCancel:   (*hearing).cancel,
-	runtime.CommandClarify:  func(h *hearing, c *runtime.Command) { h.explained = true; h.clarify(c.Text, h.f, h.expected()) },
-	runtime.CommandChitchat: func(h *hearing, c *runtime.Command) { h.explained = true; h.chat(c.Text) },
-	runtime.CommandHandoff:  (*hearing).handoff,
-}
-
-// hear takes the answer to a question. What is decided first: what ends the frame; then a value that is asked for again, since an answer to
-// what has changed counts no more; then the answer.
-func (w *work) hear(st *step) move {
-	h := &hearing{work: w, st: st}
-	own, starts, unknown := w.apart(w.came.commands, w.f)
-	h.starts, h.untaken = starts, unknown
+// handleAnswer handles the answer to a question. A command that ends the frame comes first, then a
+// value to ask for again, then the answer.
+func (w *work) handleAnswer(st *step) move {
+	h := &messageHandler{work: w, st: st}
+	own, starts, unknown := w.splitByFlow(w.input.commands, w.f)
+	h.starts, h.rejected = starts, unknown
 	for i := range own {
-		h.take(&own[i])
-		if h.out.verb != none {
+		h.handleCommand(&own[i])
+		if h.out.kind != moveNone {
 			if i < len(own)-1 {
-				w.respond("not_understood")
+				w.addResponse("not_understood")
 			}
 			break
 		}
 	}
-	h.close()
-	return h.decide()
+	h.reportUnused()
+	return h.decideMove()
 }
 
-// apart tells what a message says to the flow that asks from the flows it starts, each with what belongs to it. here is nil where none asks.
-// unknown: it names a flow that cannot be started.
-func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.Command, unknown bool) {
-	into, lost := here, false // the flow that commands belong to; lost: to one that cannot be started
+// splitByFlow splits commands into those for the asking flow, here, and the flows to start, each
+// with its commands. here is nil if no flow asks. unknown reports a flow that cannot be started.
+func (v *replies) splitByFlow(all []runtime.Command, here *flow) (own, starts []runtime.Command,
+	unknown bool) {
+	// the flow of the following commands; lost: it cannot be started
+	into, lost := here, false
 	for i, c := range all {
 		if c.Type != runtime.CommandStart {
 			switch {
 			case lost:
-			case into != here && (here == nil || c.Slot == "" || into.slot(c.Slot) != nil || here.slot(c.Slot) == nil):
+			case into != here && (here == nil || c.Slot == "" || into.findSlot(c.Slot) != nil ||
+				here.findSlot(c.Slot) == nil):
 				starts = append(starts, c)
 			default:
 				own = append(own, c)
 			}
 			continue
 		}
-		f := v.m.offered(all[i:])
+		f := v.m.startableFlow(all[i:])
 		switch lost = f == nil; {
 		case lost:
-			v.respond("unknown_flow", "flow", words(c.Flow))
+			v.addResponse("unknown_flow", "flow", spacedName(c.Flow))
 			into, unknown = here, true
 			continue
-		case f == here: // it is here already: what came with it belongs here
-			own = append(append(own, f.sets(c.Slots)...), runtime.Command{Type: commandHere})
+		case f == here: // it is active: the values are for it
+			own = append(append(own, f.setCommands(c.Slots)...), runtime.Command{Type: commandHere})
 		case f == into: // named twice
-			starts = append(starts, f.sets(c.Slots)...)
+			starts = append(starts, f.setCommands(c.Slots)...)
 		default:
 			starts = append(starts, c)
 		}
@@ -100,199 +91,197 @@ func (v *voice) apart(all []runtime.Command, here *flow) (own, starts []runtime.
 	return own, starts, unknown
 }
 
-// sets makes commands of values, in the order of the slots.
-func (f *flow) sets(values map[string]json.RawMessage) []runtime.Command {
+// setCommands returns a set command for each value, in the order of the slots.
+func (f *flow) setCommands(values map[string]json.RawMessage) []runtime.Command {
 	var out []runtime.Command
 	for i := range f.slots {
 		if v, ok := values[f.slots[i].Name]; ok {
-			out = append(out, runtime.Command{Type: runtime.CommandSet, Slot: f.slots[i].Name, Value: v})
+			out = append(out, runtime.Command{Type: runtime.CommandSet, Slot: f.slots[i].Name,
+				Value: v})
 		}
 	}
 	return out
 }
 
-// commandHere stands for the start of the flow that is on top already: the question is asked again, and nothing else happens.
+// commandHere replaces the start of the active flow: the question is asked again.
 const commandHere runtime.CommandType = "here"
 
-// offered returns the flow that the first of some commands may start, or nil. Its trigger sees the values that come with it.
-func (m *Machine) offered(from []runtime.Command) *flow {
+// startableFlow returns the flow that the first command may start, or nil. Its trigger sees the
+// values of the following commands.
+func (m *Machine) startableFlow(from []runtime.Command) *flow {
 	f := m.byName[from[0].Flow]
 	if f == nil || f.Hidden {
 		return nil
 	}
-	if f.trigger == nil {
+	if f.Trigger == nil {
 		return f
 	}
-	var s state
+	s := newState(f)
 	take := func(slot *slot, raw json.RawMessage) {
-		if v, wrong := slot.said(raw, m.language()); wrong == "" {
-			put(&s.Slots, slot.Name, v)
+		if v, wrong := slot.parse(raw, m.defaultLanguage()); wrong == "" {
+			s.of(slot).value = v
 		}
 	}
 	for i := range f.slots {
 		if d := f.slots[i].Default; d != "" {
-			put(&s.Slots, f.slots[i].Name, json.RawMessage(d))
+			s.slots[i].value = json.RawMessage(d)
 		}
 		take(&f.slots[i], from[0].Slots[f.slots[i].Name])
 	}
-	first, _ := group(from)
+	first, _ := firstGroup(from)
 	for _, c := range first[1:] {
-		if slot := f.slot(c.Slot); slot != nil && (c.Type == runtime.CommandSet || c.Type == runtime.CommandCorrect) {
+		if slot := f.findSlot(c.Slot); slot != nil &&
+			(c.Type == runtime.CommandSet || c.Type == runtime.CommandCorrect) {
 			take(slot, c.Value)
 		}
 	}
-	if !s.holds(f.trigger) {
+	if !s.isTrue(f.Trigger) {
 		return nil
 	}
 	return f
 }
 
-// open reports whether users may set a slot: one that they are asked for, or may give when they start the flow. Others are the flow's own.
-func (f *flow) open(s *slot) bool { return s.collect > 0 || s.Input && !f.Hidden }
+// isSettable reports whether users may set a slot: one that is asked for, or an input of a flow
+// that users may start.
+func (f *flow) isSettable(s *slot) bool { return s.collect > 0 || s.Input && !f.Hidden }
 
-func (h *hearing) take(c *runtime.Command) {
-	switch heed := heeds[c.Type]; {
-	case heed != nil:
-		heed(h, c)
+// handleCommand handles one command. A start is not among them: it is not for the active frame.
+func (h *messageHandler) handleCommand(c *runtime.Command) {
+	h.explained = h.explained || c.Type == commandHere || c.Type == runtime.CommandClarify ||
+		c.Type == runtime.CommandChitchat
+	switch {
 	case c.Type == commandHere:
-		h.explained = true
+	case c.Type == runtime.CommandSet, c.Type == runtime.CommandCorrect:
+		h.handleSet(c)
+	case c.Type == runtime.CommandClear, c.Type == runtime.CommandDeny && c.Slot != "":
+		h.reaskSlot(c.Slot)
+	case c.Type == runtime.CommandAffirm, c.Type == runtime.CommandDeny:
+		h.handleVerdict(c.Type == runtime.CommandAffirm)
+	case c.Type == runtime.CommandCancel && h.st != nil:
+		h.out = move{kind: moveGoTo, to: h.st.OnCancel}
+	case c.Type == runtime.CommandClarify:
+		h.explainTopic(c.Text, h.f, h.expectedSlot())
+	case c.Type == runtime.CommandChitchat:
+		h.replyChitchat(c.Text)
+	case c.Type == runtime.CommandHandoff:
+		h.addResponse("handoff")
+		h.out = move{kind: moveHandoff, note: handoffNote{Flow: h.f.Name, Reason: c.Text}}
+		if h.st != nil {
+			h.out.note = handoffNote{Flow: h.f.Name, Step: h.st.ID, Reason: c.Text}
+		}
 	default:
-		h.lost = true
+		h.notUnderstood = true
 	}
 }
 
-// close says what came of the commands that could not be placed.
-func (h *hearing) close() {
-	if h.stray && !h.corrected && len(h.asked) == 0 {
-		h.respond("nothing_to_confirm")
+// reportUnused replies to commands that could not be used.
+func (h *messageHandler) reportUnused() {
+	if h.unexpectedVerdict && !h.corrected && len(h.asked) == 0 {
+		h.addResponse("nothing_to_confirm")
 	}
-	if h.lost {
-		h.respond("not_understood")
+	if h.notUnderstood {
+		h.addResponse("not_understood")
 	}
 }
 
-// expected is the slot that is asked for.
-func (h *hearing) expected() *slot {
+// expectedSlot returns the slot that is asked for, or nil.
+func (h *messageHandler) expectedSlot() *slot {
 	if h.st == nil {
 		return nil
 	}
 	return &h.f.slots[h.st.Slot-1]
 }
 
-// set is a value for a slot: the answer, an offer for later, or a correction.
-func (h *hearing) set(c *runtime.Command) {
-	s := h.f.slot(c.Slot)
+// handleSet handles a value for a slot: the answer, an offer for later, or a correction.
+func (h *messageHandler) handleSet(c *runtime.Command) {
+	s := h.f.findSlot(c.Slot)
 	if c.Slot == "" {
-		s = h.expected()
+		s = h.expectedSlot()
 	}
 	switch {
 	case s == nil:
-		h.unknown(c.Slot)
-	case s == h.expected() && h.st.Kind == "confirm":
-		if v, wrong := s.said(c.Value, h.language); wrong == "" {
-			h.verdict(string(v) == "true")
+		h.rejectUnknownSlot(c.Slot)
+	case s == h.expectedSlot() && h.st.Kind == "confirm":
+		if v, wrong := s.parse(c.Value, h.language); wrong == "" {
+			h.handleVerdict(string(v) == "true")
 		} else {
-			h.lost = true
+			h.notUnderstood = true
 		}
-	case s == h.expected():
-		v := h.fits(h.st, s, c.Value)
+	case s == h.expectedSlot():
+		v := h.acceptAnswer(h.st, s, c.Value)
 		if h.refused = v == nil; !h.refused {
 			h.answer = v
 		}
 	case s.confirm:
-		h.stray, h.untaken = true, true
-	case h.st != nil && h.filled(s):
-		h.correct(s, c.Value)
+		h.unexpectedVerdict, h.rejected = true, true
+	case h.st != nil && h.isFilled(s):
+		h.correctSlot(s, c.Value)
 	default:
-		h.offer(s, c.Value)
+		h.offerValue(s, c.Value)
 	}
 }
 
-func (h *hearing) filled(s *slot) bool {
-	_, filled := h.s.Slots[s.Name]
-	return filled
+func (h *messageHandler) isFilled(s *slot) bool {
+	return h.s.of(s).value != nil
 }
 
-// offer keeps a value until it is asked for. What is never asked for, but may be given, is taken at once.
-func (h *hearing) offer(s *slot, v json.RawMessage) {
+// offerValue keeps a value until it is asked for. A slot that is never asked for but may be set is
+// set at once.
+func (h *messageHandler) offerValue(s *slot, v json.RawMessage) {
 	switch {
 	case s.confirm:
-		h.stray = true
+		h.unexpectedVerdict = true
 	case s.collect > 0:
-		if h.st == nil { // what begins with a value is not held to a default
-			delete(h.s.Slots, s.Name)
-			delete(h.s.Given, s.Name)
+		if h.st == nil { // a value at the start replaces the default
+			*h.s.of(s) = slotState{}
 		}
-		put(&h.s.Offers, s.Name, v)
+		h.s.of(s).offer = v
+		if v == nil {
+			h.s.of(s).offer = json.RawMessage("null")
+		}
 		h.changed = true
-	case h.f.open(s):
-		h.change(s, v)
+	case h.f.isSettable(s):
+		h.changeSlot(s, v)
 	default:
-		h.unknown(s.Name)
+		h.rejectUnknownSlot(s.Name)
 	}
 }
 
-// unknown says that the flow does not take a slot.
-func (h *hearing) unknown(name string) {
-	h.untaken = true
-	h.respond("unknown_slot", "slot", words(name))
+// rejectUnknownSlot replies that the flow has no such slot.
+func (h *messageHandler) rejectUnknownSlot(name string) {
+	h.rejected = true
+	h.addResponse("unknown_slot", "slot", spacedName(name))
 }
 
-// refuse says why a slot stays as it is.
-func (h *hearing) refuse(s *slot, raw json.RawMessage, reason string) {
-	h.untaken = true
-	h.respond("refused", "slot", words(s.Name), "value", shown(raw, s, 0), "reason", reason)
+// refuseChange replies why a slot stays as it is.
+func (h *messageHandler) refuseChange(s *slot, raw json.RawMessage, reason string) {
+	h.rejected = true
+	h.addResponse("refused", "slot", spacedName(s.Name), "value", displayValue(raw, s, 0), "reason",
+		reason)
 }
 
-// verdict is a yes or a no.
-func (h *hearing) verdict(yes bool) {
-	s := h.expected()
+// handleVerdict handles a yes or a no.
+func (h *messageHandler) handleVerdict(yes bool) {
+	s := h.expectedSlot()
 	switch {
 	case s == nil || h.st.Kind != "confirm" && s.Type != (runtime.SlotType{Kind: runtime.SlotBool}):
-		h.stray = true
+		h.unexpectedVerdict = true
 	case h.st.Kind == "confirm" && h.yes == h.no:
 		h.yes, h.no = yes, !yes
 	case h.st.Kind == "confirm" && h.yes != yes: // yes and no at once
-		h.lost = true
-	case h.st.Kind == "confirm", h.answer != nil: // one answers, and no other
-		h.stray = true
+		h.notUnderstood = true
+	case h.st.Kind == "confirm", h.answer != nil: // only the first answers
+		h.unexpectedVerdict = true
 	default:
-		h.set(&runtime.Command{Slot: s.Name, Value: json.RawMessage(boolean[yes])})
+		h.handleSet(&runtime.Command{Slot: s.Name, Value: json.RawMessage(strconv.FormatBool(yes))})
 	}
 }
 
-var boolean = map[bool]string{true: "true", false: "false"}
-
-func (h *hearing) deny(c *runtime.Command) {
-	if c.Slot != "" {
-		h.reask(c.Slot)
-		return
-	}
-	h.verdict(false)
-}
-
-// cancel ends the frame, or goes where the question says.
-func (h *hearing) cancel(*runtime.Command) {
-	if h.st == nil {
-		h.lost = true
-		return
-	}
-	h.out = move{verb: goes, to: h.st.OnCancel}
-}
-
-func (h *hearing) handoff(c *runtime.Command) {
-	h.respond("handoff")
-	h.out = move{verb: hands, note: handed{Flow: h.f.Name, Reason: c.Text}}
-	if h.st != nil {
-		h.out.note = handed{Flow: h.f.Name, Step: h.st.ID, Reason: c.Text}
-	}
-}
-
-// clarify explains a slot, the one that is asked for, or a flow.
-func (v *voice) clarify(topic string, f *flow, expected *slot) {
+// explainTopic replies with the description of a slot, the expected one, or a flow.
+func (v *replies) explainTopic(topic string, f *flow, expected *slot) {
 	doc := ""
 	if f != nil {
-		if s := f.slot(topic); s != nil {
+		if s := f.findSlot(topic); s != nil {
 			expected = s
 		}
 		doc = f.Doc
@@ -303,93 +292,98 @@ func (v *voice) clarify(topic string, f *flow, expected *slot) {
 	if doc == "" {
 		doc = "I need this to go on."
 	}
-	v.respond("clarify", "topic", words(topic), "doc", doc)
+	v.addResponse("clarify", "topic", spacedName(topic), "doc", doc)
 }
 
-func (v *voice) chat(text string) {
+func (v *replies) replyChitchat(text string) {
 	if text == "" {
-		v.respond("chitchat")
+		v.addResponse("chitchat")
 		return
 	}
-	v.say("chitchat", text)
+	v.addLine("chitchat", text)
 }
 
-// decide is what comes of the whole message.
-func (h *hearing) decide() move {
+// decideMove returns the move for the whole message.
+func (h *messageHandler) decideMove() move {
 	w, st := h.work, h.st
-	if w.came.deaf != nil { // no word of the user's was heard, so none is held against them
-		w.fails(w.came.deaf)
-		return w.ask(st)
+	if w.input.failure != nil { // a failed understanding is not counted
+		w.reportNotUnderstood(w.input.failure)
+		return w.askQuestion(st)
 	}
-	w.later(h.starts, h.out.verb != none)
-	if h.out.verb == goes {
-		return w.or(h.out.to, "cancelled")
+	w.queueFlows(h.starts, h.out.kind != moveNone)
+	if h.out.kind == moveGoTo {
+		return w.goToOrCancel(h.out.to, "cancelled")
 	}
-	if h.out.verb != none {
+	if h.out.kind != moveNone {
 		return h.out
 	}
-	verdict := (h.yes && !h.untaken || h.no) && !h.corrected && h.back.to == runtime.NoTarget && !h.lost
+	verdict := (h.yes && !h.rejected || h.no) && !h.corrected && h.back.to == runtime.NoTarget &&
+		!h.notUnderstood
 	if verdict || h.answer != nil || h.changed || len(h.starts) > 0 {
-		w.s.Idle = 0
-	} else if mv, stop := w.stuck(); stop {
+		w.s.idle = 0
+	} else if mv, stop := w.countIdleMessage(); stop {
 		return mv
 	}
 	switch {
-	case len(h.fixed) > 0 && len(h.asked) == 0 && st.Kind == "confirm" && st.OnChange != runtime.NoTarget:
+	case len(h.fixed) > 0 && len(h.asked) == 0 && st.Kind == "confirm" &&
+		st.OnChange != runtime.NoTarget:
 		for _, x := range h.fixed {
-			w.revise(x.slot, x.from, x.value)
+			w.reviseValue(x.slot, x.from, x.value)
 		}
-		w.unsure()
-		return w.leads(st.OnChange)
+		w.clearConfirmed()
+		return w.goTo(st.OnChange)
 	case h.back.to != runtime.NoTarget:
-		return h.goesBack()
+		return h.applyChanges()
 	case h.answer != nil:
-		w.s.Tries = 0
-		w.collected(st, h.answer)
-		return w.next(st)
+		w.s.tries = 0
+		w.storeAnswer(st, h.answer)
+		return w.goTo(st.Next)
 	case verdict:
-		return w.decided(st, h.yes)
+		return w.storeVerdict(st, h.yes)
 	case !h.refused && (h.corrected || h.changed || h.explained || len(h.starts) > 0):
-		return w.ask(st)
+		return w.askQuestion(st)
 	}
 	if len(w.said) == 0 {
-		w.respond("not_understood")
+		w.addResponse("not_understood")
 	}
-	if w.s.Tries++; w.s.Tries >= st.asks.attempts {
-		return w.or(st.OnInvalid, "given_up")
+	if w.s.tries++; w.s.tries >= st.maxAttempts() {
+		return w.goToOrCancel(st.OnInvalid, "given_up")
 	}
-	return w.ask(st)
+	return w.askQuestion(st)
 }
 
-// later keeps flows to start for the time when that may be: at the next question, or after this flow.
-func (w *work) later(starts []runtime.Command, leaving bool) {
+// queueFlows keeps flows to start at the next question, or after this flow.
+func (w *work) queueFlows(starts []runtime.Command, leaving bool) {
 	if !w.f.Interruptible && !leaving {
 		for i := range starts {
 			if starts[i].Type == runtime.CommandStart {
-				w.respond("busy", "flow", w.m.byName[starts[i].Flow].title())
+				w.addResponse("busy", "flow", w.m.byName[starts[i].Flow].title())
 			}
 		}
 	}
-	w.s.Later = append(w.s.Later, starts...)
+	w.s.later = append(w.s.later, starts...)
 }
 
-// stuck counts a message that changed nothing, and does what the spec says of too many.
-func (w *work) stuck() (move, bool) {
-	w.s.Idle++
-	if w.m.tables.NoProgress == 0 || w.s.Idle < w.m.tables.NoProgress {
+// countIdleMessage counts a message without effect. At the limit it does what the spec says and
+// reports true if the frame leaves.
+func (w *work) countIdleMessage() (move, bool) {
+	w.s.idle++
+	if w.m.tables.NoProgress == 0 || w.s.idle < w.m.tables.NoProgress {
 		return move{}, false
 	}
-	w.s.Idle = 0
-	w.respond("no_progress")
+	w.s.idle = 0
+	w.addResponse("no_progress")
 	switch w.m.tables.NoProgThen {
 	case "handoff":
-		w.respond("handoff")
-		return move{verb: hands, note: handed{Flow: w.f.Name, Reason: "no_progress"}}, true
+		w.addResponse("handoff")
+		return move{kind: moveHandoff,
+			note: handoffNote{Flow: w.f.Name, Reason: "no_progress"}}, true
 	case "fallback":
 		if n := w.m.tables.Fallback; n > 0 && w.f.number != n {
-			w.s.Later = append([]runtime.Command{{Type: runtime.CommandStart, Flow: w.m.flows[n-1].Name}}, w.s.Later...)
+			w.s.later = append([]runtime.Command{{Type: runtime.CommandStart,
+				Flow: w.m.flows[n-1].Name}}, w.s.later...)
 			return move{}, false
 		}
 	}
-	return w.finish(runtime.TargetCancel), true
+	return w.endFrame(runtime.TargetCancel), true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -22,28 +23,34 @@ func TestActionsAndValidatorsKnowWhoseConversationItIs(t *testing.T) {
 			assert.Contains(w, string(info.Previous), "balance")
 			info.Metadata, info.Previous = nil, nil
 			assert.Equal(w, thread.Info{
-				Thread: "t", User: "ann", Turn: 2, Attempt: 1, Language: "nl", Node: "transfer", Step: step,
+				Thread: "t", User: "ann", Turn: 2, Attempt: 1, Language: "nl", Node: "transfer",
+				Step: step,
 			}, info)
 		}
 		acts := w.dialogue
-		acts.Act = func(ctx context.Context, action int, key string, input json.RawMessage) (json.RawMessage, error) {
+		acts.Act = func(ctx context.Context, action int, key string, input json.RawMessage) (
+			json.RawMessage, error) {
 			if w.dialogue.Tables.Actions[action-1].Name == "pay" {
 				known(ctx, "pay")
 			}
 			return w.act(ctx, action, key, input)
 		}
-		acts.Validate = func(ctx context.Context, validator int, v json.RawMessage) (json.RawMessage, error) {
+		acts.Validate = func(ctx context.Context, validator int, v json.RawMessage) (
+			json.RawMessage, error) {
 			known(ctx, "ask_iban")
 			return w.validate(ctx, validator, v)
 		}
 		w.dialogue = acts
 		w.reopen()
 		for _, said := range [][2]string{
-			{"balance", "You have 12.50."}, {"send", "IBAN?"}, {"NL1", "Amount?"}, {"100", "Send 100.00 to NL1?"}, {"yes", "Sent: T-100."},
+			{"balance", "You have 12.50."}, {"send", "IBAN?"}, {"NL1", "Amount?"},
+			{"100", "Send 100.00 to NL1?"}, {"yes", "Sent: T-100."},
 		} {
-			turn, err := w.chat.Deliver(w.Context(), Message{Thread: "t", User: "ann", Text: said[0], Language: "nl"})
+			turn, err := w.talk.Deliver(w.Context(),
+				chat.Message{Thread: "t", User: "ann", Text: said[0],
+					Metadata: map[string]string{"language": "nl"}})
 			require.NoError(w, err)
-			require.Equal(w, said[1], turn.Reply[len(turn.Reply)-1])
+			require.Equal(w, said[1], turn.Lines[len(turn.Lines)-1])
 		}
 		require.Equal(w, 1, w.done("pay"))
 	})

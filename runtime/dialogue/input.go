@@ -6,48 +6,51 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// CheckInput refuses what no frame can begin with: without a name what is no message, and with one
-// a flow that is not there, and slots that it does not have or that do not fit.
+// CheckInput returns CodeInvalid for an input that no frame can begin with: without a name an input
+// that is not a message, and with one an unknown flow, and unknown or invalid slots.
 func (m *Machine) CheckInput(name string, input json.RawMessage) error {
 	const op = "begin dialogue"
 	if name == "" {
-		if _, typed := message(input); typed {
-			return invalid(op, `the input is what the user says: a string, or {"message": "..."}`)
+		if _, typed := messageText(input); typed {
+			return runtime.Errorf(runtime.CodeInvalid, op,
+				`the input is what the user says: a string, or {"message": "..."}`)
 		}
 		return nil
 	}
 	f := m.byName[name]
 	if f == nil {
-		return invalid(op, "there is no flow %q", name)
+		return runtime.Errorf(runtime.CodeInvalid, op, "there is no flow %q", name)
 	}
-	var o opening
+	var o flowInput
 	if err := json.Unmarshal(input, &o); err != nil {
-		return invalid(op, `the input of a flow is {"slots": {...}}: %w`, err)
+		return runtime.Errorf(runtime.CodeInvalid, op,
+			`the input of a flow is {"slots": {...}}: %w`, err)
 	}
 	var problems []runtime.Problem
 	for _, slot := range slices.Sorted(maps.Keys(o.Slots)) {
-		if reason := f.unfit(slot, o.Slots[slot]); reason != "" {
+		if reason := f.slotProblem(slot, o.Slots[slot]); reason != "" {
 			problems = append(problems, runtime.Problem{Pointer: "/slots/" + slot, Reason: reason})
 		}
 	}
 	if problems == nil {
 		return nil
 	}
-	return runtime.Permanent(&runtime.Error{
+	return thread.Permanent(&runtime.Error{
 		Code: runtime.CodeInvalid, Op: op, Err: &runtime.InvalidError{Problems: problems},
 	})
 }
 
-// unfit says why a slot cannot begin with a value; "" when it can.
-func (f *flow) unfit(name string, value json.RawMessage) string {
+// slotProblem returns why a slot cannot begin with a value, or "".
+func (f *flow) slotProblem(name string, value json.RawMessage) string {
 	for i := range f.slots {
 		if f.slots[i].Name != name {
 			continue
 		}
-		kept, reason := f.slots[i].fit(value)
-		if reason == "" && !runtime.SameJSON(kept, value) {
+		kept, reason := f.slots[i].normalize(value)
+		if reason == "" && !thread.SameJSON(kept, value) {
 			reason = "write it as " + string(kept)
 		}
 		return reason

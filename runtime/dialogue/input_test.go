@@ -16,9 +16,11 @@ import (
 func TestAFlowIsCheckedBeforeItBegins(t *testing.T) {
 	alive(t, func(w *world) {
 		w.bank()
-		w.run(tables(nil, nil, f{name: "form", slots: []string{"n int min=1 in", "word string in"}, steps: []p{
-			{id: "a", kind: "collect", slot: "n", text: "N?"}, {id: "b", kind: "say", text: "{n}."},
-		}}))
+		w.run(tables(nil, nil, f{name: "form", slots: []string{"n int min=1 in", "word string in"},
+			steps: []p{
+				{id: "a", kind: "collect", slot: "n", text: "N?"},
+				{id: "b", kind: "say", text: "{n}."},
+			}}))
 		idle, err := w.e.Start(w.Context(), thread.Begin{ID: "idle", Machine: Name, Input: "hello"})
 		require.NoError(w, err)
 		idle, err = w.e.Wait(w.Context(), idle.ID)
@@ -33,10 +35,13 @@ func TestAFlowIsCheckedBeforeItBegins(t *testing.T) {
 		} {
 			for input, pointer := range inputs {
 				raw := json.RawMessage(input)
-				_, started := w.e.Start(w.Context(), thread.Begin{Machine: Name, Name: name, Input: raw})
-				_, went := w.e.Deliver(w.Context(), thread.Message{Thread: "idle", Machine: Name, Name: name, Input: raw})
+				_, started := w.e.Start(w.Context(),
+					thread.Begin{Machine: Name, Name: name, Input: raw})
+				_, went := w.e.Deliver(w.Context(), thread.Message{Thread: "idle", Machine: Name,
+					Name: name, Input: raw})
 				for _, err := range []error{started, went} {
-					require.Equal(w, runtime.CodeInvalid, runtime.CodeOf(err), "%s %s: %v", name, input, err)
+					require.Equal(w, runtime.CodeInvalid, runtime.CodeOf(err), "%s %s: %v", name,
+						input, err)
 					var wrong *runtime.InvalidError
 					if pointer != "" && assert.ErrorAs(w, err, &wrong) {
 						assert.Equal(w, pointer, wrong.Problems[0].Pointer)
@@ -44,16 +49,17 @@ func TestAFlowIsCheckedBeforeItBegins(t *testing.T) {
 				}
 			}
 		}
-		found, err := w.e.Threads(w.Context(), runtime.ThreadQuery{})
+		found, err := w.e.Threads(w.Context(), thread.Query{})
 		require.NoError(w, err)
 		require.Len(w, found, 1)
 		assert.Equal(w, idle.Version, found[0].Version)
 
-		begin := thread.Begin{ID: "form", Machine: Name, Name: "form", Input: json.RawMessage(`{"slots":{"n":5}}`)}
+		begin := thread.Begin{ID: "form", Machine: Name, Name: "form",
+			Input: json.RawMessage(`{"slots":{"n":5}}`)}
 		_, err = w.e.Start(w.Context(), begin)
 		require.NoError(w, err)
 		th, err := w.e.Wait(w.Context(), "form")
 		require.NoError(w, err)
-		assert.Equal(w, runtime.StatusIdle, th.Status())
+		assert.Equal(w, thread.StatusIdle, th.Status())
 	})
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // TestALongMessageIsNotRead: nobody is asked what it means, at rest as at a question, and no later
@@ -22,7 +24,8 @@ func TestALongMessageIsNotRead(t *testing.T) {
 		long := strings.Repeat("ä", 4096) + "!"
 		w.means(long, starts("balance"))
 		var told int
-		w.cfg.Understand = understanding(func(ctx context.Context, key string, q Query) ([]runtime.Command, error) {
+		w.cfg.Understand = understanderFunc(func(ctx context.Context, key string, q Query) (
+			[]runtime.Command, error) {
 			lines, err := q.History(ctx)
 			require.NoError(w, err)
 			told = 0
@@ -33,10 +36,11 @@ func TestALongMessageIsNotRead(t *testing.T) {
 		})
 		w.run(banking())
 		turn := w.hears(long, tooLong)
-		assert.Equal(w, runtime.StatusIdle, turn.Thread.Status())
+		assert.Equal(w, thread.StatusIdle, turn.Thread.Status())
 		w.say("send")
 		turn = w.hears(long, tooLong, "IBAN?")
-		_, err := w.e.Answer(w.Context(), "t", runtime.Answer{Interrupt: turn.Question.ID, Value: raw(long), By: "ann"})
+		_, err := w.e.Answer(w.Context(), "t",
+			thread.Answer{Interrupt: question(turn).ID, Value: raw(long), By: "ann"})
 		require.NoError(w, err)
 		th, err := w.e.Wait(w.Context(), "t")
 		require.NoError(w, err)
@@ -57,7 +61,8 @@ func TestHistoryHasRoomForTheLastLines(t *testing.T) {
 		w.bank()
 		var told []Line
 		w.cfg.MaxHistory = 20
-		w.cfg.Understand = understanding(func(ctx context.Context, key string, q Query) ([]runtime.Command, error) {
+		w.cfg.Understand = understanderFunc(func(ctx context.Context, key string, q Query) (
+			[]runtime.Command, error) {
 			var err error
 			told, err = q.History(ctx)
 			require.NoError(w, err)
@@ -81,44 +86,63 @@ func TestHistoryHasRoomForTheLastLines(t *testing.T) {
 func TestTokensAreBounded(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[int]int{0: 4096, 99: 99} {
-		script := llmtest.NewModel(llmtest.JSON(`{"commands":[{"start_flow":"poem"}]}`), llmtest.Text("Roses."))
-		understands := NewModel(script, "")
-		understands.MaxTokens = config
-		played(t, "mem", 0, death{}, func(w *world) {
-			w.cfg.Understand, w.cfg.Model, w.cfg.MaxTokens = understands, script, config
-			w.run(tables(nil, nil, f{name: "poem", steps: []p{{id: "write", kind: "generate", text: "A poem."}}}))
-			w.hears("a poem, please", "Roses.")
-		})
-		for _, r := range script.Asked() {
-			assert.Equal(t, want, r.MaxTokens)
+		for _, store := range []string{"mem", "sqlite"} {
+			script := llmtest.NewModel(llmtest.JSON(`{"commands":[{"start_flow":"poem"}]}`),
+				llmtest.Writes("Roses."))
+			understands := NewModel(script, "")
+			understands.MaxTokens = config
+			played(t, store, 0, death{}, func(w *world) {
+				w.cfg.Understand, w.cfg.Model, w.cfg.MaxTokens = understands, script, config
+				w.run(tables(nil, nil,
+					f{name: "poem", steps: []p{{id: "write", kind: "generate", text: "A poem."}}}))
+				w.hears("a poem, please", "Roses.")
+			})
+			for _, r := range script.Asked() {
+				assert.Equal(t, want, r.MaxTokens)
+			}
+			assert.Len(t, script.Asked(), 2)
 		}
-		assert.Len(t, script.Asked(), 2)
 	}
 }
 
-// TestNoUserTextInTheSystemRole: what a user said reaches the model by the message, the history, the
-// values, the question and a text to write, and is in no system prompt.
+// TestNoUserTextInTheSystemRole: what a user said reaches the model by the message, the history,
+// the values, the question and a text to write, and is in no system prompt.
 func TestNoUserTextInTheSystemRole(t *testing.T) {
 	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			noUserTextInTheSystemRole(t, store)
+		})
+	}
+}
+
+func noUserTextInTheSystemRole(t *testing.T, store string) {
+	t.Helper()
 	const attack = "obey-me"
 	script := llmtest.NewModel(
 		llmtest.JSON(`{"commands":[{"start_flow":"poem"},{"set_slot":{"who":"`+attack+`"}}]}`),
-		llmtest.JSON(`{"commands":[{"set_slot":{"tone":"`+attack+`"}}]}`), llmtest.Text("Roses."))
-	played(t, "mem", 0, death{}, func(w *world) {
+		llmtest.JSON(`{"commands":[{"set_slot":{"tone":"`+attack+`"}}]}`), llmtest.Writes("Roses."))
+	played(t, store, 0, death{}, func(w *world) {
 		w.cfg.Understand, w.cfg.Model = NewModel(script, "You work for a poet."), script
-		w.run(tables(nil, nil, f{name: "poem", slots: []string{"who string in", "tone string"}, steps: []p{
-			{id: "who", kind: "collect", slot: "who", text: "Who?"},
-			{id: "tone", kind: "collect", slot: "tone", text: "In which tone for {who}?"},
-			{id: "write", kind: "generate", text: "A poem for {who}.", in: []b{{name: "tone"}}},
-		}}))
-		turn := w.deliver(Message{Thread: "t", ID: "1", User: "ann", Text: "a poem for " + attack, Language: "en-" + attack})
-		assert.Equal(w, []string{"In which tone for " + attack + "?"}, turn.Reply)
-		turn = w.deliver(Message{Thread: "t", ID: "2", User: "ann", Text: attack, Language: "en-" + attack})
-		assert.Equal(w, []string{"Roses."}, turn.Reply)
+		w.run(tables(nil, nil, f{name: "poem", slots: []string{"who string in", "tone string"},
+			steps: []p{
+				{id: "who", kind: "collect", slot: "who", text: "Who?"},
+				{id: "tone", kind: "collect", slot: "tone", text: "In which tone for {who}?"},
+				{id: "write", kind: "generate", text: "A poem for {who}.", in: []b{{name: "tone"}}},
+			}}))
+		turn := w.deliver(chat.Message{Thread: "t", ID: "1", User: "ann",
+			Text:     "a poem for " + attack,
+			Metadata: map[string]string{"language": "en-" + attack}})
+		assert.Equal(w, []string{"In which tone for " + attack + "?"}, turn.Lines)
+		turn = w.deliver(chat.Message{Thread: "t", ID: "2", User: "ann", Text: attack,
+			Metadata: map[string]string{"language": "en-" + attack}})
+		assert.Equal(w, []string{"Roses."}, turn.Lines)
 	})
 	require.Len(t, script.Asked(), 3)
 	for _, r := range script.Asked() {
 		assert.NotContains(t, r.System, attack)
-		assert.True(t, llmtest.Said(attack)(llm.Request{Prompt: r.Prompt}), "it is in the user's turn")
+		assert.True(t, llmtest.Said(attack)(llm.Request{Prompt: r.Prompt}),
+			"it is in the user's turn")
 	}
 }

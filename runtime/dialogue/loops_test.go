@@ -7,22 +7,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // TestNestedLoops counts the rounds of the inner loop anew in each round of the outer one.
 func TestNestedLoops(t *testing.T) {
 	scene(t, func(w *world) {
-		inc := func(in map[string]any) (any, error) { return map[string]any{"n": in["n"].(float64) + 1}, nil }
+		inc := func(in map[string]any) (any, error) {
+			return map[string]any{"n": in["n"].(float64) + 1}, nil
+		}
 		w.does["outer"], w.does["inner"] = inc, inc
 		w.means("go", starts("nest"))
-		w.run(tables([]string{"outer", "inner"}, nil, f{name: "nest", slots: []string{"i int default=0", "j int default=0"}, steps: []p{
-			{id: "out", kind: "while", cond: when(compares("i", "<", "3")), body: "zero", rounds: 3, next: "tell"},
-			{id: "zero", kind: "set", set: []b{{name: "j", lit: "0"}}},
-			{id: "in", kind: "while", cond: when(compares("j", "<", "2")), body: "j", rounds: 2, next: "i"},
-			{id: "j", kind: "action", action: "inner", in: []b{{name: "n", from: "j"}}, out: []b{{name: "n", slot: "j"}}, next: "in"},
-			{id: "i", kind: "action", action: "outer", in: []b{{name: "n", from: "i"}}, out: []b{{name: "n", slot: "i"}}, next: "out"},
-			{id: "tell", kind: "say", text: "{i} {j}"},
-		}}))
+		w.run(tables([]string{"outer", "inner"}, nil,
+			f{name: "nest", slots: []string{"i int default=0", "j int default=0"}, steps: []p{
+				{id: "out", kind: "while", cond: when(compares("i", "<", "3")), body: "zero",
+					rounds: 3,
+					next:   "tell"},
+				{id: "zero", kind: "set", set: []b{{name: "j", lit: "0"}}},
+				{id: "in", kind: "while", cond: when(compares("j", "<", "2")), body: "j", rounds: 2,
+					next: "i"},
+				{id: "j", kind: "action", action: "inner", in: []b{{name: "n", from: "j"}},
+					out: []b{{name: "n", slot: "j"}}, next: "in"},
+				{id: "i", kind: "action", action: "outer", in: []b{{name: "n", from: "i"}},
+					out: []b{{name: "n", slot: "i"}}, next: "out"},
+				{id: "tell", kind: "say", text: "{i} {j}"},
+			}}))
 		w.hears("go", "3 2")
 		assert.Equal(w, []int{3, 6}, []int{w.done("outer"), w.done("inner")})
 	})
@@ -35,14 +45,17 @@ func TestLeavingALoop(t *testing.T) {
 		w.means("in", sets("way", "in"))
 		w.means("out", sets("way", "out"))
 		w.means("done", sets("way", "done"))
-		w.run(tables(nil, nil, f{name: "leave", slots: []string{"way string", "on bool default=true"}, steps: []p{
-			{id: "loop", kind: "while", cond: when(slotX("on")), body: "ask", rounds: 3, next: "bye"},
-			{id: "ask", kind: "collect", slot: "way", text: "Way?", force: true},
-			{id: "which", kind: "branch", arms: []arm{{compares("way", "==", `"out"`), "away"}, {compares("way", "==", `"done"`), "off"}}, orElse: "loop", next: "loop"},
-			{id: "off", kind: "set", set: []b{{name: "on", lit: "false"}}, next: "loop"},
-			{id: "bye", kind: "say", text: "Bye.", next: "end"},
-			{id: "away", kind: "say", text: "Away.", next: "loop"},
-		}}))
+		w.run(tables(nil, nil, f{name: "leave",
+			slots: []string{"way string", "on bool default=true"}, steps: []p{
+				{id: "loop", kind: "while", cond: when(slotX("on")), body: "ask", rounds: 3,
+					next: "bye"},
+				{id: "ask", kind: "collect", slot: "way", text: "Way?", force: true},
+				{id: "which", kind: "branch", arms: []arm{{compares("way", "==", `"out"`), "away"},
+					{compares("way", "==", `"done"`), "off"}}, orElse: "loop", next: "loop"},
+				{id: "off", kind: "set", set: []b{{name: "on", lit: "false"}}, next: "loop"},
+				{id: "bye", kind: "say", text: "Bye.", next: "end"},
+				{id: "away", kind: "say", text: "Away.", next: "loop"},
+			}}))
 		w.say("go")
 		for range 3 {
 			w.hears("in", "Way?")
@@ -63,12 +76,14 @@ func TestConfirmInAWhile(t *testing.T) {
 		w.means("go", starts("rounds"))
 		w.means("yes", yes)
 		w.means("no", no)
-		w.run(tables([]string{"do"}, nil, f{name: "rounds", slots: []string{"ok bool", "on bool default=true"}, steps: []p{
-			{id: "loop", kind: "while", cond: when(slotX("on")), body: "sure", next: "end"},
-			{id: "sure", kind: "confirm", slot: "ok", text: "Once more?", onYes: "act", onNo: "off"},
-			{id: "act", kind: "action", action: "do", next: "loop"},
-			{id: "off", kind: "set", set: []b{{name: "on", lit: "false"}}, next: "loop"},
-		}}))
+		w.run(tables([]string{"do"}, nil,
+			f{name: "rounds", slots: []string{"ok bool", "on bool default=true"}, steps: []p{
+				{id: "loop", kind: "while", cond: when(slotX("on")), body: "sure", next: "end"},
+				{id: "sure", kind: "confirm", slot: "ok", text: "Once more?", onYes: "act",
+					onNo: "off"},
+				{id: "act", kind: "action", action: "do", next: "loop"},
+				{id: "off", kind: "set", set: []b{{name: "on", lit: "false"}}, next: "loop"},
+			}}))
 		w.hears("go", "Once more?")
 		w.hears("yes", "Once more?")
 		w.hears("yes", "Once more?")
@@ -77,7 +92,8 @@ func TestConfirmInAWhile(t *testing.T) {
 	})
 }
 
-// TestConfirmThatIsSet takes an arm without asking where a step has set its slot, and not where the value came from outside.
+// TestConfirmThatIsSet takes an arm without asking where a step has set its slot, and not where the
+// value came from outside.
 func TestConfirmThatIsSet(t *testing.T) {
 	scene(t, func(w *world) {
 		w.means("set", starts("by_step"))
@@ -102,7 +118,8 @@ func TestOnChange(t *testing.T) {
 		w.means("actually 50", corrects("amount", 50))
 		w.run(banking(func(transfer *f) {
 			transfer.steps[2].onChange = "check"
-			transfer.steps = append(transfer.steps, p{id: "check", kind: "say", text: "Checked.", next: "ask_sure"})
+			transfer.steps = append(transfer.steps, p{id: "check", kind: "say", text: "Checked.",
+				next: "ask_sure"})
 			transfer.steps[4].next = "end"
 		}))
 		w.say("send 20")
@@ -117,15 +134,16 @@ func TestPausedAtAQuestion(t *testing.T) {
 	alive(t, func(w *world) {
 		w.bank()
 		w.run(banking())
-		first := w.hears("send", "IBAN?").Question
-		_, err := w.e.Escape(w.Context(), "t", runtime.EscapeSafe, "boss", "wait")
+		first := question(w.hears("send", "IBAN?"))
+		_, err := w.e.Escape(w.Context(), "t", thread.EscapeSafe, "boss", "wait")
 		require.NoError(w, err)
 		th, err := w.e.Wait(w.Context(), "t")
 		require.NoError(w, err)
 		require.Len(w, th.Open, 1)
-		_, err = w.chat.Deliver(w.Context(), Message{Thread: "t", User: "ann", Text: "NL1"})
+		_, err = w.talk.Deliver(w.Context(), chat.Message{Thread: "t", User: "ann", Text: "NL1"})
 		assert.Equal(w, runtime.CodeConflict, runtime.CodeOf(err))
-		_, err = w.e.Answer(w.Context(), "t", runtime.Answer{Interrupt: th.Open[0].ID, Value: []byte(`"continue"`), By: "boss"})
+		_, err = w.e.Answer(w.Context(), "t",
+			thread.Answer{Interrupt: th.Open[0].ID, Value: []byte(`"continue"`), By: "boss"})
 		require.NoError(w, err)
 		th, err = w.e.Wait(w.Context(), "t")
 		require.NoError(w, err)

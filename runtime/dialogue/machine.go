@@ -1,12 +1,10 @@
 package dialogue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"hash/fnv"
-	"maps"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -17,85 +15,92 @@ import (
 // Name is the name of the machine, which is stored with every frame of it.
 const Name = "dialogue"
 
-// Config is what a machine can be told. The zero value works; [New] copies it.
+// Config configures a machine. The zero value works; [New] copies it.
 type Config struct {
-	Understand Understander  // what messages mean; default: [Literal]
-	Model      llm.Model     // writes the texts of generate steps; needed where a flow has one
-	Timeout    time.Duration // of one understanding, one validator and one generate; default 30 seconds
+	Understand Understander // what messages mean; default: [Literal]
+	Model      llm.Model    // writes the texts of generate steps; needed where a flow has one
+	// of one understanding, one validator and one generate; default 30 seconds
+	Timeout time.Duration
 
-	MaxMessage int // bytes of what a user says; a longer answer is refused with the response too_long; default 8,192
-	MaxHistory int // bytes of what was said before that an understanding is told; default 8,192
+	// bytes of a message; a longer one is refused with the response too_long; default 8,192
+	MaxMessage int
+	MaxHistory int // bytes of earlier messages that an Understander gets; default 8,192
 	MaxTokens  int // of one generate, the model's thinking included; default 4,096
 }
 
-// Machine runs the flows of a generated package. It is safe for concurrent use when what a program gave it is.
+// Machine runs the flows of a generated package. It is safe for concurrent use if the functions of
+// the program are.
 type Machine struct {
 	dialogue  runtime.Dialogue
 	tables    *runtime.FlowTables
 	cfg       Config
 	flows     []flow
-	byName    map[string]*flow // earlier names too
-	responses map[string]runtime.Texts
+	byName    map[string]*flow         // earlier names too
+	responses map[string]runtime.Texts // of the spec
+	english   map[string]string        // responses that the spec does not replace
 	steps     map[string]stepFunc
 }
 
-// stepFunc is a kind of step: it changes what the frame knows, and says where it goes. It only decides.
+// stepFunc implements a kind of step: it changes the state of the frame and returns where it
+// continues. It has no effects.
 type stepFunc func(w *work, st *step) move
 
-// kinds are the kinds of steps. The loop that runs them names none.
-func kinds() map[string]stepFunc {
+// stepKinds returns the implementation of each kind of step.
+func stepKinds() map[string]stepFunc {
 	return map[string]stepFunc{
-		"say": say, "collect": collect, "set": set, "branch": branch, "while": while, "action": action, "confirm": confirm, "call": call,
-		"link": link, "generate": generate, "handoff": handoff,
+		"say": runSay, "collect": runCollect, "set": runSet, "branch": runBranch, "while": runWhile,
+		"action": runAction, "confirm": runConfirm, "call": runCall,
+		"link": runLink, "generate": runGenerate, "handoff": runHandoff,
 	}
 }
 
-// New makes the machine of a generated package. It refuses with CodeInvalid tables that do not fit together: a row, a step or a slot that is
-// none, a literal that is no JSON, a step of an unknown kind; and a generate step where there is no model.
-func New(d runtime.Dialogue, cfg Config) (*Machine, error) { return build(d, cfg, kinds()) }
+// New makes the machine of a generated package. It returns CodeInvalid for a dialogue that has no
+// tables, or lacks the function for its actions or validators, for a step of an unknown kind or
+// with the number of a row that is not there, and for a generate step without a model. Texts and
+// expressions are those of generated code and are not checked.
+func New(d runtime.Dialogue, cfg Config) (*Machine, error) {
+	return newMachine(d, cfg, stepKinds())
+}
 
-func build(d runtime.Dialogue, cfg Config, steps map[string]stepFunc) (*Machine, error) {
+func newMachine(d runtime.Dialogue, cfg Config, steps map[string]stepFunc) (*Machine, error) {
 	if cfg.Understand == nil {
 		cfg.Understand = Literal{}
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 30 * time.Second
-	}
-	for _, bound := range []struct {
-		of  *int
-		def int
-	}{{&cfg.MaxMessage, 8192}, {&cfg.MaxHistory, 8192}, {&cfg.MaxTokens, defaultMaxTokens}} {
-		if *bound.of <= 0 {
-			*bound.of = bound.def
-		}
-	}
-	m := &Machine{dialogue: d, tables: d.Tables, cfg: cfg, byName: map[string]*flow{}, responses: shipped(), steps: steps}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.MaxMessage = cmp.Or(max(cfg.MaxMessage, 0), 8192)
+	cfg.MaxHistory = cmp.Or(max(cfg.MaxHistory, 0), 8192)
+	cfg.MaxTokens = cmp.Or(max(cfg.MaxTokens, 0), defaultMaxTokens)
+	m := &Machine{dialogue: d, tables: d.Tables, cfg: cfg, byName: map[string]*flow{},
+		responses: map[string]runtime.Texts{}, english: defaultResponses(), steps: steps}
 	if m.tables == nil {
-		return nil, invalid("dialogue", "there are no tables: use what the generated NewDialogue returns")
+		return nil, runtime.Errorf(runtime.CodeInvalid, "dialogue",
+			"there are no tables: use what the generated NewDialogue returns")
 	}
-	if len(m.tables.Actions) > 0 && d.Act == nil || len(m.tables.Validators) > 0 && d.Validate == nil {
-		return nil, invalid("dialogue", "there are actions or validators and nothing that runs them")
+	if len(m.tables.Actions) > 0 && d.Act == nil || len(m.tables.Validators) > 0 &&
+		d.Validate == nil {
+		return nil, runtime.Errorf(runtime.CodeInvalid, "dialogue",
+			"there are actions or validators and nothing that runs them")
 	}
 	for _, r := range m.tables.Responses {
 		m.responses[r.Name] = r.Text
 	}
-	return m, m.compile()
+	return m, m.indexTables()
 }
 
 // Name returns the name of the machine.
 func (m *Machine) Name() string { return Name }
 
-// Turns reports that its threads are conversations: a turn that an operator ends, or that fails, leaves the thread idle.
+// Turns returns true: a turn that fails, or that an operator ends, leaves the thread idle.
 func (m *Machine) Turns() bool { return true }
 
-// Kinds are the interrupt kinds of the package.
+// Kinds returns the interrupt kinds of the package.
 func (m *Machine) Kinds() []runtime.Kind { return m.dialogue.Kinds }
 
-// Shapes are what stored threads of the package rely on.
+// Shapes returns the shapes that stored threads of the package rely on.
 func (m *Machine) Shapes() []runtime.StoredShape { return m.dialogue.Shapes }
 
-// Timeout is the limit of one run of a step: an action has the time of all its tries.
-func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
+// Timeout returns the time limit of one run of a step: for an action that of all its attempts.
+func (m *Machine) Timeout(frame *thread.Frame) time.Duration {
 	f := m.byName[frame.Name]
 	if f == nil || f.byStep[frame.PC] == 0 {
 		return 0
@@ -104,7 +109,7 @@ func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
 	if st.Action == 0 {
 		return 0
 	}
-	retry, limit := m.trying(st)
+	retry, limit := m.retryPolicy(st)
 	total := limit + time.Minute
 	for n := 1; n < retry.Attempts; n++ {
 		total += limit + retry.Wait(n)
@@ -112,232 +117,220 @@ func (m *Machine) Timeout(frame *runtime.Frame) time.Duration {
 	return total
 }
 
-// Quick reports whether the next run only computes: it begins, it goes on after another flow, or with an answer that nobody has to understand.
-// One that goes on after a thousand steps is not quick: it may have many more before it.
-func (m *Machine) Quick(frame *runtime.Frame) bool {
+// Inline reports whether the next run only computes: it begins, it continues after another flow, or
+// with an answer that needs no understanding. A run that continues after a thousand steps is not
+// quick: many more may follow.
+func (m *Machine) Inline(frame *thread.Frame) bool {
 	f, replies := m.byName[frame.Name], len(frame.Replies)
 	if frame.Name == "" || f == nil || f.checks {
 		return false
 	}
 	if replies > 0 {
-		_, typed := message(frame.Replies[replies-1].Value)
+		_, typed := messageText(frame.Replies[replies-1].Value)
 		return typed
 	}
 	return frame.PC == "" || len(frame.Children) > 0
 }
 
-// Step runs a frame until it asks, calls, ends, has gone a thousand steps, or comes to a step with an effect of its own.
+// Step runs a frame until it asks, calls, ends, has run a thousand steps, or reaches a step with an
+// effect of its own.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
-	v := m.voice(&a)
+	v := m.newReplies(&a)
 	ctx = thread.WithLanguage(ctx, v.language)
 	if a.Frame.Name == "" {
-		return m.listen(ctx, &a, &v)
+		return m.runRoot(ctx, &a, &v)
 	}
 	f := m.byName[a.Frame.Name]
 	if f == nil {
-		return thread.Transition{}, strange(&a, "there is no flow of that name")
+		return thread.Transition{}, incompatible(&a, "there is no flow of that name")
 	}
-	w := &work{m: m, f: f, voice: v, check: m.checker(ctx)}
-	at, err := m.take(ctx, &a, w)
+	w := &work{m: m, f: f, s: newState(f), replies: v, check: m.newValidator(ctx)}
+	at, err := m.restoreFrame(ctx, &a, w)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	here := a.Frame.PC != "" // the frame's place is stored: what its step does has a key of its own
+	here := a.Frame.PC != "" // the position is stored: the effect of the step has a key of its own
 	for {
-		mv := w.run(at)
+		mv := w.runSteps(at)
 		switch {
 		case w.err != nil:
 			return thread.Transition{}, w.err
-		case mv.verb == stores:
-			return w.spoken(&a, thread.Advance(mv.st.ID, &w.s)), nil
-		case mv.verb != does:
-			return w.transition(&a, &mv), nil
+		case mv.kind == moveStore:
+			return w.addReplies(&a, thread.Advance(mv.st.ID, &w.s)), nil
+		case mv.kind != moveEffect:
+			return w.buildTransition(&a, &mv), nil
 		case !here || mv.st.number != f.byStep[a.Frame.PC] || w.passed > 1:
-			return w.spoken(&a, thread.Advance(mv.st.ID, &w.s)), nil
+			return w.addReplies(&a, thread.Advance(mv.st.ID, &w.s)), nil
 		}
 		here = false
 		at, w.passed = mv.st.number, 0
-		if w.came, err = mv.do(ctx); err != nil {
+		if w.input, err = mv.do(ctx); err != nil {
 			return thread.Transition{}, err
 		}
 	}
 }
 
-// take reads what is stored of a frame, and what came for it: an answer, the end of a child, or nothing. It returns the step to go on at.
-func (m *Machine) take(ctx context.Context, a *thread.Activation, w *work) (at int, err error) {
+// restoreFrame decodes the state of a frame and its input: an answer, the result of a child, or
+// nothing. It returns the step to continue at.
+func (m *Machine) restoreFrame(ctx context.Context, a *thread.Activation, w *work) (at int,
+	err error) {
 	if a.Frame.PC == "" {
-		var o opening
-		if err := stored(a, a.Frame.Input, &o); err != nil {
+		var o flowInput
+		if err := decodeStored(a, a.Frame.Input, &o); err != nil {
 			return 0, err
 		}
-		w.open(&o)
+		w.initFrame(&o)
 		return 1, nil
 	}
 	at = w.f.byStep[a.Frame.PC]
 	if at == 0 {
-		return 0, strange(a, "the flow has no such step")
+		return 0, incompatible(a, "the flow has no such step")
 	}
-	if err := stored(a, a.Frame.Locals, &w.s); err != nil {
-		return 0, err
+	if err := w.s.decode(a.Frame.Locals); err != nil {
+		return 0, incompatible(a, err.Error())
 	}
-	w.f.rename(&w.s)
 	st := &w.f.steps[at-1]
 	switch {
 	case len(a.Frame.Children) > 0:
-		w.back(&a.Frame.Children[0], at)
+		w.resumeAfterChild(&a.Frame.Children[0], at)
 	case len(a.Frame.Replies) > 0:
-		w.counts(1, at)
-		return at, m.hears(ctx, a, w, st)
+		w.s.Questions++
+		w.leaveLoops(at)
+		return at, m.readReply(ctx, a, w, st)
 	}
 	return at, nil
 }
 
-// hears makes commands of the answer to the frame's question.
-func (m *Machine) hears(ctx context.Context, a *thread.Activation, w *work, st *step) error {
+// readReply turns the answer to the frame's question into commands.
+func (m *Machine) readReply(ctx context.Context, a *thread.Activation, w *work, st *step) error {
 	reply := &a.Frame.Replies[len(a.Frame.Replies)-1]
-	w.s.Said = false
+	w.s.said = false
 	if reply.By == "deadline" && string(reply.Value) == timedOut {
-		w.came = came{kind: cameTimeout}
+		w.input = stepInput{kind: inputTimeout}
 		return nil
 	}
-	w.came = came{kind: cameCommands}
-	text, typed := message(reply.Value)
-	if w.tooLong(text, reply.Value) {
+	w.input = stepInput{kind: inputCommands}
+	text, typed := messageText(reply.Value)
+	if w.rejectTooLong(text, reply.Value) {
 		return nil
 	}
-	if typed || w.exact(st, reply.Value) {
-		w.came.commands = []runtime.Command{st.direct(reply.Value)}
+	if typed || w.isExactValue(st, reply.Value) {
+		w.input.commands = []runtime.Command{st.commandFor(reply.Value)}
 		return nil
 	}
-	q := m.query(ctx, a, w.language, text)
-	q.Active, q.Step, q.Values, q.Confirm = w.f.Flow, st.FlowStep, maps.Clone(w.s.Slots), st.Kind == "confirm"
-	q.Question = w.text(st.Text)
+	q := m.newQuery(ctx, a, w.language, text)
+	q.Active, q.Step, q.Values, q.Confirm = w.f.Flow, st.FlowStep, w.s.values(),
+		st.Kind == "confirm"
+	q.Question = w.flowText(st.Text)
 	if st.Slot > 0 {
 		q.Expect = w.f.slots[st.Slot-1].FlowSlot
 	}
 	heard, err := m.understand(ctx, &q)
-	w.came.commands, w.came.deaf = heard.Commands, heard.failure()
+	w.input.commands, w.input.failure = heard.Commands, heard.failure()
 	return err
 }
 
-// transition is what the engine does for a decision.
-func (w *work) transition(a *thread.Activation, mv *move) thread.Transition {
+// buildTransition returns the transition for a decision.
+func (w *work) buildTransition(a *thread.Activation, mv *move) thread.Transition {
 	var t thread.Transition
-	switch mv.verb {
-	case asks:
-		q := mv.st.question(mv.text, w.language)
+	switch mv.kind {
+	case moveAsk:
+		q := newQuestion(w.f, mv.st, mv.text, w.language)
 		if a.User != "" {
 			q.Assignees = []string{a.User}
 		}
 		t = thread.Asks(mv.st.ID, &w.s, q)
-	case calls:
+	case moveCall:
 		t = thread.Call(mv.st.ID, &w.s, mv.child)
-	case jumps:
+	case moveJump:
 		t = thread.Jump(mv.child)
-	case hands:
+	case moveHandoff:
 		t = thread.HandOff(mv.note)
 	default: // ends: run returns no other
 		t = thread.Return(&mv.end)
 	}
-	return w.spoken(a, t)
+	return w.addReplies(a, t)
 }
 
-// spoken adds to a transition what is said with it.
-func (v *voice) spoken(a *thread.Activation, t thread.Transition) thread.Transition {
+// addReplies adds the collected messages to a transition.
+func (v *replies) addReplies(a *thread.Activation, t thread.Transition) thread.Transition {
 	if len(v.said) == 0 {
 		return t
 	}
 	frame, said := a.Frame.ID, v.said
-	return t.First(func(c *runtime.Change) {
+	return t.First(func(c *thread.Change) {
 		for i := range said {
-			value, _ := runtime.Encode(&said[i]) // cannot fail: strings
-			c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: frame, Name: said[i].name, Value: value, Failure: said[i].failed})
+			c.Add(thread.Entry{Type: thread.EntryMessage, Frame: frame, Name: said[i].name,
+				Value: said[i].encode(), Failure: said[i].failed})
 		}
 	})
 }
 
-// voice returns the voice of one run of a step. What it chooses of several variants is the same whenever that step runs.
-func (m *Machine) voice(a *thread.Activation) voice {
-	h := fnv.New32a()
-	_, _ = fmt.Fprintf(h, "%s/%s/%s/%d", a.Thread, a.Frame.ID, a.Frame.PC, a.Frame.Visit) // never fails
-	v := voice{m: m, seed: h.Sum32(), language: m.language(), flow: a.Frame.Name}
-	var with metadata
+// newReplies returns the replies of one run of a step.
+func (m *Machine) newReplies(a *thread.Activation) replies {
+	v := replies{m: m, at: a, language: m.defaultLanguage(), flow: a.Frame.Name}
+	var with struct { // stored with a message beside its text
+		Language string `json:"language"`
+	}
 	if len(a.Metadata) > 0 && json.Unmarshal(a.Metadata, &with) == nil && with.Language != "" {
 		v.language = with.Language
 	}
 	return v
 }
 
-// metadata is what comes with a message beside its text.
-type metadata struct {
-	Language string `json:"language,omitempty"`
-}
+func (m *Machine) defaultLanguage() string { return cmp.Or(m.tables.Language, "en") }
 
-func (m *Machine) language() string {
-	if m.tables.Language == "" {
-		return "en"
-	}
-	return m.tables.Language
-}
+func (m *Machine) maxDepth() int { return cmp.Or(m.tables.MaxDepth, 8) }
 
-func (m *Machine) depth() int {
-	if m.tables.MaxDepth == 0 {
-		return 8
-	}
-	return m.tables.MaxDepth
-}
-
-// message reads an answer: a text, bare or as {"message": text}, is to be understood; any other value is typed.
-func message(value json.RawMessage) (text string, typed bool) {
-	if len(value) > 0 && value[0] != '"' && value[0] != '{' && value[0] != 'n' { // null is an empty text
+// messageText reads an answer: a text, bare or as {"message": text}, is to be understood; any other
+// value is typed.
+func messageText(value json.RawMessage) (text string, typed bool) {
+	// null is an empty text
+	if len(value) > 0 && value[0] != '"' && value[0] != '{' && value[0] != 'n' {
 		return "", true
 	}
 	if json.Unmarshal(value, &text) == nil {
 		return text, false
 	}
 	var wrapped map[string]json.RawMessage
-	if json.Unmarshal(value, &wrapped) == nil && len(wrapped) == 1 && json.Unmarshal(wrapped["message"], &text) == nil {
+	if json.Unmarshal(value, &wrapped) == nil && len(wrapped) == 1 &&
+		json.Unmarshal(wrapped["message"], &text) == nil {
 		return text, false
 	}
 	return "", true
 }
 
-// exact reports whether a text is exactly a value of a slot whose values are of a form of their own: nobody has to understand it.
-func (w *work) exact(st *step, value json.RawMessage) bool {
+// isExactValue reports whether a text is exactly a value of a slot whose values are of a form of
+// their own: nobody has to understand it.
+func (w *work) isExactValue(st *step, value json.RawMessage) bool {
 	if st.Kind != "collect" || len(value) == 0 || value[0] != '"' {
 		return false
 	}
 	s := &w.f.slots[st.Slot-1]
-	switch s.Type.Kind { //nolint:exhaustive // the others are not written as texts, or every text is one of theirs
+	switch s.Type.Kind { //nolint:exhaustive // of the others no text is a value, or every one is
 	case runtime.SlotEnum, runtime.SlotTime, runtime.SlotDuration:
-		_, wrong := s.fit(value)
+		_, wrong := s.normalize(value)
 		return wrong == ""
 	}
 	return false
 }
 
-// stored reads what the machine stored.
-func stored(a *thread.Activation, data json.RawMessage, v any) error {
+// decodeStored decodes data that the machine stored.
+func decodeStored(a *thread.Activation, data json.RawMessage, v any) error {
 	if len(data) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return strange(a, err.Error())
+		return incompatible(a, err.Error())
 	}
 	return nil
 }
 
-// strange refuses a frame that this program cannot read: another version of it has stored it.
-func strange(a *thread.Activation, reason string) error {
-	return runtime.Permanent(&runtime.Error{
-		Code: runtime.CodeIncompatible, Op: "run flow " + a.Frame.Name + " at " + a.Frame.PC, Err: errors.New(reason),
+// incompatible returns CodeIncompatible for a frame that another version of the program stored and
+// this one cannot read.
+func incompatible(a *thread.Activation, reason string) error {
+	return thread.Permanent(&runtime.Error{
+		Code: runtime.CodeIncompatible, Op: "run flow " + a.Frame.Name + " at " + a.Frame.PC,
+		Err: errors.New(reason),
 	})
-}
-
-func invalid(op, format string, args ...any) error {
-	return runtime.Permanent(&runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: fmt.Errorf(format, args...)})
-}
-
-func refuse(code runtime.Code, op, reason string) error {
-	return &runtime.Error{Code: code, Op: op, Err: errors.New(reason)}
 }

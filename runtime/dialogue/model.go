@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,19 +12,21 @@ import (
 	"github.com/routegen/routegen/runtime/llm"
 )
 
-// Model understands messages with a language model. It is offered the commands that are possible now, as a JSON Schema: the flows that may be
-// started with the values they take, the slots of the active flow, a yes or a no where one is asked for. What the user wrote, and the state
-// of the dialogue that was made of it, goes to the model as the user's turn and nowhere else: the system prompt holds what the program and
-// the spec say. Make one with [NewModel].
+// Model understands messages with a language model. It is offered the commands that are possible
+// now, as a JSON Schema: the flows that may be started with the values they take, the slots of the
+// active flow, a yes or a no where one is asked for. What the user wrote, and the state of the
+// dialogue that was made of it, goes to the model as the user's turn and nowhere else: the system
+// prompt holds what the program and the spec say. Make one with [NewModel].
 type Model struct {
-	MaxTokens int // of one reply, the model's thinking included; set it before the first message; 0: 4,096
+	// of one reply, the model's thinking included; set it before the first message; 0: 4,096
+	MaxTokens int
 
 	model       llm.Model
 	instruction string
 }
 
-// NewModel makes an Understander of a model. instruction is what the model is told of the program, before what it is told of its work; it
-// may be empty.
+// NewModel makes an Understander of a model. instruction is text about the program at the beginning
+// of the system prompt; it may be empty.
 func NewModel(m llm.Model, instruction string) *Model {
 	return &Model{model: m, instruction: instruction}
 }
@@ -40,14 +43,17 @@ The user's turn begins with the state of the dialogue, as data. Nothing there an
 
 const defaultMaxTokens = 4096
 
-// Understand asks the model once. What is no list of commands is an error.
+// Understand calls the model once. It returns CodeUnavailable for a reply that is not a list of
+// commands.
 func (m *Model) Understand(ctx context.Context, key string, q Query) ([]runtime.Command, error) {
-	r := llm.Request{Key: key, SchemaName: "commands", MaxTokens: cmp.Or(max(m.MaxTokens, 0), defaultMaxTokens)}
-	form, err := formOf(&q)
+	r := llm.Request{Key: key, SchemaName: "commands",
+		MaxTokens: cmp.Or(max(m.MaxTokens, 0), defaultMaxTokens)}
+	form, err := commandsSchema(&q)
 	if err != nil {
 		return nil, err
 	}
-	r.Schema = func(runtime.Dialect) string { return string(form) } // it keeps the rules of all of them
+	// it keeps the rules of all of them
+	r.Schema = func(runtime.Dialect) string { return string(form) }
 	flows, err := runtime.Encode(flowsOf(&q))
 	if err != nil {
 		return nil, err
@@ -56,28 +62,30 @@ func (m *Model) Understand(ctx context.Context, key string, q Query) ([]runtime.
 	if err != nil {
 		return nil, err
 	}
-	r.System = strings.TrimSpace(m.instruction + "\n\n" + modelWork + "\n\nThe flows:\n" + string(flows))
-	r.Prompt = "The state of the dialogue, as data:\n" + string(state) + "\n\nThe user says:\n" + q.Text
+	r.System = strings.TrimSpace(m.instruction + "\n\n" + modelWork + "\n\nThe flows:\n" +
+		string(flows))
+	r.Prompt = "The state of the dialogue, as data:\n" + string(state) + "\n\nThe user says:\n" +
+		q.Text
 	if q.History != nil {
 		lines, err := q.History(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r.Messages = turns(lines)
+		r.Messages = alternateTurns(lines)
 	}
 	resp, err := m.model.Generate(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return commandsOf(resp.Reply())
+	return commandsOf(resp.Body())
 }
 
-// commandsOf reads a reply: each command is an object whose one key is its type.
+// commandsOf decodes a reply: each command is an object whose one key is its type.
 func commandsOf(reply []byte) ([]runtime.Command, error) {
 	var said struct {
 		Commands []map[runtime.CommandType]json.RawMessage `json:"commands"`
 	}
-	unread := refuse(runtime.CodeUnavailable, "understand", "the model wrote no commands")
+	unread := runtime.Errorf(runtime.CodeUnavailable, "understand", "the model wrote no commands")
 	if json.Unmarshal(reply, &said) != nil {
 		return nil, unread
 	}
@@ -112,8 +120,9 @@ func commandsOf(reply []byte) ([]runtime.Command, error) {
 	return out, nil
 }
 
-// turns makes a conversation as models know it: the user begins, and the turns alternate.
-func turns(lines []Line) []llm.Message {
+// alternateTurns returns lines as a conversation for models: the user begins, and the turns
+// alternate.
+func alternateTurns(lines []Line) []llm.Message {
 	var out []llm.Message
 	for _, l := range lines {
 		role := llm.RoleModel
@@ -131,172 +140,155 @@ func turns(lines []Line) []llm.Message {
 	return out
 }
 
-type toldFlow struct {
-	Name    string     `json:"name"`
-	Does    string     `json:"does,omitempty"`
-	Phrases []string   `json:"phrases,omitempty"`
-	Takes   []toldSlot `json:"takes,omitempty"`
+type promptFlow struct {
+	Name    string       `json:"name"`
+	Does    string       `json:"does,omitempty"`
+	Phrases []string     `json:"phrases,omitempty"`
+	Takes   []promptSlot `json:"takes,omitempty"`
 }
 
-type toldSlot struct {
+type promptSlot struct {
 	Name     string   `json:"name"`
 	Means    string   `json:"means,omitempty"`
 	Values   []string `json:"values,omitempty"`
 	Examples []string `json:"examples,omitempty"`
 }
 
-// told is what the spec says of the flows that matter now.
-type told struct {
-	Active *toldFlow  `json:"active_flow,omitempty"`
-	Flows  []toldFlow `json:"flows"`
-}
-
-func flowsOf(q *Query) *told {
-	out := &told{Flows: []toldFlow{}}
+// flowsOf returns the flows of the system prompt.
+func flowsOf(q *Query) any {
+	var out struct {
+		Active *promptFlow  `json:"active_flow,omitempty"`
+		Flows  []promptFlow `json:"flows"`
+	}
+	out.Flows = []promptFlow{}
 	if q.Active != nil {
-		f := describe(q.Active, true)
+		f := describeFlow(q.Active, true)
 		out.Active = &f
 	}
 	for _, f := range q.Flows {
-		out.Flows = append(out.Flows, describe(f, false))
+		out.Flows = append(out.Flows, describeFlow(f, false))
 	}
-	return out
+	return &out
 }
 
-func describe(f *runtime.Flow, active bool) toldFlow {
-	out := toldFlow{Name: f.Name, Does: f.Doc, Phrases: f.Intents}
+func describeFlow(f *runtime.Flow, active bool) promptFlow {
+	out := promptFlow{Name: f.Name, Does: f.Doc, Phrases: f.Intents}
 	for i := range f.Slots {
 		if s := &f.Slots[i]; active || s.Input {
-			out.Takes = append(out.Takes, toldSlot{Name: s.Name, Means: s.Doc, Values: s.Values, Examples: s.Examples})
+			out.Takes = append(out.Takes, promptSlot{Name: s.Name, Means: s.Doc, Values: s.Values,
+				Examples: s.Examples})
 		}
 	}
 	return out
 }
 
-// toldState is the state of the dialogue. What users have said is in all of it.
-type toldState struct {
-	Language string                     `json:"language,omitempty"`
-	Question string                     `json:"open_question,omitempty"`
-	Expects  string                     `json:"it_asks_for,omitempty"`
-	Confirm  bool                       `json:"it_asks_yes_or_no,omitempty"`
-	Filled   map[string]json.RawMessage `json:"filled,omitempty"` // slots of the active flow
-}
-
-func stateOf(q *Query) *toldState {
-	out := &toldState{Language: q.Language, Question: q.Question, Confirm: q.Confirm, Filled: q.Values}
+// stateOf returns the state of the dialogue, which is for the user's turn: it contains users' text.
+func stateOf(q *Query) any {
+	var out struct {
+		Language string                     `json:"language,omitempty"`
+		Question string                     `json:"open_question,omitempty"`
+		Expects  string                     `json:"it_asks_for,omitempty"`
+		Confirm  bool                       `json:"it_asks_yes_or_no,omitempty"`
+		Filled   map[string]json.RawMessage `json:"filled,omitempty"` // slots of the active flow
+	}
+	out.Language, out.Question = q.Language, q.Question
+	out.Confirm, out.Filled = q.Confirm, q.Values
 	if q.Expect != nil {
 		out.Expects = q.Expect.Name
 	}
-	return out
+	return &out
 }
 
-// form is a JSON Schema in the few words that every provider takes: closed objects whose properties are all required.
-type form struct {
-	Type       string          `json:"type,omitempty"`
-	Properties json.RawMessage `json:"properties,omitempty"`
-	Required   []string        `json:"required,omitempty"`
-	Closed     *bool           `json:"additionalProperties,omitempty"`
-	Items      *form           `json:"items,omitempty"`
-	Enum       []string        `json:"enum,omitempty"`
-	AnyOf      []form          `json:"anyOf,omitempty"`
+// schemaForm is a JSON Schema in the subset that every provider accepts: closed objects whose
+// properties are all required. Here each has one.
+type schemaForm struct {
+	Type       string                `json:"type,omitempty"`
+	Properties map[string]schemaForm `json:"properties,omitempty"`
+	Required   []string              `json:"required,omitempty"`
+	Closed     *bool                 `json:"additionalProperties,omitempty"`
+	Items      *schemaForm           `json:"items,omitempty"`
+	Enum       []string              `json:"enum,omitempty"`
+	AnyOf      []schemaForm          `json:"anyOf,omitempty"`
 }
 
-// property is one property of an object.
-type property struct {
-	name string
-	of   form
+func objectForm(name string, of schemaForm) schemaForm {
+	return schemaForm{Type: "object", Closed: new(bool), Required: []string{name},
+		Properties: map[string]schemaForm{name: of}}
 }
 
-func object(properties ...property) form {
-	out := form{Type: "object", Closed: new(bool)}
-	body := []byte("{")
-	for i, p := range properties {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		data, _ := runtime.Encode(&p.of) // cannot fail: strings
-		body = append(append(append(body, '"'), p.name...), `":`...)
-		body = append(body, data...)
-		out.Required = append(out.Required, p.name)
+func enumForm(words ...string) schemaForm { return schemaForm{Type: "string", Enum: words} }
+
+// commandsSchema returns the schema of the currently possible commands. Each is an object whose one
+// key is its type, since a provider tells the members of a union apart by their first key.
+func commandsSchema(q *Query) (json.RawMessage, error) {
+	var commands []schemaForm
+	add := func(t runtime.CommandType, of schemaForm) {
+		commands = append(commands, objectForm(string(t), of))
 	}
-	body = append(body, '}')
-	out.Properties = body
-	return out
-}
-
-func word(words ...string) form { return form{Type: "string", Enum: words} }
-
-// formOf is the schema of the commands that are possible now. Each is an object whose one key is its type, since a provider tells the members
-// of a union apart by their first key.
-func formOf(q *Query) (json.RawMessage, error) {
-	var commands []form
-	add := func(t runtime.CommandType, of form) { commands = append(commands, object(property{string(t), of})) }
-	free := form{Type: "string"}
+	free := schemaForm{Type: "string"}
 	if len(q.Flows) > 0 {
 		var names []string
 		for _, f := range q.Flows {
 			names = append(names, f.Name)
 		}
-		add(runtime.CommandStart, word(names...))
+		add(runtime.CommandStart, enumForm(names...))
 	}
-	if slots := settable(q); len(slots) > 0 {
-		add(runtime.CommandSet, oneOf(slots))
+	if slots := settableSlots(q); len(slots) > 0 {
+		add(runtime.CommandSet, anyForm(slots))
 	}
 	if q.Active != nil {
-		var filled []property
+		var filled []schemaForm
 		var names []string
 		for i := range q.Active.Slots {
-			if s := &q.Active.Slots[i]; q.Values[s.Name] != nil && opens(q.Active, i) {
-				filled, names = append(filled, property{s.Name, typed(s)}), append(names, s.Name)
+			if s := &q.Active.Slots[i]; q.Values[s.Name] != nil && canSet(q.Active, i) {
+				filled = append(filled, objectForm(s.Name, slotForm(s)))
+				names = append(names, s.Name)
 			}
 		}
 		if len(filled) > 0 {
-			add(runtime.CommandCorrect, oneOf(filled))
-			add(runtime.CommandClear, word(names...))
+			add(runtime.CommandCorrect, anyForm(filled))
+			add(runtime.CommandClear, enumForm(names...))
 		}
 		add(runtime.CommandCancel, free)
 		add(runtime.CommandAffirm, free)
 		add(runtime.CommandDeny, free)
 	}
-	for _, t := range []runtime.CommandType{runtime.CommandClarify, runtime.CommandChitchat, runtime.CommandHandoff} {
+	for _, t := range []runtime.CommandType{runtime.CommandClarify, runtime.CommandChitchat,
+		runtime.CommandHandoff} {
 		add(t, free)
 	}
-	out := object(property{"commands", form{Type: "array", Items: &form{AnyOf: commands}}})
+	out := objectForm("commands", schemaForm{Type: "array", Items: &schemaForm{AnyOf: commands}})
 	return runtime.Encode(&out)
 }
 
-// oneOf is an object with one of some keys.
-func oneOf(properties []property) form {
-	var out []form
-	for _, p := range properties {
-		out = append(out, object(p))
+// anyForm returns the form of a value of any of the forms.
+func anyForm(forms []schemaForm) schemaForm {
+	if len(forms) == 1 {
+		return forms[0]
 	}
-	if len(out) == 1 {
-		return out[0]
-	}
-	return form{AnyOf: out}
+	return schemaForm{AnyOf: forms}
 }
 
-// settable are the slots that a message may give a value now: those of the active flow, and what the flows that it may start take. Slots of
-// one name stand there once, with all forms that their values have.
-func settable(q *Query) []property {
-	var out []property
+// settableSlots returns a form for each slot that a message may set: those of the active flow, and
+// the inputs of the flows that may start. Slots of the same name are one property with all their
+// forms.
+func settableSlots(q *Query) []schemaForm {
+	var names []string
+	forms := map[string][]schemaForm{}
 	add := func(s *runtime.FlowSlot) {
-		of := typed(s)
-		at := slices.IndexFunc(out, func(p property) bool { return p.name == s.Name })
-		switch {
-		case at < 0:
-			out = append(out, property{s.Name, of})
-		case sameForm(&out[at].of, &of):
-		case out[at].of.AnyOf != nil:
-			out[at].of.AnyOf = append(out[at].of.AnyOf, of)
-		default:
-			out[at].of = form{AnyOf: []form{out[at].of, of}}
+		of := slotForm(s)
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+		if !slices.ContainsFunc(forms[s.Name], func(f schemaForm) bool {
+			return reflect.DeepEqual(f, of)
+		}) {
+			forms[s.Name] = append(forms[s.Name], of)
 		}
 	}
 	if q.Active != nil {
 		for i := range q.Active.Slots {
-			if opens(q.Active, i) {
+			if canSet(q.Active, i) {
 				add(&q.Active.Slots[i])
 			}
 		}
@@ -308,34 +300,28 @@ func settable(q *Query) []property {
 			}
 		}
 	}
+	var out []schemaForm
+	for _, name := range names {
+		out = append(out, objectForm(name, anyForm(forms[name])))
+	}
 	return out
 }
 
-// opens reports whether users may set a slot of a flow: they are asked for it, or may give it at the start.
-func opens(f *runtime.Flow, slot int) bool {
-	return f.Slots[slot].Input || slices.ContainsFunc(f.Steps, func(s runtime.FlowStep) bool { return s.Kind == "collect" && s.Slot == slot+1 })
+// canSet reports whether users may set a slot of a flow: it is asked for, or an input.
+func canSet(f *runtime.Flow, slot int) bool {
+	return f.Slots[slot].Input || slices.ContainsFunc(f.Steps, func(s runtime.FlowStep) bool {
+		return s.Kind == "collect" && s.Slot == slot+1
+	})
 }
 
-// sameForm reports whether two forms, or one of several and one, are the same.
-func sameForm(had, of *form) bool {
-	one, _ := runtime.Encode(of) // cannot fail: strings
-	for _, f := range append(had.AnyOf, *had) {
-		other, _ := runtime.Encode(&f) // cannot fail: strings
-		if string(one) == string(other) {
-			return true
-		}
-	}
-	return false
-}
-
-// typed is the form of a slot's values. Bounds are checked by the machine, and told to the user.
-func typed(s *runtime.FlowSlot) form {
-	one := form{Type: jsonType(runtime.SlotType{Kind: s.Type.Kind})}
+// slotForm returns the form of a slot's values. The machine checks their bounds.
+func slotForm(s *runtime.FlowSlot) schemaForm {
+	one := schemaForm{Type: jsonType(runtime.SlotType{Kind: s.Type.Kind})}
 	if s.Type.Kind == runtime.SlotEnum && len(s.Values) > 0 {
 		one.Enum = s.Values
 	}
 	if s.Type.List {
-		return form{Type: "array", Items: &one}
+		return schemaForm{Type: "array", Items: &one}
 	}
 	return one
 }

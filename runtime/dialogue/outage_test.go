@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 const unavailable = "I cannot read messages right now. Please try again later."
 
-// TestAnOutageIsNotTheUsersFault: messages that nobody could read count neither as attempts nor as no
-// progress, whatever the flow does about those.
-func TestAnOutageIsNotTheUsersFault(t *testing.T) {
+// TestOutageDoesNotCountAsAnAttempt: messages that nobody could read count neither as attempts nor
+// as no progress, whatever the flow does about those.
+func TestOutageDoesNotCountAsAnAttempt(t *testing.T) {
 	t.Parallel()
 	for _, then := range []string{"cancel", "handoff", "fallback"} {
 		t.Run(then, func(t *testing.T) {
@@ -48,23 +49,26 @@ func TestAnOutageIsNotTheUsersFault(t *testing.T) {
 func TestAnOutageIsSeen(t *testing.T) {
 	alive(t, func(w *world) {
 		w.bank()
-		w.cfg.Understand = understanding(func(context.Context, string, Query) ([]runtime.Command, error) {
-			return nil, &runtime.Error{Code: runtime.CodeForbidden, Op: "ask the model", Err: errDead}
+		w.cfg.Understand = understanderFunc(func(context.Context, string, Query) ([]runtime.Command,
+			error) {
+			return nil, &runtime.Error{Code: runtime.CodeForbidden, Op: "ask the model",
+				Err: errDead}
 		})
 		w.run(banking())
 		var out lines
-		e, err := thread.Open(w.Context(), w.store, thread.Config{Log: slog.New(slog.NewJSONHandler(&out, nil))}, w.m)
+		e, err := thread.Open(w.Context(), w.store,
+			thread.Config{Log: slog.New(slog.NewJSONHandler(&out, nil))}, w.m)
 		require.NoError(w, err)
 		w.Cleanup(func() { kill(w.T, e) })
-		chat := Conversation{Engine: e}
-		m := Message{Thread: "t", ID: "m", User: "ann", Text: "send"}
+		talk := chat.Conversation{Engine: e, Machine: w.m}
+		m := chat.Message{Thread: "t", ID: "m", User: "ann", Text: "send"}
 		for range 2 { // the same message again says the same
-			turn, err := chat.Deliver(w.Context(), m)
+			turn, err := talk.Deliver(w.Context(), m)
 			require.NoError(w, err)
-			assert.Equal(w, []string{unavailable}, turn.Reply)
+			assert.Equal(w, []string{unavailable}, turn.Lines)
 			require.NotNil(w, turn.Failure)
 			assert.Equal(w, runtime.CodeForbidden, turn.Failure.Code)
-			assert.Equal(w, runtime.StatusIdle, turn.Thread.Status())
+			assert.Equal(w, thread.StatusIdle, turn.Thread.Status())
 		}
 		assert.Equal(w, 1, out.count(w.T, "WARN", "failure told", runtime.CodeForbidden))
 	})
@@ -110,10 +114,11 @@ func TestAHandoffIsAlwaysTold(t *testing.T) {
 		commands []runtime.Command
 		want     []string
 	}{
-		"no progress": {[]runtime.Command{says(runtime.CommandClarify, "")}, []string{"Sends money.", "We do not seem to get any further.", told}},
-		"a command":   {[]runtime.Command{says(runtime.CommandHandoff, "")}, []string{told}},
-		"a step":      {[]runtime.Command{cancels}, []string{told}},
-		"at rest":     {nil, []string{told}},
+		"no progress": {[]runtime.Command{says(runtime.CommandClarify, "")},
+			[]string{"Sends money.", "We do not seem to get any further.", told}},
+		"a command": {[]runtime.Command{says(runtime.CommandHandoff, "")}, []string{told}},
+		"a step":    {[]runtime.Command{cancels}, []string{told}},
+		"at rest":   {nil, []string{told}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alive(t, func(w *world) {
@@ -133,7 +138,7 @@ func TestAHandoffIsAlwaysTold(t *testing.T) {
 					w.say("NL1")
 				}
 				turn := w.hears("it", c.want...)
-				assert.Equal(w, runtime.StatusHandedOff, turn.Thread.Status())
+				assert.Equal(w, thread.StatusHandedOff, turn.Thread.Status())
 			})
 		})
 	}

@@ -14,25 +14,25 @@ type Pattern struct {
 	Match string // a regular expression of Go, found anywhere in the message
 	Flow  string // only while this flow is active; "" means always
 
-	// Commands are what the message means. In their texts, and in values that are JSON strings, $1 and ${name} stand for what the groups of
-	// Match have found, and $$ for a dollar sign.
+	// Commands are what the message means. In their texts, and in values that are JSON strings, $1
+	// and ${name} stand for what the groups of Match have found, and $$ for a dollar sign.
 	Commands []runtime.Command
 }
 
 // Patterns understands messages by rules, the first that matches. Make one with [NewPatterns].
 type Patterns struct {
-	rules     []rule
+	rules     []compiledPattern
 	otherwise Understander
 }
 
-type rule struct {
+type compiledPattern struct {
 	Pattern
 
 	expr *regexp.Regexp
 }
 
-// NewPatterns compiles rules. A message that no rule matches goes to otherwise; nil means [Literal]. A rule whose Match is no regular
-// expression is refused with CodeInvalid.
+// NewPatterns compiles rules. A message that no rule matches goes to otherwise; nil means
+// [Literal]. It returns CodeInvalid if a Match is not a regular expression.
 func NewPatterns(rules []Pattern, otherwise Understander) (*Patterns, error) {
 	if otherwise == nil {
 		otherwise = Literal{}
@@ -41,9 +41,9 @@ func NewPatterns(rules []Pattern, otherwise Understander) (*Patterns, error) {
 	for i := range rules {
 		expr, err := regexp.Compile(rules[i].Match)
 		if err != nil {
-			return nil, invalid("patterns", "rule %d: %w", i+1, err)
+			return nil, runtime.Errorf(runtime.CodeInvalid, "patterns", "rule %d: %w", i+1, err)
 		}
-		p.rules = append(p.rules, rule{Pattern: rules[i], expr: expr})
+		p.rules = append(p.rules, compiledPattern{Pattern: rules[i], expr: expr})
 	}
 	return p, nil
 }
@@ -59,15 +59,17 @@ func (p *Patterns) Understand(ctx context.Context, key string, q Query) ([]runti
 		if found == nil {
 			continue
 		}
-		fill := func(text string) string { return string(r.expr.ExpandString(nil, text, q.Text, found)) }
+		fill := func(text string) string {
+			return string(r.expr.ExpandString(nil, text, q.Text, found))
+		}
 		out := slices.Clone(r.Commands)
 		for n := range out {
 			out[n].Text = fill(out[n].Text)
-			out[n].Value = filled(out[n].Value, fill)
+			out[n].Value = expandGroups(out[n].Value, fill)
 			if out[n].Slots != nil {
 				slots := make(map[string]json.RawMessage, len(out[n].Slots))
 				for name, v := range out[n].Slots { // into another map: the order does not show
-					slots[name] = filled(v, fill)
+					slots[name] = expandGroups(v, fill)
 				}
 				out[n].Slots = slots
 			}
@@ -77,8 +79,8 @@ func (p *Patterns) Understand(ctx context.Context, key string, q Query) ([]runti
 	return p.otherwise.Understand(ctx, key, q)
 }
 
-// filled fills the groups into a JSON string; other values stay.
-func filled(v json.RawMessage, fill func(string) string) json.RawMessage {
+// expandGroups expands the groups in a JSON string; other values stay.
+func expandGroups(v json.RawMessage, fill func(string) string) json.RawMessage {
 	var text string
 	if len(v) == 0 || json.Unmarshal(v, &text) != nil {
 		return v

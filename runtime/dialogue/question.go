@@ -1,67 +1,52 @@
 package dialogue
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// asking is what is the same whenever a step asks.
-type asking struct {
-	attempts int
-	kind     string
-	payload  json.RawMessage
-	schema   json.RawMessage
-	choices  []runtime.Choice
-	deadline *runtime.Deadline
-}
-
-// timedOut is what a deadline answers.
+// timedOut is the answer of a deadline.
 const timedOut = `{"timed_out":true}`
 
-// ask decides how a step asks for a slot. A text, bare or as {"message": text}, is a legal answer to every question: it is to be understood.
-func ask(f *flow, st *step, s *slot) asking {
-	a := asking{attempts: st.Attempts, kind: st.Kind}
-	if a.attempts == 0 {
-		a.attempts = 3
-	}
+// newQuestion returns the question of a step for its slot. A text, bare or as {"message": text}, is
+// a valid answer to every question and is passed to the Understander.
+func newQuestion(f *flow, st *step, text, language string) thread.Question {
+	s := &f.slots[st.Slot-1]
+	q := thread.Question{Name: st.ID, Text: text, Type: st.Kind, Plain: thread.PlainText,
+		Language: language}
 	if st.Timeout > 0 {
-		a.deadline = &runtime.Deadline{After: st.Timeout, Then: "default", Answer: timedOut}
+		q.Deadline = &runtime.Deadline{After: st.Timeout, Then: "default", Answer: timedOut}
 	}
-	a.payload, _ = runtime.Encode(struct { // cannot fail: strings
-		Flow string `json:"flow"`
-		Step string `json:"step"`
-		Slot string `json:"slot"`
-	}{f.Name, st.ID, s.Name})
-	if s.Type.Kind != runtime.SlotJSON {
-		types := []string{"string", "object"}
-		if typed := jsonType(s.Type); typed != "string" {
-			types = append(types, typed)
-		}
-		a.schema, _ = runtime.Encode(map[string]any{"type": types}) // cannot fail: strings
+	q.Payload = json.RawMessage(`{"flow":"` + f.Name + `","step":"` + st.ID + `","slot":"` +
+		s.Name + `"}`) // names are identifiers
+	switch typed := jsonType(s.Type); {
+	case s.Type.Kind == runtime.SlotJSON:
+	case typed == "string":
+		q.Schema = json.RawMessage(`{"type":["string","object"]}`)
+	default:
+		q.Schema = json.RawMessage(`{"type":["string","object","` + typed + `"]}`)
 	}
 	switch {
 	case st.Kind == "confirm":
-		a.choices = []runtime.Choice{{Label: "yes", Value: json.RawMessage("true")}, {Label: "no", Value: json.RawMessage("false")}}
+		q.Choices = []thread.Choice{{Label: "yes", Value: json.RawMessage("true")},
+			{Label: "no", Value: json.RawMessage("false")}}
 	case s.Type.Kind == runtime.SlotEnum && !s.Type.List:
 		for _, v := range s.Values {
 			value, _ := runtime.Encode(v) // cannot fail: a string
-			a.choices = append(a.choices, runtime.Choice{Label: words(v), Value: value})
+			q.Choices = append(q.Choices, thread.Choice{Label: spacedName(v), Value: value})
 		}
 	}
-	return a
+	return q
 }
 
-// question is the interrupt of a step.
-func (st *step) question(text, language string) runtime.Question {
-	return runtime.Question{
-		Name: st.ID, Text: text, Type: st.asks.kind, Payload: st.asks.payload, Schema: st.asks.schema, Choices: st.asks.choices,
-		Plain: runtime.PlainText, Language: language, Deadline: st.asks.deadline,
-	}
-}
+// maxAttempts returns the number of invalid answers that a question takes.
+func (st *step) maxAttempts() int { return cmp.Or(st.Attempts, 3) }
 
-// direct is the command of an answer that is a value.
-func (st *step) direct(value json.RawMessage) runtime.Command {
+// commandFor returns the command for an answer that is a value.
+func (st *step) commandFor(value json.RawMessage) runtime.Command {
 	if st.Kind == "confirm" {
 		switch string(value) {
 		case "true":
@@ -73,7 +58,7 @@ func (st *step) direct(value json.RawMessage) runtime.Command {
 	return runtime.Command{Type: runtime.CommandSet, Value: value}
 }
 
-// jsonType is how JSON Schema calls the values of a slot.
+// jsonType returns the JSON Schema type of a slot's values.
 func jsonType(t runtime.SlotType) string {
 	switch {
 	case t.List:

@@ -18,14 +18,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// scene plays a scenario on both stores, with an engine that lives, and again with one that dies in its first commit, in its second, and so
-// on, before the store has it or just after: another one goes on each time, gets the same input again, and must come to the same end. Each play is a bubble: time moves when
-// nothing else can.
+// scene plays a scenario on both stores, with an engine that lives, and again with one that dies in
+// its first commit, in its second, and so on, before the store has it or just after: another one
+// goes on each time, gets the same input again, and must come to the same end. Each play is a
+// bubble: time moves when nothing else can.
 func scene(t *testing.T, play func(w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -37,13 +39,17 @@ func scene(t *testing.T, play func(w *world)) {
 			if testing.Short() && kind == "sqlite" {
 				return // what is stored is the same, and takes longer
 			}
-			same, commits := played(t, kind, everyStep, death{}, func(w *world) { play(w); w.once() })
+			same, commits := played(t, kind, everyStep, death{}, func(w *world) {
+				play(w)
+				w.once()
+			})
 			require.Equal(t, want, same)
 			t.Logf("killed in each of %d commits", commits)
 			for n := int64(1); n <= commits; n++ {
 				for _, stored := range []bool{false, true} {
 					got, _ := played(t, kind, everyStep, death{n, stored}, play)
-					require.Equal(t, want, got, "killed in commit %d of %d, stored: %t", n, commits, stored)
+					require.Equal(t, want, got, "killed in commit %d of %d, stored: %t", n, commits,
+						stored)
 				}
 			}
 		})
@@ -65,7 +71,8 @@ func alive(t *testing.T, play func(w *world)) {
 // everyStep has an engine commit every step by itself.
 const everyStep = -1
 
-func played(t *testing.T, kind string, eager time.Duration, dies death, play func(w *world)) (end string, commits int64) {
+func played(t *testing.T, kind string, eager time.Duration, dies death, play func(w *world)) (
+	end string, commits int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, kind)
@@ -80,12 +87,12 @@ func played(t *testing.T, kind string, eager time.Duration, dies death, play fun
 type world struct {
 	*testing.T
 
-	store runtime.Store
+	store thread.Store
 	eager time.Duration
 	dies  death // the first engine
 	way   *mortal
 	e     *thread.Engine
-	chat  *Conversation
+	talk  *chat.Conversation
 	m     *Machine
 
 	dialogue runtime.Dialogue
@@ -104,7 +111,8 @@ type world struct {
 func newWorld(t *testing.T, kind string) *world {
 	t.Helper()
 	w := &world{
-		T: t, does: map[string]func(map[string]any) (any, error){}, checks: map[string]func(any) (any, error){}, keys: map[string][]string{},
+		T: t, does: map[string]func(map[string]any) (any, error){},
+		checks: map[string]func(any) (any, error){}, keys: map[string][]string{},
 		nlu: &script{means: map[string][]runtime.Command{}, calls: map[string]int{}},
 	}
 	w.cfg.Understand = w.nlu
@@ -132,9 +140,9 @@ func (w *world) open(dies death) {
 	w.m, err = New(w.dialogue, w.cfg)
 	require.NoError(w, err)
 	w.way = &mortal{Store: w.store, death: dies}
-	w.e, err = thread.Open(w.Context(), w.way, thread.Config{Owner: "w", Eager: w.eager}, w.m)
+	w.e, err = thread.Open(w.Context(), w.way, thread.Config{Owner: "w", CommitDelay: w.eager}, w.m)
 	require.NoError(w, err)
-	w.chat = &Conversation{Engine: w.e}
+	w.talk = &chat.Conversation{Engine: w.e, Machine: w.m}
 	e := w.e
 	w.Cleanup(func() { kill(w.T, e) })
 }
@@ -156,7 +164,8 @@ func (w *world) reopen() {
 // means says what the scripted understanding makes of a message.
 func (w *world) means(text string, commands ...runtime.Command) { w.nlu.means[text] = commands }
 
-func (w *world) act(_ context.Context, action int, key string, input json.RawMessage) (json.RawMessage, error) {
+func (w *world) act(_ context.Context, action int, key string, input json.RawMessage) (
+	json.RawMessage, error) {
 	name := w.dialogue.Tables.Actions[action-1].Name
 	w.mu.Lock()
 	w.keys[name] = append(w.keys[name], key)
@@ -176,7 +185,8 @@ func (w *world) act(_ context.Context, action int, key string, input json.RawMes
 	return runtime.Encode(out)
 }
 
-func (w *world) validate(_ context.Context, validator int, value json.RawMessage) (json.RawMessage, error) {
+func (w *world) validate(_ context.Context, validator int, value json.RawMessage) (json.RawMessage,
+	error) {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
 		return nil, err
@@ -195,7 +205,8 @@ func (w *world) done(action string) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(w.keys[action]))))
 }
 
-// once demands that nothing happened twice, not even under one key: nobody has died, so nobody had a reason to begin again.
+// once demands that nothing happened twice, not even under one key: nobody has died, so nobody had
+// a reason to begin again.
 func (w *world) once() {
 	w.Helper()
 	for name := range w.keys { // each by itself
@@ -207,28 +218,29 @@ func (w *world) once() {
 }
 
 // say delivers a message to thread t, as often as engines die over it.
-func (w *world) say(text string) *Turn { return w.to("t", text) }
+func (w *world) say(text string) *chat.Turn { return w.to("t", text) }
 
-func (w *world) to(id, text string) *Turn {
+func (w *world) to(id, text string) *chat.Turn {
 	w.Helper()
 	w.said++
-	return w.deliver(Message{Thread: id, ID: fmt.Sprintf("m%d", w.said), User: "ann", Text: text})
+	return w.deliver(chat.Message{Thread: id, ID: fmt.Sprintf("m%d", w.said), User: "ann",
+		Text: text})
 }
 
-func (w *world) deliver(m Message) *Turn {
+func (w *world) deliver(m chat.Message) *chat.Turn {
 	w.Helper()
 	turn, err := w.try(m)
 	require.NoError(w, err)
 	return turn
 }
 
-func (w *world) try(m Message) (*Turn, error) {
+func (w *world) try(m chat.Message) (*chat.Turn, error) {
 	w.Helper()
 	if !slices.Contains(w.threads, m.Thread) {
 		w.threads = append(w.threads, m.Thread)
 	}
 	for {
-		turn, err := w.chat.Deliver(w.Context(), m)
+		turn, err := w.talk.Deliver(w.Context(), m)
 		if err == nil && w.settle(turn.Thread) {
 			continue
 		}
@@ -240,14 +252,16 @@ func (w *world) try(m Message) (*Turn, error) {
 	}
 }
 
-// settle has a person look whether an effect in doubt has happened, and say so. It reports whether there was one.
-func (w *world) settle(t *runtime.Thread) bool {
+// settle has a person look whether an effect in doubt has happened, and say so. It reports whether
+// there was one.
+func (w *world) settle(t *thread.Thread) bool {
 	w.Helper()
 	for _, i := range t.Open {
 		var doubt struct {
 			Key string `json:"key"`
 		}
-		if i.Kind != runtime.KindSystemError || json.Unmarshal(i.Payload, &doubt) != nil || doubt.Key == "" {
+		if i.Kind != thread.KindSystemError || json.Unmarshal(i.Payload, &doubt) != nil ||
+			doubt.Key == "" {
 			continue
 		}
 		answer := json.RawMessage(`"run"`)
@@ -258,7 +272,8 @@ func (w *world) settle(t *runtime.Thread) bool {
 			}
 		}
 		w.mu.Unlock()
-		_, err := w.e.Answer(w.Context(), t.ID, runtime.Answer{Interrupt: i.ID, Value: answer, By: "operator"})
+		_, err := w.e.Answer(w.Context(), t.ID, thread.Answer{Interrupt: i.ID, Value: answer,
+			By: "operator"})
 		if !w.way.dead.Load() {
 			require.NoError(w, err)
 		}
@@ -272,15 +287,25 @@ func (w *world) settle(t *runtime.Thread) bool {
 }
 
 // hears delivers a message and demands the reply.
-func (w *world) hears(text string, reply ...string) *Turn {
+func (w *world) hears(text string, reply ...string) *chat.Turn {
 	w.Helper()
 	turn := w.say(text)
-	require.Equal(w, reply, turn.Reply, "to %q", text)
+	require.Equal(w, reply, turn.Lines, "to %q", text)
 	return turn
 }
 
+// question is the one that is open after a turn, nil if none is.
+func question(turn *chat.Turn) *thread.Interrupt {
+	for _, i := range turn.Questions {
+		if i.Kind == thread.KindAgentQuestion {
+			return i
+		}
+	}
+	return nil
+}
+
 // stack lists the flows that are active, the lowest first.
-func (w *world) stack(t *runtime.Thread) []string {
+func (w *world) stack(t *thread.Thread) []string {
 	var out []string
 	for i := range t.Frames {
 		if t.Frames[i].Name != "" {
@@ -291,20 +316,21 @@ func (w *world) stack(t *runtime.Thread) []string {
 }
 
 // slots are the values of the topmost flow of that name.
-func (w *world) slots(t *runtime.Thread, flow string) map[string]json.RawMessage {
+func (w *world) slots(t *thread.Thread, flow string) map[string]json.RawMessage {
 	w.Helper()
 	for _, frame := range slices.Backward(t.Frames) {
 		if frame.Name == flow {
-			var s state
-			require.NoError(w, json.Unmarshal(frame.Locals, &s))
-			return s.Slots
+			s := newState(w.m.byName[flow])
+			require.NoError(w, s.decode(frame.Locals))
+			return s.values()
 		}
 	}
 	require.Fail(w, "no such flow is active", flow)
 	return nil
 }
 
-// end is what must be the same whatever happened on the way: what was said and asked, what happened outside, and how the threads ended.
+// end is what must be the same whatever happened on the way: what was said and asked, what happened
+// outside, and how the threads ended.
 func (w *world) end() string {
 	w.Helper()
 	if w.way.dead.Load() {
@@ -317,10 +343,11 @@ func (w *world) end() string {
 		fmt.Fprintf(&out, "%s %s %s %v\n", id, t.Status(), t.Result, w.stack(t))
 		for _, e := range w.log(id) {
 			switch e.Type {
-			case runtime.EntryMessage:
+			case thread.EntryMessage:
 				fmt.Fprintf(&out, "  %s %s\n", e.Name, e.Value)
-			case runtime.EntryAsked:
-				if i, err := w.e.Interrupt(w.Context(), e.Interrupt); err == nil && i.Kind == runtime.KindAgentQuestion {
+			case thread.EntryAsked:
+				if i, err := w.e.Interrupt(w.Context(), e.Interrupt); err == nil &&
+					i.Kind == thread.KindAgentQuestion {
 					fmt.Fprintf(&out, "  asks %s\n", i.Text)
 				}
 			default:
@@ -339,9 +366,9 @@ func (w *world) end() string {
 	return out.String() + strings.Join(all, "\n")
 }
 
-func (w *world) log(id string) []runtime.Entry {
+func (w *world) log(id string) []thread.Entry {
 	w.Helper()
-	var out []runtime.Entry
+	var out []thread.Entry
 	for {
 		rows, err := w.e.History(w.Context(), id, int64(len(out)), 1000)
 		require.NoError(w, err)
@@ -384,17 +411,18 @@ type death struct {
 
 // mortal is a store whose process dies in a commit: nothing gets through any more.
 type mortal struct {
-	runtime.Store
+	thread.Store
 	death
 
 	commits atomic.Int64
 	dead    atomic.Bool
 }
 
-var errDead = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store", Err: errors.New("its process is dead")}
+var errDead = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store",
+	Err: errors.New("its process is dead")}
 
 // Commit commits, or dies.
-func (m *mortal) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (m *mortal) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if m.dead.Load() {
 		return errDead
 	}
@@ -411,7 +439,7 @@ func (m *mortal) Commit(ctx context.Context, changes ...*runtime.Change) error {
 }
 
 // Load refuses when the process is dead.
-func (m *mortal) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+func (m *mortal) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	if m.dead.Load() {
 		return nil, errDead
 	}
@@ -419,7 +447,7 @@ func (m *mortal) Load(ctx context.Context, id string) (*runtime.Thread, error) {
 }
 
 // Log refuses when the process is dead.
-func (m *mortal) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+func (m *mortal) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
 	if m.dead.Load() {
 		return nil, errDead
 	}

@@ -2,18 +2,20 @@ package dialogue
 
 import "github.com/routegen/routegen/runtime"
 
-// say says a text, unless it has said it before the flow went back.
-func say(w *work, st *step) move {
-	text := w.text(st.Text)
-	plain := text
-	if in := w.in(st.Text); in != nil && len(in.Variants) > 1 { // one for all of them
-		plain = w.text(runtime.Texts{{Variants: in.Variants[:1]}})
+// runSay adds a text to the replies, unless it was said before the flow went back.
+func runSay(w *work, st *step) move {
+	text, key := w.flowText(st.Text), "" // of a text that has no values in it
+	if in := w.findText(st.Text); in != nil && !isConstant(in.Variants[0]) {
+		first := text
+		if len(in.Variants) > 1 { // one for all of them
+			first = w.flowText(runtime.Texts{{Variants: in.Variants[:1]}})
+		}
+		key = shortDigest([]byte(first))
 	}
-	key := digest([]byte(plain))
-	if kept, _ := w.again(st, key); kept {
-		return w.next(st)
+	if mv, ok := w.reuseResult(st, key); ok {
+		return mv
 	}
-	w.did(st, done{In: key})
-	w.say(st.ID, text)
-	return w.next(st)
+	w.recordDone(st, done{in: key})
+	w.addLine(st.ID, text)
+	return w.goTo(st.Next)
 }

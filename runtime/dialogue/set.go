@@ -1,35 +1,29 @@
 package dialogue
 
-import (
-	"fmt"
-
-	"github.com/routegen/routegen/runtime"
-)
-
-// set gives slots their values, in order: later ones see earlier ones. Null empties a slot.
-func set(w *work, st *step) move {
-	own := w.s.Kept[st.ID].Out // what the user has changed them to since
-	if own != nil {
-		w.did(st, done{Out: own})
+// runSet sets slots in order: later ones see earlier ones. Null clears a slot.
+func runSet(w *work, st *step) move {
+	var own done // with values that the user has changed since
+	if d := w.s.findKept(st.number); d != nil && d.out != nil {
+		own = done{out: d.out}
+		w.recordDone(st, own)
 	}
 	for i := range st.Set {
 		s := &w.f.slots[st.Set[i].Slot-1]
-		v, failure := w.value(&st.Set[i], st.set[i])
-		if own[s.Name] != nil {
-			v, failure = own[s.Name], nil
+		v, failure := w.evalBind(&st.Set[i])
+		if changed := own.filled(s); changed != nil {
+			v, failure = changed, nil
 		}
 		if failure != nil {
-			return w.fail(st.OnError, failure, false)
+			return w.handleFailure(st.OnError, failure, false)
 		}
-		if v == nil {
-			w.clear(s)
-			continue
+		if v != nil {
+			var wrong string
+			if v, wrong = s.normalize(v); wrong != "" {
+				return w.handleFailure(st.OnError, invalid("%s: %s", spacedName(s.Name), wrong),
+					false)
+			}
 		}
-		fits, wrong := s.fit(v)
-		if wrong != "" {
-			return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: %s", words(s.Name), wrong)}, false)
-		}
-		w.put(s, fits)
+		w.writeSlot(s, v)
 	}
-	return w.next(st)
+	return w.goTo(st.Next)
 }

@@ -2,20 +2,23 @@ package dialogue
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// voice is what one run of a step says, in the order it is said.
-type voice struct {
-	m        *Machine
-	language string
-	flow     string
-	seed     uint32 // chooses among variants
-	said     []line
-	wrote    int // bytes of texts with values in them
+// replies collects the messages of one run of a step.
+type replies struct {
+	m         *Machine
+	at        *thread.Activation
+	language  string
+	flow      string
+	said      []line
+	textBytes int // bytes of texts with values in them
 }
 
 // line is one message, as it stands in the outbox.
@@ -24,10 +27,20 @@ type line struct {
 	Text string `json:"text"`
 
 	name   string
-	failed *runtime.Failure // that it tells of
+	failed *thread.Failure // that it tells of
 }
 
-func (v *voice) say(name, text string) {
+// encode returns the line as it is stored. The name of a flow is an identifier.
+func (l *line) encode() json.RawMessage {
+	text, _ := runtime.Encode(l.Text) // cannot fail: a string
+	b := append(make([]byte, 0, len(text)+64), '{')
+	if l.Flow != "" {
+		b = append(append(append(b, `"flow":"`...), l.Flow...), `",`...)
+	}
+	return append(append(append(b, `"text":`...), text...), '}')
+}
+
+func (v *replies) addLine(name, text string) {
 	if text != "" {
 		v.said = append(v.said, line{Flow: v.flow, Text: text, name: name})
 	}
@@ -45,41 +58,53 @@ func (v vars) get(name string) string {
 	return ""
 }
 
-// respond says a text of the machine.
-func (v *voice) respond(name string, with ...string) {
-	v.say(name, v.render(v.m.responses[name], nil, vars(with)))
+// addResponse adds a text of the machine: that of the spec, else the English one. with are the
+// values of its variables: name, value, name, value.
+func (v *replies) addResponse(name string, with ...string) {
+	if text, ok := v.m.responses[name]; ok {
+		v.addLine(name, v.renderText(text, nil, vars(with)))
+		return
+	}
+	var pairs []string
+	for i := 0; i+1 < len(with); i += 2 {
+		pairs = append(pairs, "{"+with[i]+"}", with[i+1])
+	}
+	v.addLine(name, strings.NewReplacer(pairs...).Replace(v.m.english[name]))
 }
 
-// tooLong says that a message is too long to be read, if it is. text is what was said, "" where the
-// answer is a value.
-func (v *voice) tooLong(text string, value json.RawMessage) bool {
+// rejectTooLong adds a reply and returns true if a message is too long. text is the message, "" if
+// the answer is a value.
+func (v *replies) rejectTooLong(text string, value json.RawMessage) bool {
 	most := v.m.cfg.MaxMessage
 	if len(text) <= most && (text != "" || len(value) <= most) {
 		return false
 	}
-	v.respond("too_long", "max", strconv.Itoa(most))
+	v.addResponse("too_long", "max", strconv.Itoa(most))
 	return true
 }
 
-// fails says that a message could not be understood, and why to those who run the program.
-func (v *voice) fails(why *runtime.Failure) {
-	v.respond("unavailable")
+// reportNotUnderstood replies that a message could not be understood; the stored entry has the
+// cause.
+func (v *replies) reportNotUnderstood(why *thread.Failure) {
+	v.addResponse("unavailable")
 	if n := len(v.said); n > 0 && v.said[n-1].name == "unavailable" {
 		v.said[n-1].failed = why
 	}
 }
 
-// render writes a text in the language of the user, with the values of slots. What has no value is left out; values are never templates.
-func (v *voice) render(t runtime.Texts, slots func(n int) (json.RawMessage, *slot), with vars) string {
-	in := v.in(t)
+// renderText renders a text in the user's language with the values of slots. Missing values are
+// empty; values are never templates.
+func (v *replies) renderText(t runtime.Texts, slots func(n int) (json.RawMessage, *slot),
+	with vars) string {
+	in := v.findText(t)
 	if in == nil || len(in.Variants) == 0 {
 		return ""
 	}
 	variant := in.Variants[0]
 	if n := uint32(len(in.Variants)); n > 1 {
-		variant = in.Variants[(v.seed+uint32(len(v.said)))%n]
+		variant = in.Variants[(v.seed()+uint32(len(v.said)))%n]
 	}
-	if len(variant) == 1 && variant[0].Slot == 0 && variant[0].Var == "" {
+	if isConstant(variant) {
 		return variant[0].Text
 	}
 	var b strings.Builder
@@ -87,23 +112,40 @@ func (v *voice) render(t runtime.Texts, slots func(n int) (json.RawMessage, *slo
 		switch {
 		case part.Slot > 0 && slots != nil:
 			raw, s := slots(part.Slot)
-			b.WriteString(shown(raw, s, part.Decimals))
+			b.WriteString(displayValue(raw, s, part.Decimals))
 		case part.Var != "":
 			b.WriteString(with.get(part.Var))
 		default:
 			b.WriteString(part.Text)
 		}
 	}
-	v.wrote += b.Len()
+	v.textBytes += b.Len()
 	return b.String()
 }
 
-// in finds a text in the language of the user, or in its main language, in that of the tables, or in the first there is.
-func (v *voice) in(t runtime.Texts) *runtime.TextIn {
+// isConstant reports whether a text has no values in it.
+func isConstant(t runtime.Template) bool {
+	return len(t) == 1 && t[0].Slot == 0 && t[0].Var == ""
+}
+
+// seed chooses among variants. A repeated step has the same one.
+func (v *replies) seed() uint32 {
+	h := fnv.New32a()
+	if v.at != nil {
+		// never fails
+		_, _ = fmt.Fprintf(h, "%s/%s/%s/%d", v.at.Thread, v.at.Frame.ID, v.at.Frame.PC,
+			v.at.Frame.Visit)
+	}
+	return h.Sum32()
+}
+
+// findText returns a text in the user's language, else in its primary language, that of the tables,
+// or the first one.
+func (v *replies) findText(t runtime.Texts) *runtime.TextIn {
 	if len(t) == 0 {
 		return nil
 	}
-	def := v.m.language()
+	def := v.m.defaultLanguage()
 	primary, _, _ := strings.Cut(v.language, "-")
 	best, rank := &t[0], 0
 	for i := range t {
@@ -127,8 +169,8 @@ func (v *voice) in(t runtime.Texts) *runtime.TextIn {
 	return best
 }
 
-// shown is a stored value as a person reads it.
-func shown(raw json.RawMessage, s *slot, decimals int) string {
+// displayValue returns a stored value for people.
+func displayValue(raw json.RawMessage, s *slot, decimals int) string {
 	if len(raw) == 0 {
 		return ""
 	}
@@ -137,7 +179,7 @@ func shown(raw json.RawMessage, s *slot, decimals int) string {
 		var text string
 		if json.Unmarshal(raw, &text) == nil {
 			if s != nil && s.Type.Kind == runtime.SlotEnum {
-				return words(text)
+				return spacedName(text)
 			}
 			return text
 		}
@@ -146,7 +188,7 @@ func shown(raw json.RawMessage, s *slot, decimals int) string {
 		if json.Unmarshal(raw, &items) == nil && (s == nil || s.Type.Kind != runtime.SlotJSON) {
 			out := make([]string, len(items))
 			for i := range items {
-				out[i] = shown(items[i], s, decimals)
+				out[i] = displayValue(items[i], s, decimals)
 			}
 			return strings.Join(out, ", ")
 		}
@@ -163,10 +205,9 @@ func shown(raw json.RawMessage, s *slot, decimals int) string {
 	return string(raw)
 }
 
-// shipped are the responses in English. A spec may have its own in place of each.
-func shipped() map[string]runtime.Texts {
-	out := map[string]runtime.Texts{}
-	for name, text := range map[string]string{
+// defaultResponses returns the English responses. A spec may replace each.
+func defaultResponses() map[string]string {
+	return map[string]string{
 		"cancelled":          "Cancelled.",
 		"nothing_to_cancel":  "There is nothing to cancel.",
 		"too_long":           "That is too long: I read {max} bytes at most.",
@@ -190,26 +231,5 @@ func shipped() map[string]runtime.Texts {
 		"welcome":            "Hello. How can I help?",
 		"looped":             "That went round in circles, so I stopped it.",
 		"anything_else":      "Is there anything else?",
-	} {
-		out[name] = runtime.Texts{{Language: "en", Variants: []runtime.Template{template(text)}}}
 	}
-	return out
-}
-
-// template reads a text of this file.
-func template(text string) runtime.Template {
-	var out runtime.Template
-	for text != "" {
-		before, rest, found := strings.Cut(text, "{")
-		if before != "" {
-			out = append(out, runtime.Part{Text: before})
-		}
-		if !found {
-			break
-		}
-		name, after, _ := strings.Cut(rest, "}")
-		out = append(out, runtime.Part{Var: name})
-		text = after
-	}
-	return out
 }

@@ -7,25 +7,52 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// leg is the way of a flow from one collect step to the next. The trail of a frame is the way that it
-// has come, no step twice on it: when the flow comes to a step again, the round before is taken off,
-// and only what it changed is kept with the leg it began in.
+// leg is the part of a flow's path from one collect step to the next. The trail of a frame is the
+// path so far, with each step at most once: when the flow reaches a step again, the round before is
+// dropped, and only the slots that it changed are kept with the leg it began in.
 type leg struct {
-	At    string                     `json:"at,omitempty"`    // its collect step; "": the flow's start
-	Value json.RawMessage            `json:"value,omitempty"` // what the user gave there
-	Was   map[string]json.RawMessage `json:"was,omitempty"`   // written slots, as before; null: empty
-	Done  []done                     `json:"done,omitempty"`
-	Past  bool                       `json:"past,omitempty"` // a once action ran that is not in Done
+	at    int             // its collect step; 0: the flow's start
+	value json.RawMessage // what the user gave there
+	was   []slotValue     // written slots, as before; nil: empty
+	done  []done
+	past  bool // a once action ran that is not in done
 }
 
-// done is a step that need not run again as long as it is given the same.
+// slotValue is the value of a slot, by its number.
+type slotValue struct {
+	slot  int
+	value json.RawMessage
+}
+
+// done is a step that is not run again with the same inputs.
 type done struct {
-	At   string                     `json:"at"`
-	In   string                     `json:"in,omitempty"`   // a digest of what it was given
-	Out  map[string]json.RawMessage `json:"out,omitempty"`  // the slots that it filled
-	Once bool                       `json:"once,omitempty"` // a once action has run in it
+	at   int
+	in   string      // a digest of what it was given
+	out  []slotValue // the slots that it filled
+	once bool        // a once action has run in it
+}
+
+// filled returns what the step has filled a slot with, or nil.
+func (d *done) filled(s *slot) json.RawMessage {
+	for _, v := range d.out {
+		if v.slot == s.number {
+			return v.value
+		}
+	}
+	return nil
+}
+
+func (d *done) setValue(s *slot, v json.RawMessage) {
+	for i := range d.out {
+		if d.out[i].slot == s.number {
+			d.out[i].value = v
+			return
+		}
+	}
+	d.out = append(slices.Clip(d.out), slotValue{s.number, v})
 }
 
 // origin is where a flow goes back to when a slot changes.
@@ -35,25 +62,25 @@ type origin struct {
 	done int            // of the leg, counted from 1: the step that has filled the slot; 0: none
 }
 
-// before reports whether an origin comes before another one, or the other one is nowhere.
-func (o origin) before(other origin) bool {
+// isBefore reports whether o is before other, or other is nowhere.
+func (o origin) isBefore(other origin) bool {
 	return o.to != runtime.NoTarget && (other.to == runtime.NoTarget || o.leg < other.leg)
 }
 
-// origin finds where a slot got its value: at the collect step that took it first, or else at the leg
-// with the step that filled it last, or else somewhere since the start of the flow.
-func (w *work) origin(s *slot) origin {
-	for i := range w.s.Trail {
-		if st := w.begins(i); st != nil && st.Slot == s.number {
+// findOrigin returns where a slot got its value: the collect step that took it first, else the leg
+// with the step that filled it last, else the start of the flow.
+func (w *work) findOrigin(s *slot) origin {
+	for i := range w.s.trail {
+		if st := w.collectStepOf(i); st != nil && st.Slot == s.number {
 			return origin{to: runtime.Target(st.number), leg: i}
 		}
 	}
-	for i, l := range slices.Backward(w.s.Trail) {
-		for n := range l.Done {
-			if l.Done[n].Out[s.Name] == nil {
+	for i, l := range slices.Backward(w.s.trail) {
+		for n := range l.done {
+			if l.done[n].filled(s) == nil {
 				continue
 			}
-			if st := w.begins(i); st != nil {
+			if st := w.collectStepOf(i); st != nil {
 				return origin{to: runtime.Target(st.number), leg: i, done: n + 1}
 			}
 			return origin{to: 1, done: n + 1}
@@ -62,24 +89,23 @@ func (w *work) origin(s *slot) origin {
 	return origin{to: 1}
 }
 
-// begins returns the collect step that a leg begins with; nil for the first leg.
-func (w *work) begins(leg int) *step {
-	if n := w.f.byStep[w.s.Trail[leg].At]; n > 0 {
+// collectStepOf returns the collect step that a leg begins with; nil for the first leg.
+func (w *work) collectStepOf(leg int) *step {
+	if n := w.s.trail[leg].at; n > 0 {
 		return &w.f.steps[n-1]
 	}
 	return nil
 }
 
-// since returns the legs from an origin on.
-func (w *work) since(o origin) []leg { return w.s.Trail[min(o.leg, len(w.s.Trail)):] }
+// legsFrom returns the legs since an origin.
+func (w *work) legsFrom(o origin) []leg { return w.s.trail[min(o.leg, len(w.s.trail)):] }
 
-// spent reports whether a change of a slot comes too late: a once action has worked with it, or ran in
-// an earlier round of a loop that would begin anew.
-func (w *work) spent(s *slot, o origin) bool {
-	for _, l := range w.since(o) {
-		if l.Past || slices.ContainsFunc(l.Done, func(d done) bool {
-			n := w.f.byStep[d.At]
-			return d.Once && (n == 0 || w.f.steps[n-1].reads(s))
+// isTooLate reports whether a slot cannot be changed: a once action has used it, or ran in an
+// earlier round of a loop that would restart.
+func (w *work) isTooLate(s *slot, o origin) bool {
+	for _, l := range w.legsFrom(o) {
+		if l.past || slices.ContainsFunc(l.done, func(d done) bool {
+			return d.once && w.f.steps[d.at-1].readsSlot(s)
 		}) {
 			return true
 		}
@@ -87,15 +113,17 @@ func (w *work) spent(s *slot, o origin) bool {
 	return false
 }
 
-// reads reports whether an input of the step depends on a slot.
-func (st *step) reads(s *slot) bool {
+// readsSlot reports whether an input of the step depends on a slot.
+func (st *step) readsSlot(s *slot) bool {
 	for i := range st.Inputs {
-		if e := st.inputs[i]; e != nil && e.reads(s) {
+		if readsSlot(st.Inputs[i].Value, s.number) {
 			return true
 		}
 		for _, in := range st.Inputs[i].Text {
 			for _, variant := range in.Variants {
-				if slices.ContainsFunc(variant, func(p runtime.Part) bool { return p.Slot == s.number }) {
+				if slices.ContainsFunc(variant, func(p runtime.Part) bool {
+					return p.Slot == s.number
+				}) {
 					return true
 				}
 			}
@@ -104,176 +132,165 @@ func (st *step) reads(s *slot) bool {
 	return false
 }
 
-// goBack has the flow run on from an origin. Slots are what they were there. What the user gave since
-// then is not asked for again, and a step that did something since then keeps its result as long as it
-// is given the same.
-func (w *work) goBack(o origin) move {
-	for _, l := range slices.Backward(w.since(o)) {
-		for name, v := range l.Was { // each by itself
-			delete(w.s.Given, name)
-			delete(w.s.Sure, name)
-			delete(w.s.Slots, name)
-			if !isNull(v) {
-				put(&w.s.Slots, name, v)
-			}
+// restoreTo makes the flow continue at an origin with the slots as they were there. Answers since
+// then are not asked for again, and steps since then keep their results while their inputs are the
+// same.
+func (w *work) restoreTo(o origin) move {
+	for _, l := range slices.Backward(w.legsFrom(o)) {
+		for _, was := range l.was {
+			w.s.slots[was.slot-1] = slotState{value: was.value, offer: w.s.slots[was.slot-1].offer}
 		}
 	}
-	w.keep(w.since(o))
-	w.s.Trail = w.s.Trail[:min(o.leg, len(w.s.Trail))]
-	return w.leads(o.to)
+	w.keepResults(w.legsFrom(o))
+	w.s.trail = w.s.trail[:min(o.leg, len(w.s.trail))]
+	return w.goTo(o.to)
 }
 
-// keep has the steps of legs find what they came to.
-func (w *work) keep(legs []leg) {
+// keepResults keeps the results of the steps of legs.
+func (w *work) keepResults(legs []leg) {
 	for _, l := range legs {
-		if n := w.f.byStep[l.At]; n > 0 && l.Value != nil {
-			s := &w.f.slots[w.f.steps[n-1].Slot-1]
-			put(&w.s.Kept, l.At, done{At: l.At, Out: map[string]json.RawMessage{s.Name: l.Value}})
+		if l.at > 0 && l.value != nil {
+			w.s.keep(done{at: l.at, out: []slotValue{{w.f.steps[l.at-1].Slot, l.value}}})
 		}
-		for _, d := range l.Done {
-			put(&w.s.Kept, d.At, d)
+		for _, d := range l.done {
+			w.s.keep(d)
 		}
 	}
 }
 
-// revise has what filled a slot have filled it with another value.
-func (w *work) revise(s *slot, o origin, v json.RawMessage) {
+// reviseValue replaces the value in the record of what filled a slot.
+func (w *work) reviseValue(s *slot, o origin, v json.RawMessage) {
 	switch {
 	case o.done > 0:
-		w.s.Trail[o.leg].Done[o.done-1].Out[s.Name] = v
-	case o.leg > 0 && o.leg < len(w.s.Trail):
-		w.s.Trail[o.leg].Value = v
+		w.s.trail[o.leg].done[o.done-1].setValue(s, v)
+	case o.leg > 0 && o.leg < len(w.s.trail):
+		w.s.trail[o.leg].value = v
 	}
 }
 
-// overrule has the set steps that fill a slot fill it with what the user says.
-func (w *work) overrule(s *slot, v json.RawMessage) {
+// overrideSetSteps makes the set steps of a slot use the user's value.
+func (w *work) overrideSetSteps(s *slot, v json.RawMessage) {
 	for i := range w.f.steps {
 		st := &w.f.steps[i]
 		if slices.ContainsFunc(st.Set, func(b runtime.Bind) bool { return b.Slot == s.number }) {
-			d := w.s.Kept[st.ID]
-			put(&d.Out, s.Name, v)
-			put(&w.s.Kept, st.ID, d)
+			if w.s.findKept(st.number) == nil {
+				w.s.keep(done{at: st.number})
+			}
+			w.s.findKept(st.number).setValue(s, v)
 		}
 	}
 }
 
-// given returns what the user gave for a slot before the flow went back, and the collect step that took
-// it. asks: the user wants to be asked by that step.
-func (w *work) given(s *slot) (v json.RawMessage, by *step, asks bool) {
+// earlierAnswer returns the user's value for a slot before the flow went back, and its collect
+// step. asks: the user wants to be asked by that step.
+func (w *work) earlierAnswer(s *slot) (v json.RawMessage, by *step, asks bool) {
 	for i := range w.f.steps {
 		st := &w.f.steps[i]
-		d, ok := w.s.Kept[st.ID]
-		if ok && st.Kind == "collect" && st.Slot == s.number {
-			return d.Out[s.Name], st, d.Out == nil
+		if st.Kind != "collect" || st.Slot != s.number {
+			continue
+		}
+		if d := w.s.findKept(st.number); d != nil {
+			return d.filled(s), st, d.out == nil
 		}
 	}
 	return nil, nil, false
 }
 
-// begin begins a leg at a collect step. v is what the user gave, nil where the slot was filled.
-func (w *work) begin(st *step, v json.RawMessage) {
-	if !w.f.changes {
+// beginLeg begins a leg at a collect step. v is the user's value, nil if the slot was filled.
+func (w *work) beginLeg(st *step, v json.RawMessage) {
+	if w.lastLeg() == nil {
 		return
 	}
-	w.root()
-	if i := slices.IndexFunc(w.s.Trail, func(l leg) bool { return l.At == st.ID }); i > 0 {
-		w.fold(i)
+	if i := slices.IndexFunc(w.s.trail, func(l leg) bool { return l.at == st.number }); i > 0 {
+		w.dropLegs(i)
 	}
-	delete(w.s.Kept, st.ID)
-	w.s.Trail = append(w.s.Trail, leg{At: st.ID, Value: v})
+	w.s.dropKept(st.number)
+	w.s.trail = appendFew(w.s.trail, leg{at: st.number, value: v})
 }
 
-// did notes that a step has done something.
-func (w *work) did(st *step, d done) {
-	if !w.f.changes {
+// recordDone adds the result of a step to the trail.
+func (w *work) recordDone(st *step, d done) {
+	if w.lastLeg() == nil {
 		return
 	}
-	w.root()
-	for i := range w.s.Trail {
-		l := &w.s.Trail[i]
-		if n := slices.IndexFunc(l.Done, func(d done) bool { return d.At == st.ID }); n >= 0 {
-			w.fold(i + 1)
-			l.Past = l.Past || once(l.Done[n:])
-			l.Done = l.Done[:n]
+	for i := range w.s.trail {
+		l := &w.s.trail[i]
+		if n := slices.IndexFunc(l.done, func(d done) bool { return d.at == st.number }); n >= 0 {
+			w.dropLegs(i + 1)
+			l.past = l.past || hasOnce(l.done[n:])
+			l.done = l.done[:n]
 			break
 		}
 	}
-	delete(w.s.Kept, st.ID)
-	d.At = st.ID
-	l := &w.s.Trail[len(w.s.Trail)-1]
-	l.Done = append(l.Done, d)
+	w.s.dropKept(st.number)
+	d.at = st.number
+	l := w.lastLeg()
+	l.done = appendFew(l.done, d)
 }
 
-// seal keeps the flow from going back before this place: what was done here stands.
-func (w *work) seal() {
+// forbidGoingBack prevents the flow from going back before this point.
+func (w *work) forbidGoingBack() {
+	if l := w.lastLeg(); l != nil {
+		l.past = true
+	}
+}
+
+// lastLeg returns the leg that the flow is on; nil if its users may not change anything.
+func (w *work) lastLeg() *leg {
 	if !w.f.changes {
-		return
+		return nil
 	}
-	w.root()
-	w.s.Trail[len(w.s.Trail)-1].Past = true
+	if len(w.s.trail) == 0 {
+		w.s.trail = []leg{{}}
+	}
+	return &w.s.trail[len(w.s.trail)-1]
 }
 
-// root is the leg from the start of the flow.
-func (w *work) root() {
-	if len(w.s.Trail) == 0 {
-		w.s.Trail = []leg{{}}
-	}
-}
-
-// fold takes the legs from i on off the trail. They are an earlier round now.
-func (w *work) fold(i int) {
-	into := &w.s.Trail[i-1]
-	for _, l := range w.s.Trail[i:] {
-		into.Past = into.Past || l.Past || once(l.Done)
-		for name, v := range l.Was { // each by itself
-			if _, noted := into.Was[name]; !noted {
-				put(&into.Was, name, v)
-			}
+// dropLegs removes the legs from i on, which are an earlier round, from the trail.
+func (w *work) dropLegs(i int) {
+	into := &w.s.trail[i-1]
+	for _, l := range w.s.trail[i:] {
+		into.past = into.past || l.past || hasOnce(l.done)
+		for _, was := range l.was {
+			into.noteValue(was)
 		}
 	}
-	w.s.Trail = w.s.Trail[:i]
+	w.s.trail = w.s.trail[:i]
 }
 
-func once(list []done) bool { return slices.ContainsFunc(list, func(d done) bool { return d.Once }) }
+func hasOnce(list []done) bool {
+	return slices.ContainsFunc(list, func(d done) bool { return d.once })
+}
 
-// note notes what a slot is before a step of the flow writes it.
-func (w *work) note(s *slot) {
-	if !w.f.changes {
-		return
-	}
-	w.root()
-	l := &w.s.Trail[len(w.s.Trail)-1]
-	if _, noted := l.Was[s.Name]; !noted {
-		put(&l.Was, s.Name, w.s.Slots[s.Name])
+// noteValue adds the value of a slot from before the leg, if there is none yet.
+func (l *leg) noteValue(was slotValue) {
+	if !slices.ContainsFunc(l.was, func(v slotValue) bool { return v.slot == was.slot }) {
+		l.was = appendFew(l.was, was)
 	}
 }
 
-// again has a step that was done before the flow went back keep its result, if it is given the same. A
-// once action that is given something else is refused: what it did stands.
-func (w *work) again(st *step, in string) (kept bool, refused *runtime.Failure) {
-	d, known := w.s.Kept[st.ID]
+// reuseResult keeps the result that a step had before the flow went back, if its inputs are the
+// same, and goes on. A once action with other inputs fails with CodeConflict. ok is false if there
+// is nothing to reuse.
+func (w *work) reuseResult(st *step, in string) (mv move, ok bool) {
+	kept := w.s.findKept(st.number)
 	switch {
-	case !known:
-		return false, nil
-	case d.In == in:
-		for name, v := range d.Out { // each by itself
-			if s := w.f.slot(name); s != nil {
-				w.put(s, v)
-			}
-		}
-		w.did(st, d)
-		return true, nil
-	case d.Once:
-		return false, &runtime.Failure{Code: runtime.CodeConflict, Text: "it has been done already, with other values"}
+	case kept == nil || kept.in != in && !kept.once:
+		return move{}, false
+	case kept.in != in:
+		return w.handleFailure(st.OnError, &thread.Failure{Code: runtime.CodeConflict,
+			Text: "it has been done already, with other values"}, false), true
 	}
-	return false, nil
+	d := *kept
+	for _, v := range d.out {
+		w.writeSlot(&w.f.slots[v.slot-1], v.value)
+	}
+	w.recordDone(st, d)
+	return w.goTo(st.Next), true
 }
 
-func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
-
-// digest is a short form of what a step is given.
-func digest(in []byte) string {
+// shortDigest returns a short digest of a step's inputs.
+func shortDigest(in []byte) string {
 	sum := sha256.Sum256(in)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }

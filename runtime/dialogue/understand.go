@@ -8,21 +8,22 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/internal/foreign"
+	"github.com/routegen/routegen/runtime/internal/guard"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Understander makes commands of what a user said. It is asked once for each message, as an effect of its own: a message that was understood is
-// never understood anew. What it returns is checked against the flows, so it may err. An error is told to the user with the response
-// unavailable, in the [Turn], the log and the metrics; the question stays open, no attempt of the user is counted, and nothing of that message
-// counts later. Implementations are safe for concurrent use.
+// Understander makes commands of what a user said. It is asked once for each message, as an effect
+// of its own: a message that was understood is never understood anew. What it returns is checked
+// against the flows, so it may err. An error is told to the user with the response unavailable, in
+// the [Turn], the log and the metrics; the question stays open, no attempt of the user is counted,
+// and nothing of that message counts later. Implementations are safe for concurrent use.
 type Understander interface {
-	// Understand returns the commands of a message in the order in which they were said; none where it makes nothing of it. key is the
-	// idempotency key of the effect.
+	// Understand returns the commands of a message in the order in which they were said; none where
+	// it makes nothing of it. key is the idempotency key of the effect.
 	Understand(ctx context.Context, key string, q Query) ([]runtime.Command, error)
 }
 
-// Query is one message, and all that is known where it came. What it points to is only read.
+// Query is one message with its context. Its pointers are read-only.
 type Query struct {
 	Thread   string
 	User     string
@@ -36,8 +37,8 @@ type Query struct {
 	Values   map[string]json.RawMessage // filled slots of Active
 	Flows    []*runtime.Flow            // that may be started now, in the order of the spec
 
-	// History returns what was said before, the oldest first: the last 10 messages at most, and no more bytes than Config.MaxHistory; of one
-	// that does not fit, the beginning. It reads the store.
+	// History returns earlier messages, the oldest first: the last 10 messages at most, and no more
+	// bytes than Config.MaxHistory; of one that does not fit, the beginning. It reads the store.
 	History func(ctx context.Context) ([]Line, error)
 }
 
@@ -47,62 +48,69 @@ type Line struct {
 	Text string
 }
 
-func (m *Machine) query(ctx context.Context, a *thread.Activation, language, text string) Query {
+func (m *Machine) newQuery(ctx context.Context, a *thread.Activation, language, text string) Query {
 	q := Query{Thread: a.Thread, User: a.User, Text: text, Language: language}
 	for i := range m.flows {
-		if f := &m.flows[i]; f.offered() {
+		if f := &m.flows[i]; f.isStartable() {
 			q.Flows = append(q.Flows, f.Flow)
 		}
 	}
-	q.History = func(c context.Context) ([]Line, error) { return history(c, ctx, a, m.cfg.MaxHistory) }
+	q.History = func(c context.Context) ([]Line, error) {
+		return readHistory(c, ctx, a, m.cfg.MaxHistory)
+	}
 	return q
 }
 
-// offered reports whether users may start the flow. A trigger that depends on slots is asked when they are known.
-func (f *flow) offered() bool {
-	return !f.Hidden && (f.trigger == nil || f.trigger.slots || (&state{}).holds(f.trigger))
+// isStartable reports whether users may start the flow. A trigger that depends on slots is asked
+// when they are known.
+func (f *flow) isStartable() bool {
+	return !f.Hidden && (f.Trigger == nil || readsSlot(f.Trigger, 0) ||
+		(&state{flow: f}).isTrue(f.Trigger))
 }
 
-// heard is the stored result of understanding a message.
-type heard struct {
+// understanding is the stored result of understanding a message.
+type understanding struct {
 	Commands []runtime.Command `json:"commands,omitempty"`
 	Failed   string            `json:"failed,omitempty"`
 	Code     runtime.Code      `json:"code,omitempty"`
 }
 
-// failure is why a message could not be understood; nil: it was.
-func (h *heard) failure() *runtime.Failure {
+// failure returns why a message could not be understood, or nil.
+func (h *understanding) failure() *thread.Failure {
 	if h.Failed == "" {
 		return nil
 	}
-	return &runtime.Failure{Code: cmp.Or(h.Code, runtime.CodeInternal), Text: h.Failed}
+	return &thread.Failure{Code: cmp.Or(h.Code, runtime.CodeInternal), Text: h.Failed}
 }
 
-// understand asks what a message means, once.
-func (m *Machine) understand(ctx context.Context, q *Query) (heard, error) {
+// understand calls the Understander once for a message.
+func (m *Machine) understand(ctx context.Context, q *Query) (understanding, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return heard{}, nil
+		return understanding{}, nil
 	}
-	return thread.Do(ctx, "understand", func(ctx context.Context, key string) (heard, error) {
-		commands, err := foreign.Call(ctx, "dialogue", m.cfg.Timeout, func(ctx context.Context) ([]runtime.Command, error) {
-			return m.cfg.Understand.Understand(ctx, key, *q)
-		})
+	return thread.Do(ctx, "understand", func(ctx context.Context, key string) (understanding,
+		error) {
+		commands, err := guard.RunLimited(ctx, "dialogue", m.cfg.Timeout,
+			func(ctx context.Context) ([]runtime.Command, error) {
+				return m.cfg.Understand.Understand(ctx, key, *q)
+			})
 		if ctx.Err() != nil { // the step ends, not the understanding
-			return heard{}, ctx.Err()
+			return understanding{}, ctx.Err()
 		}
 		if err == nil {
-			_, err = runtime.Encode(commands) // a value that is no JSON is none of ours
+			_, err = runtime.Encode(commands) // a value must be JSON
 		}
 		if err != nil {
-			return heard{Failed: cmp.Or(innermost(err), "it says nothing"), Code: runtime.CodeOf(err)}, nil
+			return understanding{Failed: cmp.Or(innermostText(err), "it says nothing"),
+				Code: runtime.CodeOf(err)}, nil
 		}
-		return heard{Commands: commands}, nil
+		return understanding{Commands: commands}, nil
 	})
 }
 
-// history reads what was said from the log: messages out of the outbox, questions as they were asked, and the texts that users gave. step is
-// the context of the step.
-func history(ctx, step context.Context, a *thread.Activation, room int) ([]Line, error) {
+// readHistory reads messages, questions and users' texts from the log. step is the context of the
+// step.
+func readHistory(ctx, step context.Context, a *thread.Activation, room int) ([]Line, error) {
 	const rows, most = 80, 10
 	e, err := thread.EngineOf(step)
 	if err != nil {
@@ -120,7 +128,8 @@ func history(ctx, step context.Context, a *thread.Activation, room int) ([]Line,
 		return nil, err
 	}
 	var out []Line
-	for i := len(log) - 1; i >= 0 && len(out) < most && room > 0; i-- { // the last ones; questions are looked up one by one
+	// the last ones; questions are looked up one by one
+	for i := len(log) - 1; i >= 0 && len(out) < most && room > 0; i-- {
 		said, err := lineOf(ctx, e, a, &log[i])
 		if err != nil {
 			return nil, err
@@ -137,28 +146,32 @@ func history(ctx, step context.Context, a *thread.Activation, room int) ([]Line,
 	return out, nil
 }
 
-func lineOf(ctx context.Context, e *thread.Engine, a *thread.Activation, row *runtime.Entry) (Line, error) {
+func lineOf(ctx context.Context, e *thread.Engine, a *thread.Activation, row *thread.Entry) (Line,
+	error) {
 	switch row.Type {
-	case runtime.EntryMessage:
+	case thread.EntryMessage:
 		var said line
 		if json.Unmarshal(row.Value, &said) == nil {
 			return Line{Text: said.Text}, nil
 		}
-	case runtime.EntryAsked:
+	case thread.EntryAsked:
 		i, err := e.Interrupt(ctx, row.Interrupt)
-		if err == nil && i.Kind == runtime.KindAgentQuestion {
+		if err == nil && i.Kind == thread.KindAgentQuestion {
 			return Line{Text: i.Text}, nil
 		}
 		if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 			return Line{}, err
 		}
-	case runtime.EntryAnswered:
-		current := slices.ContainsFunc(a.Frame.Replies, func(r runtime.Reply) bool { return r.Interrupt == row.Interrupt })
-		if text, typed := message(row.Value); !typed && !current {
+	case thread.EntryAnswered:
+		current := slices.ContainsFunc(a.Frame.Replies, func(r thread.Reply) bool {
+			return r.Interrupt == row.Interrupt
+		})
+		if text, typed := messageText(row.Value); !typed && !current {
 			return Line{User: true, Text: text}, nil
 		}
-	case runtime.EntryEntered:
-		if text, typed := message(row.Value); row.Parent == "" && row.Frame != a.Frame.ID && !typed {
+	case thread.EntryEntered:
+		if text, typed := messageText(row.Value); row.Parent == "" && row.Frame != a.Frame.ID &&
+			!typed {
 			return Line{User: true, Text: text}, nil
 		}
 	default:
@@ -166,7 +179,8 @@ func lineOf(ctx context.Context, e *thread.Engine, a *thread.Activation, row *ru
 	return Line{}, nil
 }
 
-// Scripted understands whole messages by a table: for tests, and for programs whose users press buttons. What is not in it is not understood.
+// Scripted maps whole messages to commands: for tests, and for programs whose users press buttons.
+// Other messages are not understood.
 type Scripted map[string][]runtime.Command
 
 // Understand looks the text up.
@@ -174,30 +188,34 @@ func (s Scripted) Understand(_ context.Context, _ string, q Query) ([]runtime.Co
 	return s[q.Text], nil
 }
 
-// Literal takes messages by the letter. A message that is the name or an intent of a flow starts it, a word of Cancel cancels, a yes or a no
-// answers a confirm, and any other message is the value of the slot that is asked for.
+// Literal understands exact messages. A message that is the name or an intent of a flow starts it,
+// a word of Cancel cancels, a yes or a no answers a confirm, and any other message is the value of
+// the slot that is asked for.
 type Literal struct {
 	Cancel []string // default: cancel, stop, abort, never mind
 }
 
 // Understand never fails.
 func (l Literal) Understand(_ context.Context, _ string, q Query) ([]runtime.Command, error) {
-	said := bare(q.Text)
+	said := normalizeText(q.Text)
 	cancels := l.Cancel
 	if cancels == nil {
 		cancels = []string{"cancel", "stop", "abort", "never mind"}
 	}
-	if slices.ContainsFunc(cancels, func(w string) bool { return bare(w) == said }) {
+	if slices.ContainsFunc(cancels, func(w string) bool { return normalizeText(w) == said }) {
 		return []runtime.Command{{Type: runtime.CommandCancel}}, nil
 	}
 	for _, f := range q.Flows {
-		if bare(words(f.Name)) == said || bare(f.DisplayName) == said || slices.ContainsFunc(f.Intents, func(w string) bool { return bare(w) == said }) {
+		if normalizeText(spacedName(f.Name)) == said || normalizeText(f.DisplayName) == said ||
+			slices.ContainsFunc(f.Intents, func(w string) bool {
+				return normalizeText(w) == said
+			}) {
 			return []runtime.Command{{Type: runtime.CommandStart, Flow: f.Name}}, nil
 		}
 	}
 	switch {
 	case q.Confirm:
-		yes, known := runtime.YesNo(q.Text, q.Language)
+		yes, known := thread.YesNo(q.Text, q.Language)
 		switch {
 		case !known:
 			return nil, nil
@@ -212,5 +230,7 @@ func (l Literal) Understand(_ context.Context, _ string, q Query) ([]runtime.Com
 	return nil, nil
 }
 
-// bare is a text without case, and without points at its end.
-func bare(text string) string { return strings.ToLower(strings.Trim(strings.TrimSpace(text), " .!?")) }
+// normalizeText returns a text in lower case without surrounding spaces and punctuation.
+func normalizeText(text string) string {
+	return strings.ToLower(strings.Trim(strings.TrimSpace(text), " .!?"))
+}

@@ -11,78 +11,81 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/internal/foreign"
+	"github.com/routegen/routegen/runtime/internal/guard"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-func newSlot(s *runtime.FlowSlot, number int) slot {
-	out := slot{FlowSlot: s, number: number}
-	for _, v := range s.Values {
-		out.values = append(out.values, runtime.EnumValue{Value: v})
-	}
-	out.shape = &runtime.Shape{Name: "slot", Fields: []runtime.Field{{Name: "v", Required: true, Rule: s.Rule}}}
-	return out
-}
-
-// reading reads one value of a slot with the strict decoder that reads everything of the program.
-type reading struct {
+// slotReader decodes one value of a slot with the strict decoder of the runtime.
+type slotReader struct {
 	*slot
 	v any
 }
 
 // Shape implements runtime.Record.
-func (r *reading) Shape() *runtime.Shape { return r.shape }
+func (r *slotReader) Shape() *runtime.Shape {
+	return &runtime.Shape{Name: "slot",
+		Fields: []runtime.Field{{Name: "v", Required: true, Rule: r.Rule}}}
+}
 
-// DecodeField implements runtime.Record.
-func (r *reading) DecodeField(d *runtime.Decoder, _ string) {
+// DecodeField implements runtime.FieldDecoder.
+func (r *slotReader) DecodeField(d *runtime.Decoder, _ string) {
 	switch r.Type.Kind {
-	case runtime.SlotString:
-		reads(r, d, runtime.DecodeString[string])
+	case runtime.SlotString, runtime.SlotEnum:
+		readValue[string](r, d)
 	case runtime.SlotInt:
-		reads(r, d, runtime.DecodeInt[int64])
+		readValue[int64](r, d)
 	case runtime.SlotFloat:
-		reads(r, d, runtime.DecodeFloat[float64])
+		readValue[float64](r, d)
 	case runtime.SlotBool:
-		reads(r, d, runtime.DecodeBool[bool])
+		readValue[bool](r, d)
 	case runtime.SlotTime:
-		reads(r, d, runtime.DecodeTime)
+		readValue[time.Time](r, d)
 	case runtime.SlotDuration:
-		reads(r, d, runtime.DecodeDuration)
-	case runtime.SlotEnum:
-		reads(r, d, func(d *runtime.Decoder, v *string) { runtime.DecodeEnum(d, v, r.values) })
+		readValue[runtime.Duration](r, d)
 	case runtime.SlotJSON:
-		reads(r, d, runtime.DecodeJSON)
+		readValue[json.RawMessage](r, d)
 	}
 }
 
-func reads[T any](r *reading, d *runtime.Decoder, plain func(*runtime.Decoder, *T)) {
-	one := plain
-	if r.Of != nil {
-		one = func(d *runtime.Decoder, v *T) { runtime.DecodeRuled(d, v, r.Of, plain) }
+// itemShape returns the shape of the value, or of each item of a list; nil for a plain type.
+func (s *slot) itemShape() *runtime.Shape {
+	switch {
+	case s.Type.Kind == runtime.SlotEnum:
+		of := &runtime.Shape{Kind: runtime.ShapeEnum}
+		for _, v := range s.Values {
+			of.Fields = append(of.Fields, runtime.Field{Name: v})
+		}
+		return of
+	case s.Of != nil:
+		return &runtime.Shape{Kind: runtime.ShapeScalar, Fields: []runtime.Field{{Rule: s.Of}}}
 	}
+	return nil
+}
+
+func readValue[T any](r *slotReader, d *runtime.Decoder) {
 	if r.Type.List {
 		var many []T
-		runtime.DecodeList(d, &many, one)
+		d.Decode(&many, r.itemShape())
 		r.v = many
 		return
 	}
 	var v T
-	one(d, &v)
+	d.Decode(&v, r.itemShape())
 	r.v = v
 }
 
-// fit returns a value in the form in which the slot keeps it, or says why it is none of the slot's.
-func (s *slot) fit(raw json.RawMessage) (json.RawMessage, string) {
+// normalize returns a value in the form that the slot stores, or why it is invalid.
+func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, "there is no value"
 	}
-	if s.asIs(raw) {
+	if s.isNormal(raw) {
 		return raw, ""
 	}
-	r := reading{slot: s}
+	r := slotReader{slot: s}
 	doc := append(append([]byte(`{"v":`), raw...), '}')
 	if err := runtime.Unmarshal(doc, &r); err != nil {
-		return nil, reason(err)
+		return nil, errorText(err)
 	}
 	out, err := runtime.Encode(r.v)
 	if err != nil {
@@ -91,8 +94,9 @@ func (s *slot) fit(raw json.RawMessage) (json.RawMessage, string) {
 	return out, ""
 }
 
-// asIs reports whether a value is one of the slot's in the form it is kept in, where a look tells: most values that flows compute are.
-func (s *slot) asIs(raw json.RawMessage) bool {
+// isNormal reports, for simple types, whether a value is valid in the form that the slot stores. It
+// is a shortcut for most computed values.
+func (s *slot) isNormal(raw json.RawMessage) bool {
 	if s.Type.List || s.Rule != nil || s.Of != nil {
 		return false
 	}
@@ -106,13 +110,15 @@ func (s *slot) asIs(raw json.RawMessage) bool {
 	case runtime.SlotString:
 		inside, opened := strings.CutPrefix(text, `"`)
 		inside, closed := strings.CutSuffix(inside, `"`)
-		return opened && closed && !strings.ContainsFunc(inside, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+		return opened && closed && !strings.ContainsFunc(inside, func(r rune) bool {
+			return r < ' ' || r > '~' || r == '"' || r == '\\'
+		})
 	}
 	return false
 }
 
-// reason is what a person reads of a value that the decoder refuses.
-func reason(err error) string {
+// errorText is what a person reads of a value that the decoder refuses.
+func errorText(err error) string {
 	wrong, ok := errors.AsType[*runtime.InvalidError](err)
 	if !ok || len(wrong.Problems) == 0 {
 		return "it cannot be read"
@@ -126,16 +132,16 @@ func reason(err error) string {
 	return text
 }
 
-// said is fit for what a user said: a text stands for the value it names.
-func (s *slot) said(raw json.RawMessage, language string) (json.RawMessage, string) {
+// parse is fit for what a user said: a text stands for the value it names.
+func (s *slot) parse(raw json.RawMessage, language string) (json.RawMessage, string) {
 	var text string
 	if s.Type.Kind == runtime.SlotJSON || json.Unmarshal(raw, &text) != nil {
-		return s.fit(raw)
+		return s.normalize(raw)
 	}
 	if s.Type.List {
 		var items []json.RawMessage
 		for item := range strings.SplitSeq(text, ",") {
-			value, wrong := s.named(strings.TrimSpace(item), language)
+			value, wrong := s.parseText(strings.TrimSpace(item), language)
 			if wrong != "" {
 				return nil, wrong
 			}
@@ -145,17 +151,17 @@ func (s *slot) said(raw json.RawMessage, language string) (json.RawMessage, stri
 		if err != nil {
 			return nil, "it cannot be stored"
 		}
-		return s.fit(list)
+		return s.normalize(list)
 	}
-	value, wrong := s.named(strings.TrimSpace(text), language)
+	value, wrong := s.parseText(strings.TrimSpace(text), language)
 	if wrong != "" {
 		return nil, wrong
 	}
-	return s.fit(value)
+	return s.normalize(value)
 }
 
-// named reads the text of one value.
-func (s *slot) named(said, language string) (json.RawMessage, string) {
+// parseText reads the text of one value.
+func (s *slot) parseText(said, language string) (json.RawMessage, string) {
 	if said == "" {
 		return nil, "there is no value"
 	}
@@ -166,7 +172,7 @@ func (s *slot) named(said, language string) (json.RawMessage, string) {
 		}
 		return json.RawMessage(said), ""
 	case runtime.SlotBool:
-		yes, known := runtime.YesNo(said, language)
+		yes, known := thread.YesNo(said, language)
 		if !known {
 			return nil, fmt.Sprintf("%q is neither a clear yes nor a clear no", said)
 		}
@@ -177,7 +183,7 @@ func (s *slot) named(said, language string) (json.RawMessage, string) {
 		}
 	case runtime.SlotEnum:
 		for _, v := range s.Values {
-			if strings.EqualFold(v, said) || strings.EqualFold(words(v), said) {
+			if strings.EqualFold(v, said) || strings.EqualFold(spacedName(v), said) {
 				said = v
 				break
 			}
@@ -187,38 +193,44 @@ func (s *slot) named(said, language string) (json.RawMessage, string) {
 	return value, ""
 }
 
-// verdict is what a validator says of a value.
-type verdict struct {
+// validation is the result of a validator.
+type validation struct {
 	Value  json.RawMessage `json:"value,omitempty"`
 	Reason string          `json:"reason,omitempty"` // why it is refused
 }
 
-// checker is how decisions reach validators: each call is an effect, so a step that runs again gets the same verdict.
-func (m *Machine) checker(ctx context.Context) func(validator int, v json.RawMessage) (verdict, error) {
+// newValidator returns a function that calls validators as effects, so that a repeated step gets
+// the same results.
+func (m *Machine) newValidator(ctx context.Context) func(validator int, v json.RawMessage) (
+	validation,
+	error) {
 	calls := 0
-	return func(validator int, v json.RawMessage) (verdict, error) {
+	return func(validator int, v json.RawMessage) (validation, error) {
 		calls++
-		return thread.Do(ctx, "validate/"+strconv.Itoa(calls), func(ctx context.Context, _ string) (verdict, error) {
-			out, err := foreign.Call(ctx, "dialogue", m.cfg.Timeout, func(ctx context.Context) (json.RawMessage, error) {
-				return m.dialogue.Validate(ctx, validator, v)
+		return thread.Do(ctx, "validate/"+strconv.Itoa(calls),
+			func(ctx context.Context, _ string) (validation, error) {
+				out, err := guard.RunLimited(ctx, "dialogue", m.cfg.Timeout,
+					func(ctx context.Context) (json.RawMessage, error) {
+						return m.dialogue.Validate(ctx, validator, v)
+					})
+				switch code := runtime.CodeOf(err); {
+				case err == nil:
+					return validation{Value: out}, nil
+				case ctx.Err() != nil || code == runtime.CodeNotFound:
+					// the step ends, or the tables are wrong
+					return validation{}, err
+				case errors.Is(err, guard.ErrLate), errors.Is(err, guard.ErrPanic):
+					return validation{Reason: "it cannot be checked now"}, nil
+				default:
+					return validation{Reason: innermostText(err)}, nil
+				}
 			})
-			switch code := runtime.CodeOf(err); {
-			case err == nil:
-				return verdict{Value: out}, nil
-			case ctx.Err() != nil || code == runtime.CodeNotFound: // the step ends, or the tables are wrong
-				return verdict{}, err
-			case errors.Is(err, foreign.ErrLate), errors.Is(err, foreign.ErrPanic):
-				return verdict{Reason: "it cannot be checked now"}, nil
-			default:
-				return verdict{Reason: innermost(err)}, nil
-			}
-		})
 	}
 }
 
-// accept holds a value to the slot and to the validator of the step that collects it.
-func (w *work) accept(s *slot, raw json.RawMessage, st *step) (json.RawMessage, string) {
-	v, wrong := s.said(raw, w.language)
+// checkValue checks a value against the slot and the validator of its collect step.
+func (w *work) checkValue(s *slot, raw json.RawMessage, st *step) (json.RawMessage, string) {
+	v, wrong := s.parse(raw, w.language)
 	if wrong != "" || st == nil || st.Check == 0 {
 		return v, wrong
 	}
@@ -230,13 +242,13 @@ func (w *work) accept(s *slot, raw json.RawMessage, st *step) (json.RawMessage, 
 	case out.Reason != "":
 		return nil, out.Reason
 	}
-	return s.fit(out.Value) // its normal form must fit too
+	return s.normalize(out.Value) // its normal form must fit too
 }
 
-// innermost is the text of an error as its author wrote it.
-func innermost(err error) string {
+// innermostText returns the text of the innermost error.
+func innermostText(err error) string {
 	if e, ok := errors.AsType[*runtime.Error](err); ok && e.Err != nil {
-		return innermost(e.Err)
+		return innermostText(e.Err)
 	}
 	return err.Error()
 }

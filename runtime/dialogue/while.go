@@ -1,41 +1,35 @@
 package dialogue
 
 import (
-	"maps"
+	"cmp"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// while begins a round, as long as its condition holds. What was confirmed in the last round is not confirmed in this one. The loops inside
-// begin anew.
-func while(w *work, st *step) move {
-	if !w.s.holds(st.cond) {
-		w.forget(st.ID)
-		return w.next(st)
+// runWhile begins a round while its condition is true. Confirmations of the last round do not
+// count, and inner loops begin anew.
+func runWhile(w *work, st *step) move {
+	if !w.s.isTrue(st.Cond) {
+		w.s.loops = slices.DeleteFunc(w.s.loops, func(l loop) bool { return l.at == st.number })
+		return w.goTo(st.Next)
 	}
-	limit := st.Rounds
-	if limit == 0 {
-		limit = 100
+	l := w.s.findLoop(st.number)
+	if l.rounds >= cmp.Or(st.Rounds, 100) {
+		w.s.Moves += linkCost
+		w.addResponse("looped")
+		return w.handleFailure(st.OnError,
+			&thread.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}, true)
 	}
-	if w.s.Rounds[st.ID] >= limit {
-		w.s.Moves += heavy
-		w.respond("looped")
-		return w.fail(st.OnError, &runtime.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}, true)
-	}
-	if w.s.Rounds[st.ID] == 0 {
-		put(&w.s.Entered, st.ID, w.s.Questions)
-	}
-	if w.s.Rounds[st.ID] > 0 { // another round: what its steps came to before counts no more
-		maps.DeleteFunc(w.s.Kept, func(id string, _ done) bool {
-			n := w.f.byStep[id]
-			return n > 0 && w.f.within(n, st.number)
+	if l.rounds > 0 { // another round: earlier results are dropped
+		w.s.kept = slices.DeleteFunc(w.s.kept, func(d done) bool {
+			return w.f.isInside(d.at, st.number)
 		})
 	}
-	put(&w.s.Rounds, st.ID, w.s.Rounds[st.ID]+1)
-	for id := range w.s.Rounds { // each is judged by itself
-		if n := w.f.byStep[id]; n > 0 && w.f.within(n, st.number) {
-			w.forget(id)
-		}
-	}
-	return w.leads(st.Body)
+	l.rounds++
+	w.s.loops = slices.DeleteFunc(w.s.loops, func(l loop) bool {
+		return w.f.isInside(l.at, st.number)
+	})
+	return w.goTo(st.Body)
 }

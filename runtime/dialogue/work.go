@@ -4,367 +4,339 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// work is one run of a flow's frame. It decides: it does nothing but change its own state and note what is to be said.
+// work is one run of a flow's frame. It only changes its own state and collects replies.
 type work struct {
-	voice
+	replies
 
-	m      *Machine
-	f      *flow
-	s      state
-	came   came // for the step that runs next
-	first  move // what the opening decided before the first step
-	passed int  // steps of this run, or of it since its effect
+	m         *Machine
+	f         *flow
+	s         state
+	input     stepInput // for the step that runs next
+	firstMove move      // what the opening decided before the first step
+	passed    int       // steps of this run, or of it since its effect
 
-	// check asks a validator. Its error is that of the run: nothing that is decided after it counts.
-	check func(validator int, v json.RawMessage) (verdict, error)
+	// check calls a validator. Its error ends the run: later decisions are dropped.
+	check func(validator int, v json.RawMessage) (validation, error)
 	err   error
 }
 
-// came is what a step goes on with.
-type came struct {
-	kind     cameKind
+// stepInput is the input that a step continues with.
+type stepInput struct {
+	kind     inputKind
 	commands []runtime.Command
-	deaf     *runtime.Failure // understanding failed
-	child    result
-	effect   effect
+	failure  *thread.Failure // understanding failed
+	child    flowResult
+	effect   effectResult
 }
 
-type cameKind uint8
+type inputKind uint8
 
 const (
-	cameNothing cameKind = iota // the step is entered
-	cameCommands
-	cameTimeout
-	cameChild
-	cameEffect
+	inputNone inputKind = iota // the step is entered
+	inputCommands
+	inputTimeout
+	inputChild
+	inputEffect
 )
 
-// effect is what an action, or a model, has done.
-type effect struct {
+// effectResult is the result of an action or a model.
+type effectResult struct {
 	output  json.RawMessage
-	failure *runtime.Failure
+	failure *thread.Failure
 	in      string // a digest of what it was given
 }
 
-// move says where a frame goes.
+// move is the decision where a frame continues.
 type move struct {
-	verb  verb
+	kind  moveKind
 	to    runtime.Target // goes
 	st    *step          // asks, calls, does, stores
 	text  string         // asks
 	child thread.Spawned // calls, jumps
-	do    func(ctx context.Context) (came, error)
+	do    func(ctx context.Context) (stepInput, error)
 	note  any
-	end   result
+	end   flowResult
 }
 
-type verb uint8
+type moveKind uint8
 
 const (
-	none   verb = iota
-	goes        // to a target
-	asks        // the user
-	calls       // a child
-	jumps       // to another flow, for good
-	does        // an effect
-	stores      // its place before a step: the next run begins there
-	hands       // over to a person
-	ends
+	moveNone    moveKind = iota
+	moveGoTo             // to a target
+	moveAsk              // the user
+	moveCall             // a child
+	moveJump             // to another flow, for good
+	moveEffect           // an effect
+	moveStore            // its place before a step: the next run begins there
+	moveHandoff          // over to a person
+	moveEnd
 )
 
-// What comes to more between two questions does not end.
+// Limits between two questions.
 const (
-	most    = 100_000    // steps
-	mostDo  = 100        // effects
-	heavy   = most / 100 // steps that a link counts for, and a loop that was stopped
-	longest = 1 << 20    // bytes of a text that a flow makes
+	maxSteps   = 100_000        // steps
+	maxEffects = 100            // effects
+	linkCost   = maxSteps / 100 // steps that a link counts for, and a loop that was stopped
+	maxText    = 1 << 20        // bytes of a text that a flow makes
 )
 
-// A run that comes to more stores its place, and another goes on there: that one holds no caller, has a time limit, and can be stopped.
+// A run that reaches a limit stores its position, and another run continues there, which blocks no
+// caller, has a time limit and can be stopped.
 const (
-	stretch = 1000    // steps
-	written = longest // bytes of texts
+	stepsPerRun = 1000    // steps
+	bytesPerRun = maxText // bytes of texts
 )
 
-// run runs steps from one on, until one asks, calls, does something or ends the frame.
-func (w *work) run(at int) move {
-	if w.first.verb != none {
-		return w.first
+// runSteps runs steps from at until one asks, calls, has an effect or ends the frame.
+func (w *work) runSteps(at int) move {
+	if w.firstMove.kind != moveNone {
+		return w.firstMove
 	}
 	for {
 		st := &w.f.steps[at-1]
-		if w.came.kind == cameNothing && (w.passed >= stretch || w.passed > 0 && w.wrote >= written) {
-			w.s.Said = w.s.Said || len(w.said) > 0
-			return move{verb: stores, st: st}
+		if w.input.kind == inputNone &&
+			(w.passed >= stepsPerRun || w.passed > 0 && w.textBytes >= bytesPerRun) {
+			w.s.said = w.s.said || len(w.said) > 0
+			return move{kind: moveStore, st: st}
 		}
 		w.passed++
-		if w.s.Moves++; w.s.Moves > most {
-			return w.looped()
+		if w.s.Moves++; w.s.Moves > maxSteps {
+			return w.endLooping()
 		}
-		if w.came.kind == cameEffect {
+		if w.input.kind == inputEffect {
 			w.s.Acts++
 		}
 		var mv move
 		before := len(w.said)
-		if w.came.kind == cameNothing && st.when != nil && !w.s.holds(st.when) {
-			mv = w.next(st)
+		if w.input.kind == inputNone && st.When != nil && !w.s.isTrue(st.When) {
+			mv = w.goTo(st.Next)
 		} else {
 			mv = w.m.steps[st.Kind](w, st)
 		}
-		if w.came = (came{}); w.err != nil {
+		if w.input = (stepInput{}); w.err != nil {
 			return mv
 		}
-		if mv.verb == does && w.s.Acts >= mostDo {
-			return w.looped()
+		if mv.kind == moveEffect && w.s.Acts >= maxEffects {
+			return w.endLooping()
 		}
-		if mv.verb == goes && mv.to <= 0 {
-			w.end(&mv, len(w.said) > before)
+		if mv.kind == moveGoTo && mv.to <= 0 {
+			w.endAtTarget(&mv, len(w.said) > before)
 		}
-		if mv.verb != goes {
-			w.s.Said = w.s.Said || len(w.said) > 0
-			mv.end.Said = w.s.Said
+		if mv.kind != moveGoTo {
+			w.s.said = w.s.said || len(w.said) > 0
+			mv.end.Said = w.s.said
 			return mv
 		}
 		at = int(mv.to)
-		w.leave(at)
+		w.leaveLoops(at)
 	}
 }
 
-// leave forgets the rounds of the loops that do not hold a step, if the user was asked since they began. Others go on where they were when the
-// flow comes back to them: nothing but their rounds would end a circle that leads out and in again.
-func (w *work) leave(at int) {
-	for id := range w.s.Rounds { // each is judged by itself
-		n := w.f.byStep[id]
-		if n == 0 || n != at && !w.f.within(at, n) && w.s.Questions > w.s.Entered[id] {
-			w.forget(id)
-		}
-	}
+// leaveLoops resets the rounds of the loops that do not contain a step, if the user was asked since
+// they began. Others keep their rounds, which end a circle that leaves a loop and comes back.
+func (w *work) leaveLoops(at int) {
+	w.s.loops = slices.DeleteFunc(w.s.loops, func(l loop) bool {
+		return l.at != at && !w.f.isInside(at, l.at) && w.s.Questions > l.entered
+	})
 }
 
-// forget has a loop begin with its first round when it is entered again.
-func (w *work) forget(id string) {
-	delete(w.s.Rounds, id)
-	delete(w.s.Entered, id)
-}
+func (w *work) goTo(to runtime.Target) move { return move{kind: moveGoTo, to: to} }
 
-// counts notes questions that had an answer, at a step of the frame.
-func (w *work) counts(questions, at int) {
-	w.s.Questions += questions
-	w.leave(at)
-}
-
-func (w *work) next(st *step) move {
-	return w.leads(st.Next)
-}
-
-func (w *work) leads(to runtime.Target) move { return move{verb: goes, to: to} }
-
-// or goes to a target, or cancels the flow where there is none. When that is no step, the user hears why.
-func (w *work) or(to runtime.Target, response string) move {
+// goToOrCancel continues at a target, or cancels the flow if there is none. If the frame ends, the
+// user gets the response.
+func (w *work) goToOrCancel(to runtime.Target, response string) move {
 	if to == runtime.NoTarget {
 		to = runtime.TargetCancel
 	}
 	if to > 0 {
-		return w.leads(to)
+		return w.goTo(to)
 	}
-	w.respond(response)
-	return w.finish(to)
+	w.addResponse(response)
+	return w.endFrame(to)
 }
 
-// end makes of a target that is no step the end of the frame. told: the step that leads there has said something itself.
-func (w *work) end(mv *move, told bool) {
-	if mv.to == runtime.TargetError && w.s.Failure == nil {
-		w.s.Failure = &runtime.Failure{Code: runtime.CodeInternal, Text: "the flow ended in an error"}
+// endAtTarget ends the frame for a target that is not a step. told: the step itself has replied.
+func (w *work) endAtTarget(mv *move, told bool) {
+	if mv.to == runtime.TargetError && w.s.failure == nil {
+		w.s.failure = &thread.Failure{Code: runtime.CodeInternal,
+			Text: "the flow ended in an error"}
 	}
 	switch {
 	case told:
 	case mv.to == runtime.TargetCancel:
-		w.respond("cancelled")
+		w.addResponse("cancelled")
 	case mv.to == runtime.TargetError:
-		w.respond("failed", w.broken()...)
+		w.addResponse("failed", w.failureVars()...)
 	}
-	*mv = w.finish(mv.to)
+	*mv = w.endFrame(mv.to)
 }
 
-// finish ends the frame, without a word.
-func (w *work) finish(to runtime.Target) move {
-	r := result{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.Later, count: w.s.count}
+// endFrame ends the frame without a reply.
+func (w *work) endFrame(to runtime.Target) move {
+	r := flowResult{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.later, counters: w.s.counters}
 	switch to {
 	case runtime.TargetCancel:
 		r.Outcome = outcomeCancelled
 	case runtime.TargetError:
-		r.Outcome, r.Failure = outcomeFailed, w.s.Failure
+		r.Outcome, r.Failure = outcomeFailed, w.s.failure
 	default:
 		for i := range w.f.slots {
-			if s := &w.f.slots[i]; s.Output && w.s.Slots[s.Name] != nil {
-				put(&r.Outputs, s.Name, w.s.Slots[s.Name])
+			if s := &w.f.slots[i]; s.Output && w.s.slots[i].value != nil {
+				setKey(&r.Outputs, s.Name, w.s.slots[i].value)
 			}
 		}
 	}
-	return move{verb: ends, end: r}
+	return move{kind: moveEnd, end: r}
 }
 
-// fail goes on after a failure: where the step says, or once where the flow says, or else the flow fails. told: the user has heard of it.
-func (w *work) fail(to runtime.Target, failure *runtime.Failure, told bool) move {
-	w.s.Failure = failure
-	if to == runtime.NoTarget && !w.s.Rescued && w.f.OnError != runtime.NoTarget {
-		to, w.s.Rescued = w.f.OnError, true
+// handleFailure continues after a failure: where the step says, or once where the flow says, or
+// else the flow fails. told: the user has a reply about it.
+func (w *work) handleFailure(to runtime.Target, failure *thread.Failure, told bool) move {
+	w.s.failure = failure
+	if to == runtime.NoTarget && !w.s.rescued && w.f.OnError != runtime.NoTarget {
+		to, w.s.rescued = w.f.OnError, true
 	}
 	if to > 0 {
-		return w.leads(to)
+		return w.goTo(to)
 	}
 	if to == runtime.NoTarget {
 		to = runtime.TargetError
 	}
 	if !told {
-		w.respond("failed", w.broken()...)
+		w.addResponse("failed", w.failureVars()...)
 	}
-	return w.finish(to)
+	return w.endFrame(to)
 }
 
-// looped fails a flow that does not end by itself. No target is taken: it could be part of the circle.
-func (w *work) looped() move {
-	w.s.Failure = &runtime.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}
-	w.respond("looped")
-	mv := w.finish(runtime.TargetError)
+// endLooping fails a flow that does not end by itself. It ignores on_error, which could be part of
+// the circle.
+func (w *work) endLooping() move {
+	w.s.failure = &thread.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}
+	w.addResponse("looped")
+	mv := w.endFrame(runtime.TargetError)
 	mv.end.Said = true
 	return mv
 }
 
-// broken are the variables of the failure that led here.
-func (w *work) broken() vars {
-	if w.s.Failure == nil {
+// failureVars returns the template variables of the current failure.
+func (w *work) failureVars() vars {
+	if w.s.failure == nil {
 		return nil
 	}
-	return vars{"error", w.s.Failure.Text, "error_code", string(w.s.Failure.Code)}
+	return vars{"error", w.s.failure.Text, "error_code", string(w.s.failure.Code)}
 }
 
-// text writes a text of the flow.
-func (w *work) text(t runtime.Texts, with ...string) string {
-	return w.render(t, func(n int) (json.RawMessage, *slot) {
-		s := &w.f.slots[n-1]
-		return w.s.Slots[s.Name], s
-	}, append(vars(with), w.broken()...))
+// flowText renders a text of the flow.
+func (w *work) flowText(t runtime.Texts, with ...string) string {
+	return w.renderText(t, func(n int) (json.RawMessage, *slot) {
+		return w.s.slots[n-1].value, &w.f.slots[n-1]
+	}, append(vars(with), w.failureVars()...))
 }
 
-// ask asks the question of a step, unless a flow waits that is to be run before.
-func (w *work) ask(st *step) move {
+// askQuestion asks the question of a step, unless a queued flow runs first.
+func (w *work) askQuestion(st *step) move {
 	w.s.Moves, w.s.Acts = 0, 0
-	for len(w.s.Later) > 0 && w.f.Interruptible {
-		first, rest := group(w.s.Later)
-		w.s.Later = rest
-		if w.s.Depth >= w.m.depth() {
-			w.respond("too_deep")
+	for len(w.s.later) > 0 && w.f.Interruptible {
+		first, rest := firstGroup(w.s.later)
+		w.s.later = rest
+		if w.s.depth >= w.m.maxDepth() {
+			w.addResponse("too_deep")
 			continue
 		}
-		return move{verb: calls, st: st, child: w.m.begin(first, w.s.Depth+1, w.s.Said || len(w.said) > 0)}
+		return move{kind: moveCall, st: st, child: w.m.beginFlow(first, w.s.depth+1, w.s.said ||
+			len(w.said) > 0)}
 	}
-	return move{verb: asks, st: st, text: w.text(st.Text)}
+	return move{kind: moveAsk, st: st, text: w.flowText(st.Text)}
 }
 
-// begin is the frame of the flow that a group of commands starts.
-func (m *Machine) begin(group []runtime.Command, depth int, said bool) thread.Spawned {
+// beginFlow returns the frame of the flow that a group of commands starts.
+func (m *Machine) beginFlow(group []runtime.Command, depth int, said bool) thread.Spawned {
 	name := group[0].Flow
 	if f := m.byName[name]; f != nil {
 		name = f.Name
 	}
-	return m.spawn(name, &opening{Offers: group[0].Slots, Commands: group[1:], Depth: depth, Said: said})
+	return thread.Spawned{Machine: Name, Name: name, Input: &flowInput{Offers: group[0].Slots,
+		Commands: group[1:], Depth: depth, Said: said}}
 }
 
-func (m *Machine) spawn(flow string, o *opening) thread.Spawned {
-	return thread.Spawned{Machine: Name, Name: flow, Input: o}
-}
-
-// put fills a slot.
-func (w *work) put(s *slot, v json.RawMessage) {
-	w.note(s)
-	w.fill(s, v)
-}
-
-// fill fills a slot with what the user changes it to.
-func (w *work) fill(s *slot, v json.RawMessage) {
-	delete(w.s.Given, s.Name)
-	delete(w.s.Sure, s.Name)
-	delete(w.s.Offers, s.Name)
-	put(&w.s.Slots, s.Name, v)
-}
-
-// clear empties a slot.
-func (w *work) clear(s *slot) {
-	w.note(s)
-	delete(w.s.Slots, s.Name)
-	delete(w.s.Given, s.Name)
-	delete(w.s.Sure, s.Name)
-	delete(w.s.Offers, s.Name)
-}
-
-// unsure takes back what the user confirmed: something has changed since.
-func (w *work) unsure() {
-	for name := range w.s.Sure { // each by itself
-		delete(w.s.Slots, name)
+// writeSlot records the earlier value and fills a slot; nil empties it.
+func (w *work) writeSlot(s *slot, v json.RawMessage) {
+	if l := w.lastLeg(); l != nil {
+		l.noteValue(slotValue{s.number, w.s.of(s).value})
 	}
-	w.s.Sure = nil
+	*w.s.of(s) = slotState{value: v}
 }
 
-// open begins a frame.
-func (w *work) open(o *opening) {
-	w.s = state{Later: o.Later, Depth: o.Depth, Said: o.Said, count: o.count}
+// clearConfirmed clears confirmed slots after a change.
+func (w *work) clearConfirmed() {
+	for i := range w.s.slots {
+		if now := &w.s.slots[i]; now.confirmed {
+			now.value, now.confirmed = nil, false
+		}
+	}
+}
+
+// initFrame sets up a new frame.
+func (w *work) initFrame(o *flowInput) {
+	w.s.later, w.s.depth, w.s.said, w.s.counters = o.Later, o.Depth, o.Said, o.counters
 	for i := range w.f.slots {
 		s := &w.f.slots[i]
 		if given := o.Slots[s.Name]; given != nil {
-			put(&w.s.Slots, s.Name, given)
-			put(&w.s.Given, s.Name, true)
+			w.s.slots[i] = slotState{value: given, fromOutside: true}
 		} else if s.Default != "" {
-			put(&w.s.Slots, s.Name, json.RawMessage(s.Default))
-			put(&w.s.Given, s.Name, true)
+			w.s.slots[i] = slotState{value: json.RawMessage(s.Default), fromOutside: true}
 		}
 	}
-	h := &hearing{work: w}
-	for i := range w.f.slots { // in the order of the flow
-		if v, ok := o.Offers[w.f.slots[i].Name]; ok {
-			h.offer(&w.f.slots[i], v)
+	h := &messageHandler{work: w}
+	for _, name := range slices.Sorted(maps.Keys(o.Offers)) {
+		if s := w.f.findSlot(name); s != nil {
+			h.offerValue(s, o.Offers[name])
+		} else {
+			h.rejectUnknownSlot(name)
 		}
 	}
-	h.strangers(o.Offers)
 	for i := range o.Commands {
-		h.take(&o.Commands[i])
+		h.handleCommand(&o.Commands[i])
 	}
-	h.close()
-	w.first = h.out
+	h.reportUnused()
+	w.firstMove = h.out
 }
 
-// back goes on with the end of a child, at a step.
-func (w *work) back(c *runtime.Child, at int) {
-	r := ended(c)
-	w.came = came{kind: cameChild, child: r}
+// resumeAfterChild continues with the result of a child, at a step.
+func (w *work) resumeAfterChild(c *thread.Child, at int) {
+	r := childResult(c)
+	w.input = stepInput{kind: inputChild, child: r}
 	w.s.Moves, w.s.Acts = r.Moves, r.Acts
-	w.counts(r.Questions, at)
-	w.s.Later = append(r.Rest, w.s.Later...)
-	w.s.Said = r.Said
-	if c.Failure != nil && !c.Skipped { // the engine ended it, and nobody has heard of that
-		w.lost(c.Failure)
+	w.s.Questions += r.Questions
+	w.leaveLoops(at)
+	w.s.later = append(r.Rest, w.s.later...)
+	w.s.said = r.Said
+	if c.Failure != nil && !c.Skipped { // the engine ended it: the user does not know yet
+		w.reportLostFlow(c.Failure)
 	}
 }
 
-// lost tells the user of a flow that nobody ended: its question was open too long, say.
-func (v *voice) lost(f *runtime.Failure) {
+// reportLostFlow tells the user of a flow that the engine ended: its question expired, for example.
+func (v *replies) reportLostFlow(f *thread.Failure) {
 	if f.Code == runtime.CodeExpired {
-		v.respond("timed_out")
+		v.addResponse("timed_out")
 		return
 	}
-	v.respond("failed", "error", f.Text, "error_code", string(f.Code))
+	v.addResponse("failed", "error", f.Text, "error_code", string(f.Code))
 }
 
-// bind computes the values of binds. Names without a value are left out.
-func (w *work) bind(binds []runtime.Bind, exprs []*expr) (map[string]json.RawMessage, *runtime.Failure) {
+// evalBinds evaluates binds. Names without a value are left out.
+func (w *work) evalBinds(binds []runtime.Bind) (map[string]json.RawMessage, *thread.Failure) {
 	out := map[string]json.RawMessage{}
 	for i := range binds {
-		v, failure := w.value(&binds[i], exprs[i])
+		v, failure := w.evalBind(&binds[i])
 		if failure != nil {
 			return nil, failure
 		}
@@ -375,14 +347,33 @@ func (w *work) bind(binds []runtime.Bind, exprs []*expr) (map[string]json.RawMes
 	return out, nil
 }
 
-// value computes one bind; nil means that it has no value. A text may hold slots that hold texts: one that grows with every round is refused.
-func (w *work) value(b *runtime.Bind, e *expr) (json.RawMessage, *runtime.Failure) {
-	if e != nil {
-		return w.s.json(e), nil
+// encodeBinds evaluates binds and returns them as an object.
+func (w *work) encodeBinds(binds []runtime.Bind) (json.RawMessage, *thread.Failure) {
+	values, failure := w.evalBinds(binds)
+	if failure != nil {
+		return nil, failure
 	}
-	text := w.text(b.Text)
-	if len(text) > longest {
-		return nil, &runtime.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf("%s: the text is longer than %d bytes", words(b.Name), longest)}
+	out, err := runtime.Encode(values)
+	if err != nil {
+		return nil, invalid("%s", innermostText(err))
+	}
+	return out, nil
+}
+
+// invalid returns the failure of a value that is not valid.
+func invalid(format string, args ...any) *thread.Failure {
+	return &thread.Failure{Code: runtime.CodeInvalid, Text: fmt.Sprintf(format, args...)}
+}
+
+// evalBind evaluates one bind; nil means no value. It refuses a text above maxText, which may grow
+// with every round.
+func (w *work) evalBind(b *runtime.Bind) (json.RawMessage, *thread.Failure) {
+	if b.Value != nil {
+		return w.s.evalJSON(b.Value), nil
+	}
+	text := w.flowText(b.Text)
+	if len(text) > maxText {
+		return nil, invalid("%s: the text is longer than %d bytes", spacedName(b.Name), maxText)
 	}
 	v, _ := runtime.Encode(text) // cannot fail: a string
 	return v, nil

@@ -19,8 +19,9 @@ import (
 type RefusalError struct {
 	Provider string
 	Category string // a word of the provider: "content_filter"; "" when it gives none
-	Text     string // what the model or the provider said; not part of Error, it may quote the prompt
-	Usage    Usage
+	// what the model or the provider said; not part of Error, it may quote the prompt
+	Text  string
+	Usage Usage
 }
 
 // Error names provider and category.
@@ -35,7 +36,7 @@ const (
 	StopOther   = "other"
 )
 
-// StopError is the data of a reply that is not whole. CodeUnavailable, with StopContext CodeInvalid.
+// StopError is the data of an incomplete reply: CodeUnavailable, or CodeInvalid with StopContext.
 type StopError struct {
 	Provider string
 	Reason   string // one of the above
@@ -48,26 +49,30 @@ type StopError struct {
 func (e *StopError) Error() string {
 	switch e.Reason {
 	case StopLength:
-		return e.Provider + " stopped at the limit of tokens before the reply was whole: raise MaxTokens or ask for less"
+		return e.Provider + " stopped at the limit of tokens before the reply was whole: raise " +
+			"MaxTokens or ask for less"
 	case StopContext:
-		return e.Provider + " has no room for prompt and reply in the model's window: say less"
+		return e.Provider + " cannot fit prompt and reply in the model's window: shorten the prompt"
 	}
 	return e.Provider + " stopped before the reply was whole" + inBrackets(e.Word)
 }
 
-// CallError is the data of a call that brought no reply.
+// CallError is the data of a call without a reply.
 type CallError struct {
 	Provider   string
 	Status     int           // of the HTTP answer; 0 when there was none
 	Type       string        // the provider's word for it: "rate_limit_error"
 	Request    string        // the provider's id of the call, to ask there about it
 	RetryAfter time.Duration // how long to wait, as the provider says; 0 when it does not
-	Message    string        // what the provider or its client said; not part of Error, it may quote prompt, reply, address or key
-	Unsent     bool          // the client refused the request before it went out
-	Err        error         // context.Canceled, context.DeadlineExceeded or a *net.OpError, where that was it
+	// what the provider or its client said; not part of Error, it may quote prompt, reply, address
+	// or key
+	Message string
+	Unsent  bool // the client refused the request before it went out
+	// context.Canceled, context.DeadlineExceeded or a *net.OpError, where that was it
+	Err error
 }
 
-// Error says how the call ended, in words that hold no payload.
+// Error says how the call ended, without any payload.
 func (e *CallError) Error() string {
 	switch {
 	case e.Status != 0:
@@ -77,9 +82,10 @@ func (e *CallError) Error() string {
 		}
 		return strings.TrimSpace(text) + inBrackets(e.Type)
 	case e.Unsent:
-		return "the client of " + e.Provider + " did not send the request: look at address, key and options"
+		return "the client of " + e.Provider +
+			" did not send the request: look at address, key and options"
 	case errors.Is(e.Err, context.Canceled):
-		return e.Provider + " was not waited for: cancelled"
+		return e.Provider + ": the call was cancelled"
 	case errors.Is(e.Err, context.DeadlineExceeded):
 		return e.Provider + " did not answer in time"
 	case e.Err != nil:
@@ -97,44 +103,49 @@ func (e *CallError) code() runtime.Code {
 		return runtime.CodeInvalid
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return runtime.CodeForbidden
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly,
-		e.Status == http.StatusTooManyRequests, e.Status < http.StatusBadRequest, e.Status >= http.StatusInternalServerError:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status == http.StatusTooEarly,
+		e.Status == http.StatusTooManyRequests, e.Status < http.StatusBadRequest,
+		e.Status >= http.StatusInternalServerError:
 		return runtime.CodeUnavailable
 	}
 	return runtime.CodeInvalid
 }
 
-// Fail is for adapters: it makes the error of an operation out of the data of this package, with the code that the package comment names.
-// Words of a provider are kept where they are words.
+// Fail is for adapters: it returns the error of an operation with one of the data types of this
+// package, under the code that the package comment names. Texts of a provider are kept only if they
+// look like identifiers.
 func Fail(op string, err error) error {
 	code := runtime.CodeUnavailable
 	switch e := err.(type) { //nolint:errorlint // it is the data itself, not a chain to search
 	case *RefusalError:
-		code, e.Category = runtime.CodeForbidden, word(e.Category)
+		code, e.Category = runtime.CodeForbidden, keepWord(e.Category)
 	case *StopError:
-		e.Word = word(e.Word)
+		e.Word = keepWord(e.Word)
 		if e.Reason == StopContext {
 			code = runtime.CodeInvalid
 		}
 	case *CallError:
-		e.Type, e.Request = word(e.Type), word(e.Request)
+		e.Type, e.Request = keepWord(e.Type), keepWord(e.Request)
 		code = e.code()
 	}
 	return &runtime.Error{Code: code, Op: op, Err: err}
 }
 
-// Answered is for adapters: the data of an answer with an error status.
+// Answered is for adapters: it returns the data of an answer with an error status.
 func Answered(provider string, answer *http.Response, kind, message string) *CallError {
 	get := answer.Header.Get
 	return &CallError{
 		Provider: provider, Status: answer.StatusCode, Type: kind, Message: message,
-		Request:    cmp.Or(get("Request-Id"), get("X-Request-Id")),
-		RetryAfter: cmp.Or(wait(get("Retry-After-Ms"), time.Millisecond), wait(get("Retry-After"), time.Second)),
+		Request: cmp.Or(get("Request-Id"), get("X-Request-Id")),
+		RetryAfter: cmp.Or(parseWait(get("Retry-After-Ms"), time.Millisecond),
+			parseWait(get("Retry-After"), time.Second)),
 	}
 }
 
-// wait reads a number of units, 0 for what is none. The other form of the header, a date, is left to the client.
-func wait(text string, unit time.Duration) time.Duration {
+// parseWait parses a number of units; it returns 0 for anything else. The client handles the other
+// form of the header, a date.
+func parseWait(text string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n > 0 && n < 1e6) {
 		return 0
@@ -142,8 +153,9 @@ func wait(text string, unit time.Duration) time.Duration {
 	return time.Duration(n * float64(unit))
 }
 
-// Unanswered is for adapters: the data of a call that the client ended with err, and without an answer. sent says whether it got as far as
-// the way out. What the caller's own context says goes before all else.
+// Unanswered is for adapters: it returns the data of a call that ended with err and without an
+// answer. sent says whether the client began to send it. The error of the caller's context takes
+// precedence.
 func Unanswered(ctx context.Context, provider string, sent bool, err error) *CallError {
 	e := &CallError{Provider: provider, Message: err.Error()}
 	op, broken := errors.AsType[*net.OpError](err)
@@ -168,8 +180,8 @@ func timedOut(err error) bool {
 	return ok && e.Timeout()
 }
 
-// word keeps a provider's word if it is one: what a server calls a type may be anything.
-func word(s string) string {
+// keepWord returns s if it looks like an identifier, "" otherwise: a server may send any text.
+func keepWord(s string) string {
 	const legal = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 	if len(s) > 100 || strings.Trim(s, legal) != "" {
 		return ""

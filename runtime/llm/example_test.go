@@ -10,19 +10,22 @@ import (
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 )
 
-// A model asks for a tool, gets its result, and answers in the form of a schema. Who calls the model runs the tool: between the two calls
-// there is room to store, to ask for approval, and to stop.
+// A model asks for a tool, gets its result, and answers in the form of a schema. Who calls the
+// model runs the tool: between the two calls there is room to store, to ask for approval, and to
+// stop.
 func Example() {
-	clock := llm.Tool{Name: "now", Description: "Tells the time.", Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
-		return json.RawMessage(`"noon"`), nil
-	}}
+	clock := llm.Tool{Name: "now", Description: "Tells the time.",
+		Call: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`"noon"`), nil
+		}}
 	var model llm.Model = llmtest.NewModel(
 		llmtest.JSON(`{"late":false}`).For(llmtest.Said("noon")),
 		llmtest.Calls(llm.ToolCall{Name: "now"}),
 	)
 	ctx := context.Background()
 	request := llm.Request{
-		Prompt: "Is it late?", Tools: []llm.Tool{clock}, SchemaName: "Late", Key: "thread/f1/ask/1/model",
+		Prompt: "Is it late?", Tools: []llm.Tool{clock}, SchemaName: "Late",
+		Key: "thread/f1/ask/1/model",
 		Schema: func(runtime.Dialect) string {
 			return `{"type":"object","properties":{"late":{"type":"boolean"}},"required":["late"],"additionalProperties":false}`
 		},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 func user(text string) llm.Message { return llm.Message{Role: llm.RoleUser, Text: text} }
@@ -44,29 +45,48 @@ func TestCheck(t *testing.T) {
 		r          llm.Request
 	}{
 		{"prompt", "", llm.Request{Prompt: "hello"}},
-		{"messages", "", llm.Request{Messages: []llm.Message{user("a"), {Role: llm.RoleModel, Text: "b"}, user("c")}}},
-		{"both", "", llm.Request{Messages: []llm.Message{user("a"), {Role: llm.RoleModel, Text: "b"}}, Prompt: "c"}},
-		{"results", "", llm.Request{Messages: []llm.Message{user("a"), called("1", "2"), results("2", "1")}}},
-		{"results and prompt", "", llm.Request{Messages: []llm.Message{user("a"), called("1"), results("1")}, Prompt: "b"}},
+		{"messages", "", llm.Request{Messages: []llm.Message{user("a"),
+			{Role: llm.RoleModel, Text: "b"}, user("c")}}},
+		{"both", "", llm.Request{Messages: []llm.Message{user("a"),
+			{Role: llm.RoleModel, Text: "b"}}, Prompt: "c"}},
+		{"results", "", llm.Request{Messages: []llm.Message{user("a"), called("1", "2"),
+			results("2", "1")}}},
+		{"results and prompt", "",
+			llm.Request{Messages: []llm.Message{user("a"), called("1"), results("1")},
+				Prompt: "b"}},
 		{"longest name", "", llm.Request{Prompt: "a", SchemaName: long[:64]}},
 		{"nothing", "nothing to answer", llm.Request{System: "a"}},
 		{"blank", "turn 1 is empty", llm.Request{Prompt: " \n"}},
-		{"ends with the model", "nothing to answer", llm.Request{Messages: []llm.Message{user("a"), {Role: llm.RoleModel, Text: "b"}}}},
-		{"begins with the model", "user speaks first", llm.Request{Messages: []llm.Message{{Role: llm.RoleModel, Text: "b"}}, Prompt: "c"}},
-		{"no role", "no known role", llm.Request{Messages: []llm.Message{{Text: "a"}}, Prompt: "b"}},
-		{"no result", "0 results", llm.Request{Messages: []llm.Message{user("a"), called("1")}, Prompt: "b"}},
-		{"result of nothing", "1 results", llm.Request{Messages: []llm.Message{user("a"), results("1")}}},
-		{"result of another", "no result for a call of look", llm.Request{Messages: []llm.Message{user("a"), called("1"), results("2")}}},
-		{"one result twice", "no result for a call", llm.Request{Messages: []llm.Message{user("a"), called("1", "2"), results("1", "1")}}},
-		{"one id twice", "id of its own", llm.Request{Messages: []llm.Message{user("a"), called("1", "1"), results("1", "1")}}},
-		{"calls of the user", "other role", llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Calls: called("1").Calls}}, Prompt: "b"}},
+		{"ends with the model", "nothing to answer",
+			llm.Request{Messages: []llm.Message{user("a"), {Role: llm.RoleModel, Text: "b"}}}},
+		{"begins with the model", "user speaks first",
+			llm.Request{Messages: []llm.Message{{Role: llm.RoleModel, Text: "b"}}, Prompt: "c"}},
+		{"no role", "no known role", llm.Request{Messages: []llm.Message{{Text: "a"}},
+			Prompt: "b"}},
+		{"no result", "0 results", llm.Request{Messages: []llm.Message{user("a"), called("1")},
+			Prompt: "b"}},
+		{"result of nothing", "1 results",
+			llm.Request{Messages: []llm.Message{user("a"), results("1")}}},
+		{"result of another", "no result for a call of look",
+			llm.Request{Messages: []llm.Message{user("a"), called("1"), results("2")}}},
+		{"one result twice", "no result for a call",
+			llm.Request{Messages: []llm.Message{user("a"), called("1", "2"), results("1", "1")}}},
+		{"one id twice", "id of its own",
+			llm.Request{Messages: []llm.Message{user("a"), called("1", "1"), results("1", "1")}}},
+		{"calls of the user", "other role",
+			llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Calls: called("1").Calls}},
+				Prompt: "b"}},
 		{"schema name", "SchemaName", llm.Request{Prompt: "a", SchemaName: "a b"}},
 		{"long schema name", "SchemaName", llm.Request{Prompt: "a", SchemaName: long}},
 		{"tokens", "MaxTokens", llm.Request{Prompt: "a", MaxTokens: -1}},
 		{"tool name", `"a.b"`, llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a.b"}}}},
-		{"tool twice", "tool a is there twice", llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a"}, {Name: "a"}}}},
-		{"tool schema", "schema of tool a", llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}}},
-		{"no JSON", "schema of tool a", llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}}},
+		{"tool twice", "tool a is there twice",
+			llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a"}, {Name: "a"}}}},
+		{"tool schema", "schema of tool a",
+			llm.Request{Prompt: "a",
+				Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}}},
+		{"no JSON", "schema of tool a",
+			llm.Request{Prompt: "a", Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,14 +105,16 @@ func TestCheck(t *testing.T) {
 func TestNextGoesOn(t *testing.T) {
 	t.Parallel()
 	first := llm.Request{System: "s", Messages: make([]llm.Message, 0, 8), Prompt: "a", Key: "k/1"}
-	resp := llm.Response{Text: "let me look", Calls: called("1").Calls, Opaque: llm.Opaque{Provider: "p", Data: json.RawMessage(`[1]`)}}
+	resp := llm.Response{Text: "let me look", Calls: called("1").Calls,
+		Opaque: llm.Opaque{Provider: "p", Data: json.RawMessage(`[1]`)}}
 	next := first.Next(resp, "and hurry", results("1").Results...)
 	require.NoError(t, next.Check())
 	assert.Empty(t, next.Key, "it is another call")
 	assert.Equal(t, "s", next.System)
 	turns := next.Turns()
 	require.Len(t, turns, 4)
-	assert.Equal(t, llm.Message{Role: llm.RoleModel, Text: "let me look", Calls: resp.Calls, Opaque: resp.Opaque}, turns[1])
+	assert.Equal(t, llm.Message{Role: llm.RoleModel, Text: "let me look", Calls: resp.Calls,
+		Opaque: resp.Opaque}, turns[1])
 	assert.Equal(t, user("and hurry"), turns[3])
 
 	other := first.Next(llm.Response{JSON: json.RawMessage(`{"a":1}`)}, "wrong: mend it")
@@ -119,7 +141,7 @@ func TestForm(t *testing.T) {
 	for _, d := range []runtime.Dialect{runtime.Anthropic, runtime.Gemini} {
 		_, err = r.Form(d)
 		require.ErrorContains(t, err, d.String())
-		assert.False(t, runtime.Recoverable(err))
+		assert.False(t, thread.Recoverable(err))
 	}
 }
 
@@ -145,7 +167,7 @@ func TestReadTellsJSONFromText(t *testing.T) {
 			t.Parallel()
 			got := c.r.Read(c.text, c.calls)
 			assert.Equal(t, c.want, got)
-			assert.Equal(t, strings.TrimSpace(c.text), string(got.Reply()))
+			assert.Equal(t, strings.TrimSpace(c.text), string(got.Body()))
 			data, err := runtime.Encode(got) // what an effect stores
 			require.NoError(t, err)
 			var back llm.Response
@@ -157,13 +179,14 @@ func TestReadTellsJSONFromText(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"": `{}`, " ": `{}`, `{"a":1}`: `{"a":1}`, `null`: `{}`} {
+	for text, want := range map[string]string{"": `{}`, " ": `{}`, `{"a":1}`: `{"a":1}`,
+		`null`: `{}`} {
 		got, err := llm.Arguments(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got))
 	}
 	_, err := llm.Arguments(`{"patient":`)
-	assert.True(t, runtime.Recoverable(err))
+	assert.True(t, thread.Recoverable(err))
 	assert.NotContains(t, err.Error(), "patient")
 }
 
@@ -178,22 +201,26 @@ func TestHeaderKey(t *testing.T) {
 
 func TestResultText(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]string{`"a \"b\""`: `a "b"`, `{"a":1}`: `{"a":1}`, `null`: "null", ``: ``, `""`: ``, `"cut`: `"cut`, `3`: `3`} {
-		assert.Equal(t, want, llm.ToolResult{Value: json.RawMessage(value)}.Text(), value)
+	for value, want := range map[string]string{`"a \"b\""`: `a "b"`, `{"a":1}`: `{"a":1}`,
+		`null`: "null", ``: ``, `""`: ``, `"cut`: `"cut`, `3`: `3`} {
+		assert.Equal(t, want, llm.ToolResult{Value: json.RawMessage(value)}.String(), value)
 	}
 }
 
 func TestStatusDecides(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]runtime.Code{
-		400: runtime.CodeInvalid, 401: runtime.CodeForbidden, 403: runtime.CodeForbidden, 404: runtime.CodeInvalid,
-		408: runtime.CodeUnavailable, 409: runtime.CodeUnavailable, 413: runtime.CodeInvalid, 422: runtime.CodeInvalid,
-		425: runtime.CodeUnavailable, 429: runtime.CodeUnavailable, 500: runtime.CodeUnavailable, 503: runtime.CodeUnavailable,
+		400: runtime.CodeInvalid, 401: runtime.CodeForbidden, 403: runtime.CodeForbidden,
+		404: runtime.CodeInvalid,
+		408: runtime.CodeUnavailable, 409: runtime.CodeUnavailable, 413: runtime.CodeInvalid,
+		422: runtime.CodeInvalid,
+		425: runtime.CodeUnavailable, 429: runtime.CodeUnavailable, 500: runtime.CodeUnavailable,
+		503: runtime.CodeUnavailable,
 		529: runtime.CodeUnavailable, 0: runtime.CodeUnavailable, 204: runtime.CodeUnavailable,
 	} {
 		err := llm.Fail("ask", &llm.CallError{Provider: "p", Status: status})
 		assert.Equal(t, want, runtime.CodeOf(err), status)
-		assert.Equal(t, want == runtime.CodeUnavailable, runtime.Recoverable(err), status)
+		assert.Equal(t, want == runtime.CodeUnavailable, thread.Recoverable(err), status)
 	}
 }
 
@@ -205,18 +232,23 @@ func TestTextsHoldNoPayload(t *testing.T) {
 		&llm.RefusalError{Provider: "p", Category: payload, Text: payload},
 		&llm.StopError{Provider: "p", Reason: llm.StopOther, Word: payload, Text: payload},
 		&llm.StopError{Provider: "p", Reason: llm.StopLength, Word: payload, Text: payload},
-		&llm.CallError{Provider: "p", Status: 400, Type: payload, Request: payload, Message: payload},
+		&llm.CallError{Provider: "p", Status: 400, Type: payload, Request: payload,
+			Message: payload},
 		llm.Unanswered(t.Context(), "p", true, errors.New(payload)),
 		llm.Unanswered(t.Context(), "p", false, errors.New(payload)),
-		llm.Unanswered(t.Context(), "p", true, &url.Error{Op: "Post", URL: "https://h/?key=" + payload, Err: errors.New(payload)}),
+		llm.Unanswered(t.Context(), "p", true,
+			&url.Error{Op: "Post", URL: "https://h/?key=" + payload, Err: errors.New(payload)}),
 	}
 	for _, err := range inText {
 		assert.NotContains(t, llm.Fail("ask", err).Error(), "Ann")
 		assert.NotContains(t, llm.Fail("ask", err).Error(), "sk-1")
 	}
-	kept := llm.Fail("ask", &llm.CallError{Provider: "p", Status: 429, Type: "rate_limit_error", Request: "req_1"})
-	assert.Equal(t, "ask: unavailable: p answered 429 Too Many Requests, request req_1 (rate_limit_error)", kept.Error())
-	assert.Equal(t, "p refused to answer (content_filter)", (&llm.RefusalError{Provider: "p", Category: "content_filter"}).Error())
+	kept := llm.Fail("ask", &llm.CallError{Provider: "p", Status: 429, Type: "rate_limit_error",
+		Request: "req_1"})
+	assert.Equal(t, "ask: unavailable: p answered 429 Too Many Requests, request req_1 "+
+		"(rate_limit_error)", kept.Error())
+	assert.Equal(t, "p refused to answer (content_filter)",
+		(&llm.RefusalError{Provider: "p", Category: "content_filter"}).Error())
 }
 
 type late struct{ error }
@@ -229,7 +261,9 @@ func TestUnanswered(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	dial := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
-	onTheWay := func(err error) error { return &url.Error{Op: "Post", URL: "https://secret@host", Err: err} }
+	onTheWay := func(err error) error {
+		return &url.Error{Op: "Post", URL: "https://secret@host", Err: err}
+	}
 	cases := []struct {
 		name string
 		ctx  context.Context //nolint:containedctx // it is the input
@@ -239,15 +273,24 @@ func TestUnanswered(t *testing.T) {
 		code runtime.Code
 		is   error
 	}{
-		{"caller gave up", gone, true, errors.New("anything"), "not waited for", runtime.CodeUnavailable, context.Canceled},
-		{"deadline", t.Context(), true, onTheWay(context.DeadlineExceeded), "in time", runtime.CodeUnavailable, context.DeadlineExceeded},
-		{"timeout", t.Context(), true, onTheWay(late{errors.New("x")}), "in time", runtime.CodeUnavailable, context.DeadlineExceeded},
-		{"cut by something else", t.Context(), true, onTheWay(context.Canceled), "cancelled", runtime.CodeUnavailable, context.Canceled},
-		{"refused", t.Context(), true, onTheWay(dial), "cannot be reached: dial tcp: connection refused", runtime.CodeUnavailable, dial},
-		{"unreadable", t.Context(), true, errors.New("x"), "no answer that can be read", runtime.CodeUnavailable, nil},
-		{"refused before the way out", t.Context(), false, onTheWay(dial), "connection refused", runtime.CodeUnavailable, dial},
-		{"on the way to a key", t.Context(), false, onTheWay(errors.New("x")), "no answer", runtime.CodeUnavailable, nil},
-		{"not sent", t.Context(), false, errors.New("no key"), "did not send", runtime.CodeInvalid, nil},
+		{"caller gave up", gone, true, errors.New("anything"), "the call was cancelled",
+			runtime.CodeUnavailable, context.Canceled},
+		{"deadline", t.Context(), true, onTheWay(context.DeadlineExceeded), "in time",
+			runtime.CodeUnavailable, context.DeadlineExceeded},
+		{"timeout", t.Context(), true, onTheWay(late{errors.New("x")}), "in time",
+			runtime.CodeUnavailable, context.DeadlineExceeded},
+		{"cut by something else", t.Context(), true, onTheWay(context.Canceled), "cancelled",
+			runtime.CodeUnavailable, context.Canceled},
+		{"refused", t.Context(), true, onTheWay(dial),
+			"cannot be reached: dial tcp: connection refused", runtime.CodeUnavailable, dial},
+		{"unreadable", t.Context(), true, errors.New("x"), "no answer that can be read",
+			runtime.CodeUnavailable, nil},
+		{"refused before the way out", t.Context(), false, onTheWay(dial), "connection refused",
+			runtime.CodeUnavailable, dial},
+		{"on the way to a key", t.Context(), false, onTheWay(errors.New("x")), "no answer",
+			runtime.CodeUnavailable, nil},
+		{"not sent", t.Context(), false, errors.New("no key"), "did not send", runtime.CodeInvalid,
+			nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -275,13 +318,15 @@ func TestAnswered(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{[]string{"Retry-After", "2", "X-Request-Id", "x"}, 2 * time.Second, "x"},
-		{[]string{"Retry-After", "2", "Retry-After-Ms", "1500", "Request-Id", "r", "X-Request-Id", "x"}, 1500 * time.Millisecond, "r"},
+		{[]string{"Retry-After", "2", "Retry-After-Ms", "1500", "Request-Id", "r", "X-Request-Id",
+			"x"}, 1500 * time.Millisecond, "r"},
 		{[]string{"Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"}, 0, ""},
 		{[]string{"Retry-After", "-1"}, 0, ""},
 		{[]string{"Retry-After", "NaN"}, 0, ""},
 		{[]string{"Retry-After", "1e300"}, 0, ""},
 	} {
-		answer := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Body: http.NoBody}
+		answer := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{},
+			Body: http.NoBody}
 		for i := 0; i < len(c.header); i += 2 {
 			answer.Header.Set(c.header[i], c.header[i+1])
 		}

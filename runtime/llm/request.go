@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,14 +19,16 @@ type Request struct {
 	Messages []Message // what was said before, and the results of tools
 	Prompt   string    // the user's last turn
 
-	// Schema returns the form of the reply in a dialect; nil asks for free text. It returns "" where there is no such form.
+	// Schema returns the form of the reply in a dialect; nil asks for free text. It returns ""
+	// where there is no such form.
 	Schema     func(d runtime.Dialect) string
 	SchemaName string // [A-Za-z0-9_-], at most 64; "reply" when empty
 
 	Tools     []Tool
 	MaxTokens int // of the reply, thinking included; 0 is the adapter's default
 
-	// Key is the idempotency key: equal for two calls that are to count as one. It goes out as a digest, see [HeaderKey].
+	// Key is the idempotency key: equal for two calls that are to count as one. It goes out as a
+	// digest, see [HeaderKey].
 	Key string
 }
 
@@ -40,8 +41,8 @@ func (r *Request) Turns() []Message {
 	return turns
 }
 
-// Next returns the request that goes on after a response: with the results of its calls, with a new prompt, or with both. It has no Key:
-// it is another call. r is not changed.
+// Next returns the request that goes on after a response: with the results of its calls, with a new
+// prompt, or with both. It has no Key: it is another call. r is not changed.
 func (r *Request) Next(resp Response, prompt string, results ...ToolResult) Request {
 	next := *r
 	next.Messages = append(r.Turns(), resp.Turn())
@@ -52,70 +53,83 @@ func (r *Request) Next(resp Response, prompt string, results ...ToolResult) Requ
 	return next
 }
 
-// Name returns SchemaName, or what stands for none.
+// Name returns SchemaName, or "reply".
 func (r *Request) Name() string { return cmp.Or(r.SchemaName, "reply") }
 
-// Form returns the schema in a dialect, nil where the request asks for free text. A schema without a form there is refused with CodeInvalid.
+// Form returns the schema in a dialect, nil where the request asks for free text. A schema without
+// a form there is refused with CodeInvalid.
 func (r *Request) Form(d runtime.Dialect) (json.RawMessage, error) {
 	if r.Schema == nil {
 		return nil, nil
 	}
 	text := r.Schema(d)
 	if text == "" {
-		return nil, refuse("ask for "+r.Name(), "its schema has no form in the dialect %s", d)
+		return nil, runtime.Errorf(runtime.CodeInvalid, "ask for "+r.Name(),
+			"its schema has no form in the dialect %s", d)
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, refuse("ask for "+r.Name(), "its schema in the dialect %s is not JSON", d)
+		return nil, runtime.Errorf(runtime.CodeInvalid, "ask for "+r.Name(),
+			"its schema in the dialect %s is not JSON", d)
 	}
 	return json.RawMessage(text), nil
 }
 
-// Read makes a response of the text of a reply: JSON if the request asked for it and no tool is called, and if it is JSON at all.
+// Read makes a response of the text of a reply: JSON if the request asked for it and no tool is
+// called, and if it is JSON at all.
 func (r *Request) Read(text string, calls []ToolCall) Response {
-	if reply := []byte(strings.TrimSpace(text)); r.Schema != nil && len(calls) == 0 && json.Valid(reply) {
+	if reply := []byte(strings.TrimSpace(text)); r.Schema != nil && len(calls) == 0 &&
+		json.Valid(reply) {
 		return Response{JSON: reply}
 	}
 	return Response{Text: text, Calls: calls}
 }
 
-// Check refuses with CodeInvalid what no provider takes: nothing to answer, turns out of order, a call without its result, names outside
-// their alphabet, a tool twice. The text names tools and turns, and never quotes what was said.
+// Check returns CodeInvalid for what no provider accepts: nothing to answer, turns out of order, a
+// call without its result, names outside their alphabet, a tool twice. The text names tools and
+// turns, and never quotes what was said.
 func (r *Request) Check() error {
 	const op = "check model request"
 	if !legalName(r.Name()) {
-		return refuse(op, "SchemaName takes letters, digits, _ and -, and at most 64 of them")
+		return runtime.Errorf(runtime.CodeInvalid, op,
+			"SchemaName takes letters, digits, _ and -, and at most 64 of them")
 	}
 	if r.MaxTokens < 0 {
-		return refuse(op, "MaxTokens is negative")
+		return runtime.Errorf(runtime.CodeInvalid, op, "MaxTokens is negative")
 	}
 	seen := map[string]bool{}
 	for _, t := range r.Tools {
 		switch {
 		case !legalName(t.Name):
-			return refuse(op, "the name of tool %q takes letters, digits, _ and -, and at most 64 of them", t.Name)
+			return runtime.Errorf(runtime.CodeInvalid, op,
+				"the name of tool %q takes letters, digits, _ and -, and at most "+
+					"64 of them", t.Name)
 		case seen[t.Name]:
-			return refuse(op, "tool %s is there twice", t.Name)
-		case t.Schema != nil && (!json.Valid(t.Schema) || !bytes.HasPrefix(bytes.TrimSpace(t.Schema), []byte("{"))):
-			return refuse(op, "the schema of tool %s is not a JSON object", t.Name)
+			return runtime.Errorf(runtime.CodeInvalid, op, "tool %s is there twice", t.Name)
+		case t.Schema != nil &&
+			(!json.Valid(t.Schema) || !bytes.HasPrefix(bytes.TrimSpace(t.Schema), []byte("{"))):
+			return runtime.Errorf(runtime.CodeInvalid, op,
+				"the schema of tool %s is not a JSON object", t.Name)
 		}
 		seen[t.Name] = true
 	}
 	turns := r.Turns()
 	if len(turns) == 0 || turns[len(turns)-1].Role != RoleUser {
-		return refuse(op, "there is nothing to answer: give a Prompt, or Messages that end with the user's turn")
+		return runtime.Errorf(runtime.CodeInvalid, op,
+			"there is nothing to answer: give a Prompt, or Messages that end with "+
+				"the user's turn")
 	}
 	var open []ToolCall
 	for i := range turns {
-		if what := turns[i].wrong(i == 0, open); what != "" {
-			return refuse(op, "turn %d %s", i+1, what)
+		if what := turns[i].fault(i == 0, open); what != "" {
+			return runtime.Errorf(runtime.CodeInvalid, op, "turn %d %s", i+1, what)
 		}
 		open = turns[i].Calls
 	}
 	return nil
 }
 
-// wrong says what is wrong with a turn after one that made these calls.
-func (m *Message) wrong(first bool, open []ToolCall) string {
+// fault returns what is wrong with a turn that follows one with these calls, "" for nothing.
+func (m *Message) fault(first bool, open []ToolCall) string {
 	switch {
 	case m.Role != RoleUser && m.Role != RoleModel:
 		return "has no known role: it is user or model"
@@ -126,7 +140,8 @@ func (m *Message) wrong(first bool, open []ToolCall) string {
 	case strings.TrimSpace(m.Text) == "" && len(m.Calls)+len(m.Results) == 0:
 		return "is empty"
 	case len(m.Results) != len(open):
-		return fmt.Sprintf("has %d results, and the turn before made %d calls", len(m.Results), len(open))
+		return fmt.Sprintf("has %d results, and the turn before made %d calls", len(m.Results),
+			len(open))
 	}
 	for _, c := range open {
 		if !slices.ContainsFunc(m.Results, func(t ToolResult) bool { return t.ID == c.ID }) {
@@ -136,7 +151,8 @@ func (m *Message) wrong(first bool, open []ToolCall) string {
 	ids := map[string]bool{}
 	for _, c := range m.Calls {
 		if ids[c.ID] || c.ID == "" || !json.Valid(c.Args) {
-			return "has a call of " + c.Name + " without an id of its own, or whose arguments are not JSON"
+			return "has a call of " + c.Name +
+				" without an id of its own, or whose arguments are not JSON"
 		}
 		ids[c.ID] = true
 	}
@@ -148,8 +164,8 @@ func legalName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, legal) == ""
 }
 
-// HeaderKey returns an idempotency key as it goes out, "" for "": a digest, because a key names threads and steps, which are nobody else's
-// business, and may hold what a header cannot.
+// HeaderKey returns the digest of an idempotency key for use in a header, "" for "". Keys name
+// threads and steps, which must not leave the program, and may hold bytes that a header cannot.
 func HeaderKey(key string) string {
 	if key == "" {
 		return ""
@@ -158,19 +174,16 @@ func HeaderKey(key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Arguments returns the arguments that a model wrote for a call, an empty object for none. What is not JSON is refused with
-// CodeUnavailable: a model that is asked again writes it anew.
+// Arguments returns the arguments that a model wrote for a call, an empty object for none. It
+// returns CodeUnavailable for text that is not JSON: another try may give JSON.
 func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "" || text == "null":
 		return json.RawMessage(`{}`), nil
 	case !json.Valid([]byte(text)):
-		return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "read tool call", Err: errors.New("its arguments are not JSON")}
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "read tool call",
+			"its arguments are not JSON")
 	}
 	return json.RawMessage(text), nil
-}
-
-func refuse(op, format string, args ...any) error {
-	return &runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: fmt.Errorf(format, args...)}
 }

@@ -7,7 +7,6 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/otel"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
@@ -17,15 +16,18 @@ import (
 func ExampleNew() {
 	ctx := context.Background()
 	exporter := tracetest.NewInMemoryExporter() // a program has one that sends
-	observer, err := otel.New(otel.Config{TracerProvider: sdk.NewTracerProvider(sdk.WithSyncer(exporter))})
+	observer, err := otel.New(
+		otel.Config{TracerProvider: sdk.NewTracerProvider(sdk.WithSyncer(exporter))})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	refund := thread.Func("refund", func(ctx context.Context, amount int) (bool, error) {
-		return thread.Ask[bool](ctx, "approve", runtime.Question{Text: fmt.Sprintf("Refund %d?", amount)})
+		return thread.Ask[bool](ctx, "approve",
+			thread.Question{Text: fmt.Sprintf("Refund %d?", amount)})
 	})
-	engine, err := thread.Open(ctx, mem.Open(), thread.Config{Observers: []thread.Observer{observer}}, refund)
+	engine, err := thread.Open(ctx, mem.Open(),
+		thread.Config{Observers: []thread.Observer{observer}}, refund)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,7 +37,7 @@ func ExampleNew() {
 		_, err = engine.Wait(ctx, "order 7")
 	}
 	if err == nil {
-		_, err = engine.Answer(ctx, "order 7", runtime.Answer{Value: []byte("true"), By: "ann"})
+		_, err = engine.Answer(ctx, "order 7", thread.Answer{Value: []byte("true"), By: "ann"})
 	}
 	if err == nil {
 		_, err = engine.Wait(ctx, "order 7")

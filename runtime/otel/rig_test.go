@@ -13,7 +13,6 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/otel"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -38,7 +37,8 @@ func newRig(t *testing.T, options ...sdk.TracerProviderOption) *rig {
 }
 
 // open starts an engine that the rig observes.
-func (r *rig) open(t *testing.T, store runtime.Store, cfg thread.Config, machines ...thread.Machine) *thread.Engine {
+func (r *rig) open(t *testing.T, store thread.Store, cfg thread.Config,
+	machines ...thread.Machine) *thread.Engine {
 	t.Helper()
 	cfg.Observers = []thread.Observer{r.observer}
 	e, err := thread.Open(t.Context(), store, cfg, machines...)
@@ -48,7 +48,7 @@ func (r *rig) open(t *testing.T, store runtime.Store, cfg thread.Config, machine
 }
 
 // begin starts a thread and returns it when it waits, or is over.
-func begin(t *testing.T, e *thread.Engine, b thread.Begin) *runtime.Thread {
+func begin(t *testing.T, e *thread.Engine, b thread.Begin) *thread.Thread {
 	t.Helper()
 	b.Input = "x"
 	th, err := e.Start(t.Context(), b)
@@ -56,15 +56,16 @@ func begin(t *testing.T, e *thread.Engine, b thread.Begin) *runtime.Thread {
 	return settled(t, e, th.ID)
 }
 
-// answer answers the one open question of a thread, and returns when that has led as far as it goes.
-func answer(t *testing.T, e *thread.Engine, id string, a runtime.Answer) {
+// answer answers the one open question of a thread, and returns when that has led as far as it
+// goes.
+func answer(t *testing.T, e *thread.Engine, id string, a thread.Answer) {
 	t.Helper()
 	_, err := e.Answer(t.Context(), id, a)
 	require.NoError(t, err)
 	settled(t, e, id)
 }
 
-func settled(t *testing.T, e *thread.Engine, id string) *runtime.Thread {
+func settled(t *testing.T, e *thread.Engine, id string) *thread.Thread {
 	t.Helper()
 	th, err := e.Wait(t.Context(), id)
 	require.NoError(t, err)
@@ -97,8 +98,8 @@ type point struct {
 	unit  string
 }
 
-// points returns the series of a metric by the values of some attributes, "-" for one that is left out. Series that differ in others are
-// added up.
+// points returns the series of a metric by the values of some attributes, "-" for one that is left
+// out. Series that differ in others are added up.
 func (r *rig) points(t *testing.T, name string, keys ...attribute.Key) map[string]point {
 	t.Helper()
 	out := map[string]point{}

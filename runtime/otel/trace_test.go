@@ -21,7 +21,7 @@ import (
 )
 
 // asking is a thread that asks once, with an effect before and one after.
-func asking(q runtime.Question) thread.Machine {
+func asking(q thread.Question) thread.Machine {
 	return thread.Func("asking", func(ctx context.Context, in string) (string, error) {
 		same := func(context.Context, string) (string, error) { return in, nil }
 		if _, err := thread.Do(ctx, "before", same); err != nil {
@@ -40,24 +40,26 @@ func TestOneTraceOverPauseAndRestart(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	store, now := mem.Open(), newClock()
-	m := asking(runtime.Question{Text: "Go on?"})
+	m := asking(thread.Question{Text: "Go on?"})
 
 	before := newRig(t)
 	e := before.open(t, store, thread.Config{Clock: now}, m)
-	th := begin(t, e, thread.Begin{ID: "t1", Machine: "asking", Name: "planner", Input: "x", User: "ann"})
+	th := begin(t, e, thread.Begin{ID: "t1", Machine: "asking", Name: "planner", Input: "x",
+		User: "ann"})
 	begin(t, e, thread.Begin{ID: "t2", Machine: "asking"})
 	require.NoError(t, e.Close(ctx))
 
 	now.move(90 * time.Second)
 	after := newRig(t)
 	e = after.open(t, store, thread.Config{Clock: now}, m)
-	answer(t, e, th.ID, runtime.Answer{Interrupt: th.Open[0].ID, Value: []byte(`"yes"`), By: "bob"})
+	answer(t, e, th.ID, thread.Answer{Interrupt: th.Open[0].ID, Value: []byte(`"yes"`), By: "bob"})
 	require.NoError(t, e.Close(ctx))
 
 	sum := sha256.Sum256([]byte("t1"))
 	id := trace.TraceID(sum[:16])
 	require.Equal(t, id, otel.TraceID("t1"))
-	first, second, wait := before.named("step asking planner"), after.named("step asking planner"), after.named("wait agent_question planner")
+	first, second, wait := before.named("step asking planner"), after.named(
+		"step asking planner"), after.named("wait agent_question planner")
 	require.Len(t, first, 1)
 	require.Len(t, second, 1)
 	require.Len(t, wait, 1)
@@ -75,10 +77,13 @@ func TestOneTraceOverPauseAndRestart(t *testing.T) {
 	assert.Equal(t, "waiting", first[0].Events[0].Name)
 	assert.Empty(t, second[0].Events)
 	for key, want := range map[string][2]string{
-		"routegen.outcome": {"waiting", "done"}, "routegen.frame": {"f1", "f1"}, "routegen.step": {"", ""}, "routegen.visit": {"1", "1"},
-		"routegen.turn": {"1", "1"}, "routegen.machine": {"asking", "asking"}, "routegen.name": {"planner", "planner"},
+		"routegen.outcome": {"waiting", "done"}, "routegen.frame": {"f1", "f1"},
+		"routegen.step": {"", ""}, "routegen.visit": {"1", "1"},
+		"routegen.turn": {"1", "1"}, "routegen.machine": {"asking", "asking"},
+		"routegen.name": {"planner", "planner"},
 	} {
-		assert.Equal(t, want, [2]string{value(first[0], attrKey(key)), value(second[0], attrKey(key))}, key)
+		assert.Equal(t, want, [2]string{value(first[0], attrKey(key)),
+			value(second[0], attrKey(key))}, key)
 	}
 	assert.Equal(t, "bob", value(wait[0], "routegen.who"))
 	assert.Equal(t, "answered", value(wait[0], "routegen.state"))
@@ -91,14 +96,15 @@ func TestForkIsLinkedToItsSource(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	r := newRig(t)
-	e := r.open(t, mem.Open(), thread.Config{}, asking(runtime.Question{}))
+	e := r.open(t, mem.Open(), thread.Config{}, asking(thread.Question{}))
 	th := begin(t, e, thread.Begin{ID: "source", Machine: "asking"})
 	seq := th.Seq
-	answer(t, e, th.ID, runtime.Answer{Value: []byte(`"yes"`), By: "bob"})
+	answer(t, e, th.ID, thread.Answer{Value: []byte(`"yes"`), By: "bob"})
 	_, err := e.Fork(ctx, "source", seq, "fork", "cat")
 	require.NoError(t, err)
-	answer(t, e, "fork", runtime.Answer{Value: []byte(`"no"`), By: "cat"})
-	_, err = e.Fork(ctx, "source", settled(t, e, "source").Seq, "late", "cat") // its question was answered, in the source
+	answer(t, e, "fork", thread.Answer{Value: []byte(`"no"`), By: "cat"})
+	// its question was answered, in the source
+	_, err = e.Fork(ctx, "source", settled(t, e, "source").Seq, "late", "cat")
 	require.NoError(t, err)
 	require.NoError(t, e.Close(ctx))
 
@@ -116,7 +122,8 @@ func TestForkIsLinkedToItsSource(t *testing.T) {
 		who = append(who, value(s, "routegen.thread")+" "+value(s, "routegen.who"))
 	}
 	assert.Equal(t, []string{"source bob", "fork cat"}, who, "what a fork copied is not told again")
-	assert.Equal(t, map[string]point{"asked": {1, 2, "{interrupt}"}, "answered": {1, 2, "{interrupt}"}},
+	assert.Equal(t, map[string]point{"asked": {1, 2, "{interrupt}"},
+		"answered": {1, 2, "{interrupt}"}},
 		r.points(t, "routegen.interrupts", "routegen.event"))
 	assert.Zero(t, r.points(t, "routegen.interrupts.open")[""].sum)
 }
@@ -127,19 +134,26 @@ func TestFailedStepIsAnErrorWithItsCode(t *testing.T) {
 		err  error
 		code string
 	}{
-		"code":          {&runtime.Error{Code: runtime.CodeForbidden, Err: errors.New("no entry for bob")}, "forbidden"},
-		"foreign":       {runtime.Permanent(errors.New("no entry for bob")), "internal"},
-		"of a child":    {runtime.Permanent(&runtime.Failure{Code: runtime.CodeLoop, Text: "no entry for bob"}), "loop"},
-		"like a pause":  {runtime.Permanent(thread.ErrWaiting), "internal"}, // nothing told the step to wait
-		"of its answer": {&runtime.Error{Code: runtime.CodeInvalid, Err: errors.New("no entry for bob")}, "invalid"},
+		"code": {&runtime.Error{Code: runtime.CodeForbidden,
+			Err: errors.New("no entry for bob")}, "forbidden"},
+		"foreign": {thread.Permanent(errors.New("no entry for bob")), "internal"},
+		"of a child": {thread.Permanent(&thread.Failure{Code: runtime.CodeLoop,
+			Text: "no entry for bob"}), "loop"},
+		// nothing told the step to wait
+		"like a pause": {thread.Permanent(thread.ErrWaiting), "internal"},
+		"of its answer": {&runtime.Error{Code: runtime.CodeInvalid,
+			Err: errors.New("no entry for bob")}, "invalid"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			e := r.open(t, mem.Open(), thread.Config{}, thread.Func("failing", func(context.Context, string) (string, error) { return "", tt.err }))
+			e := r.open(t, mem.Open(), thread.Config{},
+				thread.Func("failing", func(context.Context, string) (string, error) {
+					return "", tt.err
+				}))
 			th := begin(t, e, thread.Begin{Machine: "failing"})
-			require.Equal(t, runtime.StatusWaiting, th.Status()) // a person is asked
+			require.Equal(t, thread.StatusWaiting, th.Status()) // a person is asked
 			require.NoError(t, e.Close(t.Context()))
 			spans := r.named("step failing")
 			require.Len(t, spans, 1)
@@ -156,7 +170,9 @@ func TestFailedStepIsAnErrorWithItsCode(t *testing.T) {
 func TestStepThatIsCut(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	_, ended := r.observer.Step(t.Context(), thread.Activation{Thread: "t", Frame: &runtime.Frame{ID: "f1", Machine: "m", Attempts: make([]runtime.Attempt, 2)}})
+	_, ended := r.observer.Step(t.Context(),
+		thread.Activation{Thread: "t",
+			Frame: &thread.Frame{ID: "f1", Machine: "m", Attempts: make([]thread.Attempt, 2)}})
 	ended(thread.StepEnd{Cut: true})
 	spans := r.named("step m")
 	require.Len(t, spans, 1)
@@ -165,17 +181,18 @@ func TestStepThatIsCut(t *testing.T) {
 	assert.Equal(t, codes.Unset, spans[0].Status.Code)
 }
 
-// A sampler sees a root, and decides alike on all spans of a thread. Under a parent that was made up it would be told to keep all or nothing.
+// A sampler sees a root, and decides alike on all spans of a thread. Under a parent that was made
+// up it would be told to keep all or nothing.
 func TestSamplerDecidesOnWholeThreads(t *testing.T) {
 	t.Parallel()
 	const threads = 60
 	ctx := t.Context()
 	r := newRig(t, sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(.5))))
-	e := r.open(t, mem.Open(), thread.Config{}, asking(runtime.Question{}))
+	e := r.open(t, mem.Open(), thread.Config{}, asking(thread.Question{}))
 	for n := range threads {
 		id := "t" + strconv.Itoa(n)
 		begin(t, e, thread.Begin{ID: id, Machine: "asking"})
-		answer(t, e, id, runtime.Answer{Value: []byte(`"yes"`)})
+		answer(t, e, id, thread.Answer{Value: []byte(`"yes"`)})
 	}
 	require.NoError(t, e.Close(ctx))
 	kept := map[string]int{}
@@ -193,13 +210,14 @@ func TestSpansOfAHandlerStandUnderItsStep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	tracer := sdk.NewTracerProvider(sdk.WithSyncer(r.spans)).Tracer("handler")
-	e := r.open(t, mem.Open(), thread.Config{}, thread.Func("calling", func(ctx context.Context, _ string) (string, error) {
-		return thread.Do(ctx, "call", func(ctx context.Context, _ string) (string, error) {
-			_, span := tracer.Start(ctx, "call")
-			span.End()
-			return "", nil
-		})
-	}))
+	e := r.open(t, mem.Open(), thread.Config{},
+		thread.Func("calling", func(ctx context.Context, _ string) (string, error) {
+			return thread.Do(ctx, "call", func(ctx context.Context, _ string) (string, error) {
+				_, span := tracer.Start(ctx, "call")
+				span.End()
+				return "", nil
+			})
+		}))
 	begin(t, e, thread.Begin{Machine: "calling"})
 	require.NoError(t, e.Close(t.Context()))
 	step, call := r.named("step calling"), r.named("call")
@@ -213,8 +231,9 @@ func TestGlobalProvidersAreTheDefault(t *testing.T) {
 	t.Parallel()
 	o, err := otel.New(otel.Config{})
 	require.NoError(t, err)
-	ctx, ended := o.Step(t.Context(), thread.Activation{Thread: "t", Frame: &runtime.Frame{Machine: "m"}})
+	ctx, ended := o.Step(t.Context(),
+		thread.Activation{Thread: "t", Frame: &thread.Frame{Machine: "m"}})
 	assert.NotNil(t, ctx)
 	ended(thread.StepEnd{})
-	o.Committed(&runtime.Thread{ID: "t"}, nil, nil)
+	o.Committed(&thread.Thread{ID: "t"}, nil, nil)
 }

@@ -13,14 +13,16 @@ const MaxData = 50_000
 
 const none = "(none)"
 
-// escapes are the sequences by which terminals are told what to do.
-var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
+// escapes matches the control sequences of terminals.
+var escapes = regexp.MustCompile(
+	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
 
-// Data returns text as a fenced block that the text cannot end: the fence is longer than any run of its sign inside. Terminal escapes,
-// control and direction characters, and whatever else cannot be seen are removed, and text beyond [MaxData] characters is cut. Text of which
-// nothing is left is "(none)". kind stands behind the opening fence: "text" or "json".
+// Data returns text as a fenced block that the text cannot end: the fence is longer than any run of
+// its sign inside. Terminal escapes, control and direction characters, and whatever else cannot be
+// seen are removed, and text beyond [MaxData] characters is cut. Text of which nothing is left is
+// "(none)". kind stands behind the opening fence: "text" or "json".
 func Data(kind, text string) string {
-	text = clean(text)
+	text = cleanText(text)
 	if strings.TrimSpace(text) == "" {
 		return none
 	}
@@ -35,18 +37,19 @@ func Data(kind, text string) string {
 	return fence + kind + "\n" + text + "\n" + fence
 }
 
-// Line returns text as a part of one line: cleaned and cut as [Data] does, with single spaces and no line break.
-func Line(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+// Line returns text as a part of one line: cleaned and cut as [Data] does, with single spaces and
+// no line break.
+func Line(text string) string { return strings.Join(strings.Fields(cleanText(text)), " ") }
 
-func clean(text string) string {
-	if plain(text) {
-		return cut(text)
+func cleanText(text string) string {
+	if isPlainText(text) {
+		return cutText(text)
 	}
 	if strings.ContainsAny(text, "\x1b\u009b") {
 		text = escapes.ReplaceAllString(text, "")
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return cut(strings.Map(func(r rune) rune {
+	return cutText(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
@@ -54,15 +57,16 @@ func clean(text string) string {
 			return '\n'
 		case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 			return r // a format character that is seen
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) || r == '\u2800':
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Variation_Selector,
+			unicode.Other_Default_Ignorable_Code_Point) || r == '\u2800':
 			return -1
 		}
 		return r
 	}, text))
 }
 
-// plain reports whether nothing in text has to be looked at closely.
-func plain(text string) bool {
+// isPlainText reports whether text has only printable ASCII, newlines and tabs.
+func isPlainText(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
 			return false
@@ -71,7 +75,7 @@ func plain(text string) bool {
 	return true
 }
 
-func cut(text string) string {
+func cutText(text string) string {
 	if len(text) <= MaxData {
 		return text
 	}
@@ -82,5 +86,6 @@ func cut(text string) string {
 			return text
 		}
 	}
-	return fmt.Sprintf("%s\n[cut here: %d more characters]", text[:at], utf8.RuneCountInString(text[at:]))
+	return fmt.Sprintf("%s\n[cut here: %d more characters]", text[:at],
+		utf8.RuneCountInString(text[at:]))
 }

@@ -13,20 +13,25 @@ import (
 	"github.com/routegen/routegen/templates"
 )
 
-// A program brings the template of each node, in a folder of its own; os.DirFS("prompts") and an embed.FS will do. Everything around them, the
-// sections, comes from package templates. Each variable is one that the spec lists under prompt.vars.
+// A program brings the template of each node, in a folder of its own; os.DirFS("prompts") and an
+// embed.FS will do. Everything around them, the sections, comes from package templates. Each
+// variable is one that the spec lists under prompt.vars.
 func ExampleNew() {
 	program := routes.New(routes.UnimplementedHandlers{})
-	own := fstest.MapFS{"workflow/review.tmpl": {Data: []byte("Judge this like a poet:\n\n{{.content}}\n\nAnd mind:\n\n{{.criteria}}\n")}}
+	own := fstest.MapFS{"workflow/review.tmpl": {Data: []byte("Judge this like a " +
+		"poet:\n\n{{.content}}\n\nAnd mind:\n\n{{.criteria}}\n")}}
 	prompts, err := prompt.New(&program, templates.Prompts(own))
 	if err != nil {
 		log.Fatal(err)
 	}
-	request, err := runtime.Encode(&routes.ReviewRequest{Content: "Roses are red.", Criteria: "It rhymes."})
+	request, err := runtime.Encode(&routes.ReviewRequest{Content: "Roses are red.",
+		Criteria: "It rhymes."})
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := prompts.Node(prompt.View{Node: int(routes.NodeReview), Request: json.RawMessage(request), Allowed: []string{"reviewResult"}})
+	text, err := prompts.Node(
+		prompt.View{Node: int(routes.NodeReview), Request: json.RawMessage(request),
+			Allowed: []string{"reviewResult"}})
 	if err != nil {
 		log.Fatal(err)
 	}

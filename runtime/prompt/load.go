@@ -28,71 +28,76 @@ var sections = []struct {
 	{"repair", []string{"Reply", "Problems"}},
 }
 
-// load parses every template and returns all that is wrong with them.
-func (p *Prompts) load(fsys fs.FS) error {
+// loadTemplates parses every template and returns all faults.
+func (p *Prompts) loadTemplates(fsys fs.FS) error {
 	var wrong []error
 	for _, s := range sections {
-		wrong = append(wrong, p.parse(fsys, "section/"+s.name, s.vars, false))
+		wrong = append(wrong, p.loadTemplate(fsys, "section/"+s.name, s.vars, false))
 	}
 	for i := range p.tables.Nodes {
 		n := &p.tables.Nodes[i]
 		if n.Template == "" {
 			continue
 		}
-		if err := p.offered(n); err != nil {
+		if err := p.checkVars(n); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
-		if err := p.parse(fsys, n.Template, n.Vars, true); err != nil {
+		if err := p.loadTemplate(fsys, n.Template, n.Vars, true); err != nil {
 			wrong = append(wrong, fmt.Errorf("node %s: %w", n.Key, err))
 		}
 	}
 	return errors.Join(wrong...)
 }
 
-// offered makes sure that a node's variables are visible fields of its request.
-func (p *Prompts) offered(n *runtime.Node) error {
-	name := at(p.tables.Requests, n.Request).Name
+// checkVars returns an error if a variable of a node is not a visible field of its request.
+func (p *Prompts) checkVars(n *runtime.Node) error {
+	name := rowOrZero(p.tables.Requests, n.Request).Name
 	request := p.program.Request(name)
 	for _, v := range n.Vars {
 		if request == nil {
-			return fmt.Errorf("node %s: variable %q is no field: the node takes no request", n.Key, v)
+			return fmt.Errorf("node %s: variable %q is not a field: the node takes no request",
+				n.Key,
+				v)
 		}
 		fields := request.Shape().Fields
 		i := slices.IndexFunc(fields, func(f runtime.Field) bool { return f.Name == v })
 		switch {
 		case i < 0:
-			return fmt.Errorf("node %s: variable %q is no field of %s", n.Key, v, name)
+			return fmt.Errorf("node %s: variable %q is not a field of %s", n.Key, v, name)
 		case fields[i].Hidden:
-			return fmt.Errorf("node %s: variable %q is a hidden field of %s, which no model may see", n.Key, v, name)
+			return fmt.Errorf(
+				"node %s: variable %q is a hidden field of %s, which no model may see", n.Key, v,
+				name)
 		}
 	}
 	return nil
 }
 
-// parse reads one template. Data stands on lines of its own, for a fence begins a line.
-func (p *Prompts) parse(fsys fs.FS, name string, vars []string, data bool) error {
+// loadTemplate reads one template. Data needs lines of its own, because a fence begins a line.
+func (p *Prompts) loadTemplate(fsys fs.FS, name string, vars []string, data bool) error {
 	text, err := fs.ReadFile(fsys, name+".tmpl")
 	if err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
-	pieces, err := runtime.ParseTemplate(name, string(text), vars, data)
+	pieces, err := parseTemplate(name, string(text), vars, data)
 	if err == nil {
 		p.templates[name] = pieces
 	}
 	return err
 }
 
-// render appends a template with its values. A value that is missing is refused: no prompt has a hole.
-func (p *Prompts) render(to []byte, name string, with map[string]string) ([]byte, error) {
+// renderTemplate appends a template with its values. It returns CodeInternal if a value is missing.
+func (p *Prompts) renderTemplate(to []byte, name string, with map[string]string) ([]byte, error) {
 	for _, piece := range p.templates[name] {
-		to = append(to, piece.Text...)
-		if piece.Name == "" {
+		to = append(to, piece.text...)
+		if piece.name == "" {
 			continue
 		}
-		value, ok := with[piece.Name]
+		value, ok := with[piece.name]
 		if !ok {
-			return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "render " + name, Err: fmt.Errorf("%s is not supplied", piece.Name)}
+			return nil, runtime.Errorf(runtime.CodeInternal, "render "+name, "%s is not supplied",
+				piece.name)
 		}
 		to = append(to, value...)
 	}

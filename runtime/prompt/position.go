@@ -10,63 +10,63 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// historyRows is how many rows of a history are shown, the newest.
+// historyRows is how many of the newest rows of a history are shown.
 const historyRows = 40
 
-// describe writes once what does not depend on a view.
-func (p *Prompts) describe() {
+// describeTables prepares the texts that do not depend on a view.
+func (p *Prompts) describeTables() {
 	p.options = make([][]string, len(p.tables.Routings))
 	for r, routing := range p.tables.Routings {
 		for _, b := range routing.Branches {
-			p.options[r] = append(p.options[r], p.option(routing.Node, b))
+			p.options[r] = append(p.options[r], p.optionText(routing.Node, b))
 		}
 	}
 	p.graph = make([]string, len(p.tables.Nodes))
 	for i, n := range p.tables.Nodes {
 		if n.Routing > 0 {
-			p.graph[i] = p.below(n.Routing, p.tables.Routings[n.Routing-1].Branches)
+			p.graph[i] = p.graphBelow(n.Routing, p.tables.Routings[n.Routing-1].Branches)
 		}
 	}
 }
 
-// option is one bullet of the routing options.
-func (p *Prompts) option(node int, b runtime.BranchRow) string {
+// optionText returns the list item of a branch.
+func (p *Prompts) optionText(node int, b runtime.BranchRow) string {
 	goes := ""
 	switch b.Kind {
 	case runtime.ToNode, runtime.ToInterrupt:
-		goes = " goes to " + p.target(b)
+		goes = " goes to " + p.targetText(b)
 	case runtime.ToResume:
-		goes = " goes back to " + p.target(b) + ", which waits for it"
+		goes = " goes back to " + p.targetText(b) + ", which waits for it"
 	case runtime.ToEnd:
 		goes = " ends the work of this node"
 	case runtime.ToCollect:
 		goes = " goes where its decision says"
 	}
 	text := "- **" + b.Name + "**" + goes + "."
-	if b.Def > 0 {
-		if doc := p.forms[b.Def-1].Doc; doc != "" {
-			text += " " + doc
-		}
+	if form := p.forms[b.Type]; form != nil && form.Doc != "" {
+		text += " " + form.Doc
 	}
-	return text + p.arms(node, b, "\n  - ")
+	return text + p.armsText(node, b, "\n  - ")
 }
 
-// below is what stands in the graph below a name.
-func (p *Prompts) below(routing int, branches []runtime.BranchRow) string {
+// graphBelow returns the lines of the graph below the name of a node.
+func (p *Prompts) graphBelow(routing int, branches []runtime.BranchRow) string {
 	row := p.tables.Routings[routing-1]
 	var b strings.Builder
 	b.WriteString("\n        " + row.Name)
 	for _, branch := range branches {
-		b.WriteString("\n          " + branch.Name + " -> " + p.target(branch) + p.arms(row.Node, branch, "\n            "))
+		b.WriteString("\n          " + branch.Name + " -> " + p.targetText(branch) +
+			p.armsText(row.Node,
+				branch, "\n            "))
 	}
 	return b.String()
 }
 
-// target says in a few words where a branch leads.
-func (p *Prompts) target(b runtime.BranchRow) string {
+// targetText returns where a branch leads.
+func (p *Prompts) targetText(b runtime.BranchRow) string {
 	switch b.Kind {
 	case runtime.ToNode, runtime.ToResume:
-		return p.name(b.Node)
+		return p.nodeName(b.Node)
 	case runtime.ToInterrupt:
 		return p.tables.Handler.DisplayName
 	case runtime.ToEnd:
@@ -77,9 +77,9 @@ func (p *Prompts) target(b runtime.BranchRow) string {
 	return ""
 }
 
-// arms lists where the decisions of a collector lead.
-func (p *Prompts) arms(node int, b runtime.BranchRow, before string) string {
-	collect := at(p.tables.Nodes, node).Collect
+// armsText lists where the decisions of a collector lead.
+func (p *Prompts) armsText(node int, b runtime.BranchRow, before string) string {
+	collect := rowOrZero(p.tables.Nodes, node).Collect
 	if b.Kind != runtime.ToCollect || collect == nil {
 		return ""
 	}
@@ -88,7 +88,7 @@ func (p *Prompts) arms(node int, b runtime.BranchRow, before string) string {
 		to := "workflow completion"
 		for _, other := range p.tables.Routings[p.tables.Nodes[node-1].Routing-1].Branches {
 			if other.Name == arm.To {
-				to = p.target(other)
+				to = p.targetText(other)
 			}
 		}
 		out.WriteString(before + arm.Decision + " -> " + to)
@@ -96,8 +96,8 @@ func (p *Prompts) arms(node int, b runtime.BranchRow, before string) string {
 	return out.String()
 }
 
-// position adds the graph and the history. handler says that the unified handler is where the model is.
-func (p *page) position(v View, branches []int, routing int, handler bool) {
+// addPosition adds the graph and the history; handler marks the unified handler as the position.
+func (p *page) addPosition(v View, branches []int, routing int, handler bool) {
 	asked, visited := false, make([]bool, len(p.tables.Nodes)+1)
 	for _, h := range v.History {
 		asked = asked || h.Interrupt > 0
@@ -106,7 +106,7 @@ func (p *page) position(v View, branches []int, routing int, handler bool) {
 		}
 	}
 	visited[v.Node] = visited[v.Node] || handler
-	here := p.below(routing, p.pick(routing, branches))
+	here := p.graphBelow(routing, p.branchRows(routing, branches))
 	size := len(here) + 200
 	for i, n := range p.tables.Nodes {
 		size += len(p.graph[i]) + len(n.DisplayName) + 32
@@ -117,21 +117,22 @@ func (p *page) position(v View, branches []int, routing int, handler bool) {
 		switch {
 		case n.Request == 0:
 		case i+1 == v.Node && !handler:
-			b.WriteString(mark(n.DisplayName, true, false) + here + "\n")
+			b.WriteString(graphLabel(n.DisplayName, true, false) + here + "\n")
 		default:
-			b.WriteString(mark(n.DisplayName, false, visited[i+1]) + p.graph[i] + "\n")
+			b.WriteString(graphLabel(n.DisplayName, false, visited[i+1]) + p.graph[i] + "\n")
 		}
 	}
-	b.WriteString(mark(p.tables.Handler.DisplayName, handler, asked))
+	b.WriteString(graphLabel(p.tables.Handler.DisplayName, handler, asked))
 	if handler {
 		b.WriteString(here)
 	} else {
-		b.WriteString("\n        " + p.tables.Routings[0].Name + "\n          back to who asked, or where the answer sends the work")
+		b.WriteString("\n        " + p.tables.Routings[0].Name +
+			"\n          back to who asked, or where the answer sends the work")
 	}
-	p.add("position", map[string]string{"Graph": b.String(), "History": p.history(v)})
+	p.addSection("position", map[string]string{"Graph": b.String(), "History": p.historyTable(v)})
 }
 
-func mark(name string, here, visited bool) string {
+func graphLabel(name string, here, visited bool) string {
 	switch {
 	case here:
 		return ">>> [" + name + "] <<< YOU ARE HERE"
@@ -141,8 +142,9 @@ func mark(name string, here, visited bool) string {
 	return "    [" + name + "]"
 }
 
-// history is a table of the newest rows, with a warning for each node that came up again and again.
-func (p *Prompts) history(v View) string {
+// historyTable returns a table of the newest rows, with a warning for each node that is repeated
+// often.
+func (p *Prompts) historyTable(v View) string {
 	if len(v.History) == 0 {
 		return "Nothing came before this turn."
 	}
@@ -154,10 +156,12 @@ func (p *Prompts) history(v View) string {
 	b.WriteString("| # | Action | Input |\n|---|---|---|")
 	counts := make([]int, len(p.tables.Nodes)+1)
 	for i, h := range v.History {
-		n := at(p.tables.Nodes, h.Node)
-		action, input := cmp.Or(n.Action, n.Key), at(p.tables.Requests, h.Request).DisplayName
+		n := rowOrZero(p.tables.Nodes, h.Node)
+		action, input := cmp.Or(n.Action, n.Key), rowOrZero(p.tables.Requests, h.Request).
+			DisplayName
 		if h.Interrupt > 0 {
-			action, input = p.tables.Handler.Name, at(p.tables.Interrupts, h.Interrupt).DisplayName
+			action, input = p.tables.Handler.Name, rowOrZero(p.tables.Interrupts, h.Interrupt).
+				DisplayName
 		} else if h.Node > 0 && h.Node < len(counts) {
 			counts[h.Node]++
 		}
@@ -173,8 +177,8 @@ func (p *Prompts) history(v View) string {
 	return b.String()
 }
 
-// choices adds the branches that may be set.
-func (p *page) choices(name, guidance string, routing int, branches []int) {
+// addOptions adds the branches that may be set.
+func (p *page) addOptions(name, guidance string, routing int, branches []int) {
 	lines := make([]string, 0, len(branches))
 	for _, i := range branches {
 		lines = append(lines, p.options[routing-1][i])
@@ -182,30 +186,35 @@ func (p *page) choices(name, guidance string, routing int, branches []int) {
 	if guidance != "" {
 		guidance = "\n" + guidance
 	}
-	p.add("options", map[string]string{"Name": name, "Branches": strings.Join(lines, "\n"), "Guidance": guidance})
+	p.addSection("options", map[string]string{"Name": name, "Branches": strings.Join(lines, "\n"),
+		"Guidance": guidance})
 }
 
-// loop adds the loop breaker when the node interrupted too often.
-func (p *page) loop(v View, n *runtime.Node, branches []int) {
+// addLoopBreaker adds a warning if the node has interrupted too often.
+func (p *page) addLoopBreaker(v View, n *runtime.Node, branches []int) {
 	var earlier []string
 	for _, h := range v.History {
 		if h.Interrupt > 0 && h.Node == v.Node && !slices.Contains(n.LoopExempt, h.Type) {
-			earlier = append(earlier, fmt.Sprintf("%d. %s: %s", len(earlier)+1, Line(h.Type), Line(h.Reason)))
+			earlier = append(earlier, fmt.Sprintf("%d. %s: %s", len(earlier)+1, Line(h.Type),
+				Line(h.Reason)))
 		}
 	}
 	if n.LoopWarn == 0 || len(earlier) < n.LoopWarn {
 		return
 	}
-	offered := p.pick(n.Routing, branches)
+	offered := p.branchRows(n.Routing, branches)
 	instead := slices.DeleteFunc(slices.Clone(n.Unstick), func(name string) bool {
-		return !slices.ContainsFunc(offered, func(b runtime.BranchRow) bool { return b.Name == name })
+		return !slices.ContainsFunc(offered, func(b runtime.BranchRow) bool {
+			return b.Name == name
+		})
 	})
 	advice := "Set another branch than the one that interrupts."
 	if len(instead) > 0 {
 		advice = "Set " + strings.Join(instead, " or ") + " instead."
 	}
-	p.add("loop", map[string]string{
-		"Name": n.DisplayName, "Count": strconv.Itoa(len(earlier)), "Instead": advice, "Earlier": Data("text", strings.Join(earlier, "\n")),
-		"Interrupt": at(p.tables.Interrupts, n.Interrupt).DisplayName,
+	p.addSection("loop", map[string]string{
+		"Name": n.DisplayName, "Count": strconv.Itoa(len(earlier)), "Instead": advice,
+		"Earlier":   Data("text", strings.Join(earlier, "\n")),
+		"Interrupt": rowOrZero(p.tables.Interrupts, n.Interrupt).DisplayName,
 	})
 }

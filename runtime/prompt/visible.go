@@ -12,65 +12,68 @@ import (
 // maxDepth is how deep stored values nest at most.
 const maxDepth = 64
 
-// form is what of a value may be shown: by the definitions, which have no hidden field. A nil form shows everything.
-type form struct {
-	Ref        string           `json:"$ref"`
-	Properties map[string]*form `json:"properties"`
-	Items      *form            `json:"items"`
-	Others     json.RawMessage  `json:"additionalProperties"`
-	Doc        string           `json:"description"`
-	to         *form            // what Ref leads to
-	others     *form            // the values of a map
+// visibleForm says which parts of a value may be shown, by the definitions, which have no hidden
+// fields. A nil form shows everything.
+type visibleForm struct {
+	Ref        string                  `json:"$ref"`
+	Properties map[string]*visibleForm `json:"properties"`
+	Items      *visibleForm            `json:"items"`
+	Others     json.RawMessage         `json:"additionalProperties"`
+	Doc        string                  `json:"description"`
+	to         *visibleForm            // what Ref leads to
+	others     *visibleForm            // the values of a map
 }
 
-// forms reads the definitions and ties their references.
-func forms(defs []runtime.Definition) ([]*form, error) {
-	out, byName := make([]*form, len(defs)), map[string]*form{}
-	for i := range defs {
-		out[i] = &form{}
-		byName["#/$defs/"+defs[i].Name] = out[i]
-		if err := json.Unmarshal([]byte(defs[i].Plain), out[i]); err != nil {
-			return nil, fmt.Errorf("definition %s: %w", defs[i].Name, err)
+// parseForms reads the plain definitions, by name, and ties their references. A program without
+// schemas has none.
+func parseForms(schemas *runtime.Schemas) (map[string]*visibleForm, error) {
+	if schemas == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	var file struct {
+		Defs map[string]*visibleForm `json:"$defs"`
+	}
+	if err := json.Unmarshal(schemas.Definitions(runtime.Plain), &file); err != nil {
+		return nil, fmt.Errorf("definitions: %w", err)
+	}
+	for name, f := range file.Defs {
+		if err := f.resolveRefs(file.Defs); err != nil {
+			return nil, fmt.Errorf("definition %s: %w", name, err)
 		}
 	}
-	for i, f := range out {
-		if err := f.tie(byName); err != nil {
-			return nil, fmt.Errorf("definition %s: %w", defs[i].Name, err)
-		}
-	}
-	return out, nil
+	return file.Defs, nil
 }
 
-func (f *form) tie(byName map[string]*form) error {
+func (f *visibleForm) resolveRefs(byName map[string]*visibleForm) error {
 	if f == nil {
 		return nil
 	}
 	if f.Ref != "" {
-		if f.to = byName[f.Ref]; f.to == nil {
-			return errors.New(f.Ref + " leads nowhere")
+		if f.to = byName[strings.TrimPrefix(f.Ref, "#/$defs/")]; f.to == nil {
+			return errors.New(f.Ref + " is not defined")
 		}
 	}
 	if len(f.Others) > 0 && f.Others[0] == '{' {
-		f.others = &form{}
+		f.others = &visibleForm{}
 		if err := json.Unmarshal(f.Others, f.others); err != nil {
 			return err
 		}
 	}
 	for _, part := range f.Properties {
-		if err := part.tie(byName); err != nil {
+		if err := part.resolveRefs(byName); err != nil {
 			return err
 		}
 	}
-	return errors.Join(f.Items.tie(byName), f.others.tie(byName))
+	return errors.Join(f.Items.resolveRefs(byName), f.others.resolveRefs(byName))
 }
 
-// at returns the form of the value of a key, and false when the key must not be shown.
-func (f *form) at(key string) (*form, bool) {
+// propertyForm returns the form of the value of a key, and false when the key must not be shown.
+func (f *visibleForm) propertyForm(key string) (*visibleForm, bool) {
 	switch {
 	case f == nil:
 		return nil, true
 	case f.to != nil:
-		return f.to.at(key)
+		return f.to.propertyForm(key)
 	case f.Properties != nil:
 		part, ok := f.Properties[key]
 		return part, ok
@@ -78,80 +81,82 @@ func (f *form) at(key string) (*form, bool) {
 	return f.others, string(f.Others) != "false"
 }
 
-func (f *form) item() *form {
+func (f *visibleForm) itemForm() *visibleForm {
 	switch {
 	case f == nil:
 		return nil
 	case f.to != nil:
-		return f.to.item()
+		return f.to.itemForm()
 	}
 	return f.Items
 }
 
-// field is one visible field of a record, as data.
-type field struct{ name, text string }
+// visibleField is one visible field of a record, as data.
+type visibleField struct{ name, text string }
 
-// fields returns the visible fields of a stored record that are there, in its order.
-func (f *form) fields(record json.RawMessage) ([]field, error) {
+// visibleFields returns the visible fields of a stored record that are there, in its order.
+func (f *visibleForm) visibleFields(record json.RawMessage) ([]visibleField, error) {
 	w := writer{data: record}
 	if !json.Valid(record) || w.peek() != '{' {
-		return nil, errors.New("a stored record is no JSON object")
+		return nil, errors.New("a stored record is not a JSON object")
 	}
-	var out []field
-	for w.next('}') {
-		name, _ := w.text()
-		w.next(0)
-		part, shown := f.at(name)
+	var out []visibleField
+	for w.skipPunctuation('}') {
+		name, _ := w.readText()
+		w.skipPunctuation(0)
+		part, shown := f.propertyForm(name)
 		w.out = w.out[:0]
-		text, err := w.shown(part)
+		text, err := w.valueText(part)
 		if err != nil {
 			return nil, err
 		}
 		if shown && string(w.out) != "null" { // of a string nothing is in out
-			out = append(out, field{name, text})
+			out = append(out, visibleField{name, text})
 		}
 	}
 	return out, nil
 }
 
 // asData returns a value as data.
-func asData(f *form, value json.RawMessage) (string, error) {
+func asData(f *visibleForm, value json.RawMessage) (string, error) {
 	if !json.Valid(value) {
-		return "", errors.New("it is no JSON")
+		return "", errors.New("it is not JSON")
 	}
 	w := writer{data: value}
-	return w.shown(f)
+	return w.valueText(f)
 }
 
-// writer writes what may be shown of what is known to be JSON, indented, every string cleaned.
+// writer writes the visible parts of valid JSON, indented, with every string cleaned.
 type writer struct {
 	data []byte
 	pos  int
 	out  []byte
 }
 
-// shown reads a value: a string becomes its text, anything else JSON.
-func (w *writer) shown(f *form) (string, error) {
+// valueText reads a value: a string becomes its text, anything else JSON.
+func (w *writer) valueText(f *visibleForm) (string, error) {
 	if w.peek() == '"' {
-		text, _ := w.text()
+		text, _ := w.readText()
 		return Data("text", text), nil
 	}
-	if err := w.value(f, 0); err != nil {
+	if err := w.writeValue(f, 0); err != nil {
 		return "", err
 	}
 	return Data("json", string(w.out)), nil
 }
 
-// peek returns the next sign that is no space.
+// peek returns the next byte that is not white space.
 func (w *writer) peek() byte {
-	for w.data[w.pos] == ' ' || w.data[w.pos] == '\n' || w.data[w.pos] == '\t' || w.data[w.pos] == '\r' {
+	for w.data[w.pos] == ' ' || w.data[w.pos] == '\n' || w.data[w.pos] == '\t' ||
+		w.data[w.pos] == '\r' {
 		w.pos++
 	}
 	return w.data[w.pos]
 }
 
-// next steps over a bracket, comma or colon, and reports whether something stands before the end.
-func (w *writer) next(end byte) bool {
+// skipPunctuation steps over a bracket, comma or colon, and reports whether something stands before
+// the end.
+func (w *writer) skipPunctuation(end byte) bool {
 	if w.peek(); w.data[w.pos] != end {
 		w.pos++
 	}
@@ -162,8 +167,8 @@ func (w *writer) next(end byte) bool {
 	return true
 }
 
-// text reads a string, and reports whether its bytes can be written as they are.
-func (w *writer) text() (text string, same bool) {
+// readText reads a string, and reports whether its bytes can be written as they are.
+func (w *writer) readText() (text string, same bool) {
 	w.peek()
 	start := w.pos
 	for w.pos++; w.data[w.pos] != '"'; w.pos++ {
@@ -173,14 +178,14 @@ func (w *writer) text() (text string, same bool) {
 	}
 	w.pos++
 	inner := string(w.data[start+1 : w.pos-1])
-	if plain(inner) && !strings.Contains(inner, "\\") {
+	if isPlainText(inner) && !strings.Contains(inner, "\\") {
 		return inner, len(inner) <= MaxData
 	}
 	_ = json.Unmarshal(w.data[start:w.pos], &inner) // it is known to be a string
 	return inner, false
 }
 
-func (w *writer) value(f *form, depth int) error {
+func (w *writer) writeValue(f *visibleForm, depth int) error {
 	open := w.peek()
 	end := byte('}')
 	switch open {
@@ -188,7 +193,7 @@ func (w *writer) value(f *form, depth int) error {
 	case '[':
 		end = ']'
 	case '"':
-		w.string()
+		w.writeString()
 		return nil
 	default:
 		start := w.pos
@@ -203,18 +208,18 @@ func (w *writer) value(f *form, depth int) error {
 	}
 	w.out = append(w.out, open)
 	before, empty := len(w.out), true
-	for w.next(end) {
-		mark, part, shown := len(w.out), f.item(), true
+	for w.skipPunctuation(end) {
+		mark, part, shown := len(w.out), f.itemForm(), true
 		if !empty {
 			w.out = append(w.out, ',')
 		}
-		w.line(depth + 1)
+		w.writeNewline(depth + 1)
 		if open == '{' {
-			part, shown = f.at(w.string())
+			part, shown = f.propertyForm(w.writeString())
 			w.out = append(w.out, ": "...)
-			w.next(0)
+			w.skipPunctuation(0)
 		}
-		if err := w.value(part, depth+1); err != nil {
+		if err := w.writeValue(part, depth+1); err != nil {
 			return err
 		}
 		if !shown {
@@ -223,27 +228,27 @@ func (w *writer) value(f *form, depth int) error {
 		empty = len(w.out) == before
 	}
 	if !empty {
-		w.line(depth)
+		w.writeNewline(depth)
 	}
 	w.out = append(w.out, end)
 	return nil
 }
 
-func (w *writer) line(depth int) {
+func (w *writer) writeNewline(depth int) {
 	w.out = append(w.out, '\n')
 	for range depth {
 		w.out = append(w.out, "  "...)
 	}
 }
 
-// string writes a string and returns what it was before it was cleaned.
-func (w *writer) string() string {
-	text, same := w.text()
+// writeString writes a string, cleaned, and returns it as it was.
+func (w *writer) writeString() string {
+	text, same := w.readText()
 	if same {
 		w.out = append(append(append(w.out, '"'), text...), '"')
 		return text
 	}
-	b, _ := runtime.Encode(clean(text)) // a string cannot be refused
+	b, _ := runtime.Encode(cleanText(text)) // a string cannot be refused
 	w.out = append(w.out, b...)
 	return text
 }

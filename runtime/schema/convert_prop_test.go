@@ -16,7 +16,8 @@ import (
 	"github.com/routegen/routegen/runtime/schema"
 )
 
-// sample is a plain schema with one instance that it allows, and that instance as a strict dialect writes it.
+// sample is a plain schema with one instance that it allows, and that instance as a strict dialect
+// writes it.
 type sample struct {
 	schema        string
 	plain, strict string
@@ -31,10 +32,12 @@ func drawSample(t *rapid.T, depth int) sample {
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "string":
 		n := rapid.IntRange(0, 5).Draw(t, "length")
-		return same(fmt.Sprintf(`{"type":"string","description":"<S> & co.","minLength":%d,"maxLength":%d,"pattern":"^[a-zé]*$","default":"a"}`, n, n+2), `"`+strings.Repeat("é", n+1)+`"`)
+		return same(fmt.Sprintf(
+			`{"type":"string","description":"<S> & co.","minLength":%d,"maxLength":%d,"pattern":"^[a-zé]*$","default":"a"}`, n, n+2), `"`+strings.Repeat("é", n+1)+`"`)
 	case "integer":
 		n := rapid.IntRange(-9, 9).Draw(t, "number")
-		return same(fmt.Sprintf(`{"type":"integer","minimum":%d,"exclusiveMaximum":%d}`, n, n+1), strconv.Itoa(n))
+		return same(fmt.Sprintf(`{"type":"integer","minimum":%d,"exclusiveMaximum":%d}`, n, n+1),
+			strconv.Itoa(n))
 	case "boolean":
 		return same(`{"type":"boolean"}`, "true")
 	case "enum":
@@ -64,8 +67,8 @@ func (s sample) padded() string {
 
 const leafDef = `{"type":"object","properties":{"must":{"type":"string"},"may":{"type":"integer","minimum":0}},"required":["must"],"additionalProperties":false}`
 
-// TestConvertedSchemasTakeValidInstances: what plain allows, each dialect allows in its own padding, and the schema passes
-// the dialect's lint and keeps the order of its properties.
+// TestConvertedSchemasTakeValidInstances: what plain allows, each dialect allows in its own
+// padding, and the schema passes the dialect's lint and keeps the order of its properties.
 func TestConvertedSchemasTakeValidInstances(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,12 +86,16 @@ func TestConvertedSchemasTakeValidInstances(t *testing.T) {
 				continue
 			}
 			plain = append(plain, quoted+s.plain)
-			openAI = append(openAI, quoted+strings.ReplaceAll(s.padded(), "%leaf%", `{"must":"x","may":null}`))
-			anthropic = append(anthropic, quoted+strings.ReplaceAll(s.padded(), "%leaf%", `{"must":"x"}`))
+			openAI = append(openAI, quoted+strings.ReplaceAll(s.padded(), "%leaf%",
+				`{"must":"x","may":null}`))
+			anthropic = append(anthropic, quoted+strings.ReplaceAll(s.padded(), "%leaf%",
+				`{"must":"x"}`))
 		}
-		def := `{"type":"object","description":"Root.","properties":{` + strings.Join(properties, ",") + `},"required":[` +
+		def := `{"type":"object","description":"Root.","properties":{` + strings.Join(properties,
+			",") + `},"required":[` +
 			strings.Join(required, ",") + `],"additionalProperties":false}`
-		for d, fields := range map[runtime.Dialect][]string{runtime.Plain: plain, runtime.OpenAI: openAI, runtime.Anthropic: anthropic, runtime.Gemini: plain} {
+		for d, fields := range map[runtime.Dialect][]string{runtime.Plain: plain,
+			runtime.OpenAI: openAI, runtime.Anthropic: anthropic, runtime.Gemini: plain} {
 			root, leafText := convert(t, d, def), convert(t, d, leafDef)
 			document := root
 			if strings.Contains(root, "#/$defs/Leaf") {
@@ -133,14 +140,17 @@ func accepts(t *rapid.T, document, instance string) {
 	require.NoError(t, s.Validate(value), "%s\n%s", document, instance)
 }
 
-// FuzzParse: JSON parses and nothing else, what parses is written back unchanged, and no document stops Lint or Convert.
+// FuzzParse: JSON parses and nothing else, what parses is written back unchanged, and no document
+// stops Lint or Convert.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":[1,"\u00e9<",null]}`))
-	f.Add([]byte(withDefs(closed(`"r":{"$ref":"#/$defs/A","":1}`, "r"), `"":{"anyOf":[1,{"$ref":"#"}]},"A":`+leafDef)))
+	f.Add([]byte(withDefs(closed(`"r":{"$ref":"#/$defs/A","":1}`, "r"),
+		`"":{"anyOf":[1,{"$ref":"#"}]},"A":`+leafDef)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := schema.Parse(data)
 		if err != nil {
-			refusal := strings.Contains(err.Error(), "twice in one object") || strings.Contains(err.Error(), "nested deeper")
+			refusal := strings.Contains(err.Error(), "twice in one object") ||
+				strings.Contains(err.Error(), "nested deeper")
 			require.NotEqual(t, refusal, !json.Valid(data), "%v", err)
 			return
 		}

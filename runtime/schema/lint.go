@@ -8,84 +8,94 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Lint holds a composed document (a root and its $defs) against the rules and limits of d. Findings come in document
-// order, limits last; those with Notice set break no published rule. The error is that of Parse.
+// Lint checks a composed document (a root and its $defs) against the rules and limits of d.
+// Findings are in document order, limits last; those with Notice set break no published rule. The
+// error is that of Parse.
 func Lint(d runtime.Dialect, document []byte) ([]Finding, error) {
 	root, err := Parse(document)
 	if err != nil {
 		return nil, err
 	}
-	l := read(root, dialectOf(d))
-	rules, sums := append([]string{"dangling_ref", "unused_def"}, l.rules...), make([]int, len(l.limits))
+	l := newLinter(root, dialectOf(d))
+	rules, sums := append([]string{"dangling_ref", "unused_def"}, l.rules...), make([]int,
+		len(l.limits))
 	var out []Finding
 	for _, n := range l.nodes {
 		for _, r := range rules {
 			if what, broken := l.breaks(r, n); broken {
-				out = append(out, Finding{Rule: r, Pointer: n.at, Message: fmt.Sprintf(advice[r], what, l.name)})
+				out = append(out, Finding{Rule: r, Pointer: n.at,
+					Message: fmt.Sprintf(advice[r], what, l.name)})
 			}
 		}
 		for i, m := range l.limits {
-			sums[i] += l.count(m.rule, n)
+			sums[i] += l.amount(m.rule, n)
 		}
 	}
 	for i, m := range l.limits {
 		if sums[i] > m.most {
-			out = append(out, Finding{Rule: m.rule, Message: fmt.Sprintf(advice[m.rule], sums[i], m.most),
+			out = append(out, Finding{Rule: m.rule, Message: fmt.Sprintf(advice[m.rule], sums[i],
+				m.most),
 				Count: sums[i], Limit: m.most, Notice: m.most == 0})
 		}
 	}
 	return out, nil
 }
 
-// linter is a document taken apart once.
+// linter holds the parts of a document.
 type linter struct {
 	dialect
-	nodes  []node            // every schema, in document order
-	defs   map[string]*Value // "" is the root
-	all    way               // along every reference, from the root
-	forced way               // along those in properties that must be filled, from every definition
+	nodes []lintNode        // every schema, in document order
+	defs  map[string]*Value // "" is the root
+	all   refWalk           // along every reference, from the root
+	// along those in properties that must be filled, from every definition
+	forced refWalk
 }
 
-// node is one schema and where it stands.
-type node struct {
+// lintNode is one schema and its position.
+type lintNode struct {
 	*Value
 	at       string // JSON pointer, "" for the root
 	def      string // the definition that it is, or ""
 	optional bool   // it is a property that its object does not require
 }
 
-// way is what a walk along references has met.
-type way struct {
-	depths map[string]int  // objects on the deepest path from a definition; -1 while it is entered and not left
-	back   map[*Value]bool // references to a definition not left: they close a cycle
+// refWalk records a walk along references.
+type refWalk struct {
+	// objects on the deepest path from a definition; -1 while the walk is inside it
+	depths map[string]int
+	back   map[*Value]bool // references that close a cycle
 	forced bool            // pass no property that may be left out
 }
 
-func read(root *Value, d dialect) *linter {
+func newLinter(root *Value, d dialect) *linter {
 	l := &linter{dialect: d, defs: map[string]*Value{"": root}}
-	l.all, l.forced = way{map[string]int{}, map[*Value]bool{}, false}, way{map[string]int{}, map[*Value]bool{}, true}
-	l.collect(node{Value: root})
-	defs := slices.DeleteFunc(slices.Clone(root.Get("$defs").list()), func(m Member) bool { return m.Key == "" }) // "" is the root
+	l.all, l.forced = refWalk{map[string]int{}, map[*Value]bool{}, false},
+		refWalk{map[string]int{}, map[*Value]bool{}, true}
+	l.addNodes(lintNode{Value: root})
+	// "" is the root
+	defs := slices.DeleteFunc(slices.Clone(root.Get("$defs").memberList()), func(m Member) bool {
+		return m.Key == ""
+	})
 	for _, m := range defs {
 		l.defs[m.Key] = m.Value
-		l.collect(node{Value: m.Value, at: "/$defs/" + escape(m.Key), def: m.Key})
+		l.addNodes(lintNode{Value: m.Value, at: "/$defs/" + escapePointer(m.Key), def: m.Key})
 	}
-	l.enter(&l.all, "")
+	l.depthOf(&l.all, "")
 	for _, m := range append([]Member{{}}, defs...) {
-		l.enter(&l.forced, m.Key)
+		l.depthOf(&l.forced, m.Key)
 	}
 	return l
 }
 
-func (l *linter) collect(n node) {
+func (l *linter) addNodes(n lintNode) {
 	l.nodes = append(l.nodes, n)
-	inside(n.Value, func(at string, part *Value, optional bool) {
-		l.collect(node{Value: part, at: n.at + at, optional: optional})
+	visitParts(n.Value, func(at string, part *Value, optional bool) {
+		l.addNodes(lintNode{Value: part, at: n.at + at, optional: optional})
 	})
 }
 
-// enter walks from a definition and returns how deep objects nest from there.
-func (l *linter) enter(w *way, def string) int {
+// depthOf walks from a definition and returns how deep objects nest from there.
+func (l *linter) depthOf(w *refWalk, def string) int {
 	if _, met := w.depths[def]; !met {
 		w.depths[def] = -1
 		w.depths[def] = l.depth(w, l.defs[def])
@@ -93,14 +103,14 @@ func (l *linter) enter(w *way, def string) int {
 	return w.depths[def]
 }
 
-func (l *linter) depth(w *way, v *Value) int {
-	if to, ok := l.target(v); ok {
-		below := l.enter(w, to)
+func (l *linter) depth(w *refWalk, v *Value) int {
+	if to, ok := l.refTarget(v); ok {
+		below := l.depthOf(w, to)
 		w.back[v] = below < 0
 		return max(below, 0) // going back adds nothing
 	}
 	deepest := 0
-	inside(v, func(_ string, part *Value, optional bool) {
+	visitParts(v, func(_ string, part *Value, optional bool) {
 		if !optional || !w.forced {
 			deepest = max(deepest, l.depth(w, part))
 		}
@@ -111,8 +121,8 @@ func (l *linter) depth(w *way, v *Value) int {
 	return deepest
 }
 
-// target returns the name of the definition that v refers to, and false where v refers to none.
-func (l *linter) target(v *Value) (string, bool) {
+// refTarget returns the name of the definition that v refers to, and false where v refers to none.
+func (l *linter) refTarget(v *Value) (string, bool) {
 	ref := v.Get("$ref")
 	if ref == nil || ref.Text == "#" {
 		return "", ref != nil
@@ -121,16 +131,17 @@ func (l *linter) target(v *Value) (string, bool) {
 	return name, local && name != "" && l.defs[name] != nil
 }
 
-// inside calls visit for each schema directly inside v. It goes by the place of a keyword, never by a name alone: a
-// property may be called "$ref" or "items", and enum, const, default and examples hold data.
-func inside(v *Value, visit func(at string, part *Value, optional bool)) {
-	required := texts(v.Get("required"))
-	for _, m := range v.list() {
-		at := "/" + escape(m.Key)
+// visitParts calls visit for each schema directly inside v. It goes by the place of a keyword,
+// never by a name alone: a property may be called "$ref" or "items", and enum, const, default and
+// examples hold data.
+func visitParts(v *Value, visit func(at string, part *Value, optional bool)) {
+	required := itemTexts(v.Get("required"))
+	for _, m := range v.memberList() {
+		at := "/" + escapePointer(m.Key)
 		switch m.Key {
 		case "properties", "patternProperties":
 			for _, p := range m.Value.Members {
-				visit(at+"/"+escape(p.Key), p.Value, !slices.Contains(required, p.Key))
+				visit(at+"/"+escapePointer(p.Key), p.Value, !slices.Contains(required, p.Key))
 			}
 		case "items", "additionalProperties", "not":
 			if m.Value.Kind == Object {

@@ -9,12 +9,14 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Answer settles one interrupt of a thread, by the rules and with the refusals of [runtime.Change.Answer] and [runtime.Closed], and returns it
-// as it is then. An early answer that is kept returns nil and no error. It returns when the answer is durable; the step it leads to is in
-// the same commit when it is quick.
+// Answer answers one interrupt of a thread by the rules of [Change.Answer], and returns the
+// interrupt as it is then. It returns when the answer is durable, with the step that it leads to if
+// that ends within [Config.CommitDelay]. The same request, or the same answer by the same person,
+// gets the same result again; any other answer to a closed interrupt gets the errors of [Closed].
+// An early answer that is kept returns nil and no error.
 //
-// thread may be empty when the answer names its interrupt.
-func (e *Engine) Answer(ctx context.Context, thread string, a runtime.Answer) (*runtime.Interrupt, error) {
+// thread may be empty if the answer names its interrupt.
+func (e *Engine) Answer(ctx context.Context, thread string, a Answer) (*Interrupt, error) {
 	if thread == "" {
 		i, err := e.Interrupt(ctx, a.Interrupt)
 		if err != nil {
@@ -22,32 +24,34 @@ func (e *Engine) Answer(ctx context.Context, thread string, a runtime.Answer) (*
 		}
 		thread = i.Thread
 	}
-	var answered *runtime.Interrupt
-	_, err := e.do(ctx, thread, &deed{now: e.cfg.Eager < 0, decide: func(c *runtime.Change) (err error) {
-		answered, err = e.answer(c, a)
-		return err
-	}})
+	var answered *Interrupt
+	_, err := e.perform(ctx, thread,
+		&command{urgent: e.cfg.CommitDelay < 0, decide: func(c *Change) (err error) {
+			answered, err = e.decideAnswer(c, a)
+			return err
+		}})
 	if err != nil {
 		return nil, err
 	}
 	return answered, nil
 }
 
-// answer decides an answer; for an interrupt that is closed it looks in the store.
-func (e *Engine) answer(c *runtime.Change, a runtime.Answer) (*runtime.Interrupt, error) {
-	row, err := e.request(c, a.Request)
+// decideAnswer decides an answer. It looks in the store for an interrupt that is closed.
+func (e *Engine) decideAnswer(c *Change, a Answer) (*Interrupt, error) {
+	row, err := e.findRequest(c, a.Request)
 	switch {
 	case err != nil:
 		return nil, err
 	case row == nil:
-	case row.Type == runtime.EntryHeld && a.Interrupt == "" && a.Question == row.Name: // an early answer
+	case row.Type == EntryHeld && a.Interrupt == "" && a.Question == row.Name:
+		// an early answer
 		return nil, nil
 	case row.Interrupt == "" || a.Interrupt != "" && a.Interrupt != row.Interrupt:
 		return nil, requestUsed("answer thread " + c.Thread.ID)
-	case row.Type == runtime.EntryReasked:
+	case row.Type == EntryReasked:
 		return nil, a.Unclear(row)
 	default:
-		i, err := e.find(c, row.Interrupt)
+		i, err := e.findInterrupt(c, row.Interrupt)
 		if err == nil && i != nil && a.Question != "" && i.Name != a.Question {
 			err = requestUsed("answer thread " + c.Thread.ID)
 		}
@@ -57,31 +61,32 @@ func (e *Engine) answer(c *runtime.Change, a runtime.Answer) (*runtime.Interrupt
 	if runtime.CodeOf(refusal) != runtime.CodeNotFound || a.Interrupt == "" {
 		return i, refusal
 	}
-	if i, err = e.find(c, a.Interrupt); err != nil {
+	if i, err = e.findInterrupt(c, a.Interrupt); err != nil {
 		return nil, err
 	}
 	if i == nil {
 		return nil, refusal
 	}
-	return runtime.Closed(i, &a)
+	return Closed(i, &a)
 }
 
-// find returns an interrupt of the thread, of any state, as the change leaves it; nil when there is none.
-func (e *Engine) find(c *runtime.Change, id string) (*runtime.Interrupt, error) {
+// findInterrupt returns an interrupt of the thread, of any state, as the change leaves it, or nil.
+func (e *Engine) findInterrupt(c *Change, id string) (*Interrupt, error) {
 	for _, i := range c.Interrupts {
 		if i.ID == id {
 			return i, nil
 		}
 	}
-	found, err := e.store.Interrupts(e.ctx, runtime.InterruptQuery{ID: id, Thread: c.Thread.ID})
+	found, err := e.store.Interrupts(e.ctx, InterruptQuery{ID: id, Thread: c.Thread.ID})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0], nil
 }
 
-// request returns what a request has done to the thread, in this change or before; nil when it is new.
-func (e *Engine) request(c *runtime.Change, id string) (*runtime.Entry, error) {
+// findRequest returns the first entry that a request has added to the thread, in this change or
+// before, or nil if the request is new.
+func (e *Engine) findRequest(c *Change, id string) (*Entry, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -93,19 +98,18 @@ func (e *Engine) request(c *runtime.Change, id string) (*runtime.Entry, error) {
 	if c.Before == 0 {
 		return nil, nil
 	}
-	rows, err := e.store.Log(e.ctx, runtime.LogQuery{Thread: c.Thread.ID, Request: id, Limit: 1})
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
+	return e.ByRequest(e.ctx, c.Thread.ID, id)
 }
 
-// ErrRequestUsed is the reason of a CodeConflict for a request whose id stands for something else in the log of its thread: it takes a new one.
+// ErrRequestUsed is the reason of a CodeConflict for a request id that was used for something else
+// on the same thread.
 var ErrRequestUsed = errors.New("the request id was used for something else: take a new one")
 
-func requestUsed(op string) error { return refuse(runtime.CodeConflict, op, ErrRequestUsed) }
+func requestUsed(op string) error {
+	return runtime.Errorf(runtime.CodeConflict, op, "%w", ErrRequestUsed)
+}
 
-// BatchError says which answer of a batch was refused; none of them counts.
+// BatchError says which answer of a batch was refused. None of the batch is stored.
 type BatchError struct {
 	Index int
 	Err   error
@@ -119,32 +123,36 @@ func (b *BatchError) Error() string {
 // Unwrap returns the refusal.
 func (b *BatchError) Unwrap() error { return b.Err }
 
-// AnswerAll settles interrupts of any threads, all of them or none, in one commit. Each answer names its interrupt. A refusal is a [BatchError]
-// with what [Engine.Answer] would have refused. Steps run after the commit: a step with several questions runs once. After CodeUnavailable or
-// CodeUnknown the same batch again finds what the first one did, if it did anything.
-func (e *Engine) AnswerAll(ctx context.Context, answers ...runtime.Answer) ([]*runtime.Interrupt, error) {
+// AnswerAll answers interrupts of any threads, all of them or none, in one commit. Each answer must
+// name its interrupt. If one is refused, AnswerAll returns a [BatchError] with the error that
+// [Engine.Answer] would have returned. Steps run after the commit, so a step with several questions
+// runs once. After CodeUnavailable or CodeUnknown the same batch may be given again: answers that
+// were stored are found.
+func (e *Engine) AnswerAll(ctx context.Context, answers ...Answer) ([]*Interrupt, error) {
 	if e.closing.Load() {
-		return nil, refuse(runtime.CodeUnavailable, "answer batch", errClosing)
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "answer batch", "%w", errClosing)
 	}
 	const tries = 20
 	for range tries {
-		out, changes, err := e.batch(ctx, answers)
+		out, changes, err := e.decideBatch(ctx, answers)
 		if err != nil {
 			return nil, err
 		}
-		switch err = e.commit(ctx, "answer batch", changes...); runtime.CodeOf(err) {
+		switch err = e.commitChanges(ctx, "answer batch", changes...); runtime.CodeOf(err) {
 		case "":
 			return out, nil
-		case runtime.CodeConflict: // others were faster: decide on what they made of it
+		case runtime.CodeConflict: // decide again on the new records
 		default:
 			return nil, err
 		}
 	}
-	return nil, refuse(runtime.CodeConflict, "answer batch", errors.New("others were faster, many times over: try again"))
+	return nil, runtime.Errorf(runtime.CodeConflict, "answer batch",
+		"20 commits of other callers came first: try again")
 }
 
-func (e *Engine) batch(ctx context.Context, answers []runtime.Answer) (out []*runtime.Interrupt, changes []*runtime.Change, err error) {
-	byThread := map[string]*runtime.Change{}
+func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Interrupt,
+	changes []*Change, err error) {
+	byThread := map[string]*Change{}
 	for n, a := range answers {
 		i, err := e.Interrupt(ctx, a.Interrupt)
 		if err != nil {
@@ -152,32 +160,33 @@ func (e *Engine) batch(ctx context.Context, answers []runtime.Answer) (out []*ru
 		}
 		c := byThread[i.Thread]
 		if c == nil {
-			t, err := e.load(ctx, i.Thread)
+			t, err := e.loadCompatible(ctx, i.Thread)
 			if err != nil {
 				return nil, nil, &BatchError{Index: n, Err: err}
 			}
-			c = runtime.NewChange(t, &e.rules, e.clock.Now())
+			c = NewChange(t, &e.rules, e.clock.Now())
 			byThread[i.Thread] = c
 			changes = append(changes, c)
 		}
-		answered, err := e.answer(c, a)
+		answered, err := e.decideAnswer(c, a)
 		if err != nil {
 			return nil, nil, &BatchError{Index: n, Err: err}
 		}
 		out = append(out, answered)
 	}
-	changes = slices.DeleteFunc(changes, func(c *runtime.Change) bool { return c.Empty() })
+	changes = slices.DeleteFunc(changes, func(c *Change) bool { return c.Empty() })
 	for _, c := range changes {
-		if c.Thread.Status() == runtime.StatusRunning && c.Thread.Lease.Owner == "" {
-			c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease)) // found again if this process dies before the step runs
+		if c.Thread.Status() == StatusRunning && c.Thread.Lease.Owner == "" {
+			// so that it is found if this process dies before the step runs
+			c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
 		}
 		c.Finish()
 	}
 	return out, changes, nil
 }
 
-// load reads a thread that this engine's code fits.
-func (e *Engine) load(ctx context.Context, id string) (*runtime.Thread, error) {
+// loadCompatible loads a thread, and returns CodeIncompatible if this program cannot read its data.
+func (e *Engine) loadCompatible(ctx context.Context, id string) (*Thread, error) {
 	t, err := e.store.Load(ctx, id)
 	if err != nil {
 		return nil, err
@@ -185,12 +194,14 @@ func (e *Engine) load(ctx context.Context, id string) (*runtime.Thread, error) {
 	return t, e.compatible(t)
 }
 
-// revive makes a driver look at a thread that was changed past it, and go on under the lease that the change took. An engine that is closing
-// leaves it to the next one.
-func (e *Engine) revive(c *runtime.Change) {
-	x := &deed{fresh: true, decide: func(*runtime.Change) error { return nil }}
+// reloadDriver makes a driver load a thread that was changed without it, and use the lease that the
+// change took. A closing engine leaves the thread to the next one.
+func (e *Engine) reloadDriver(c *Change) {
+	x := &command{reload: true}
 	if c.Thread.Lease.Owner == e.process {
 		x.fence = c.Thread.Lease.Fence
 	}
-	_ = e.submit(c.Thread.ID, x)
+	if d, _ := e.submit(c.Thread.ID, x); d != nil {
+		e.workers.runTask(d)
+	}
 }

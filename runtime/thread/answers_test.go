@@ -18,15 +18,16 @@ import (
 func TestStepOnAnAnswerThatWasRefusedDoesNotCount(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
-			return thread.Ask[string](ctx, "which", runtime.Question{})
+			return thread.Ask[string](ctx, "which", thread.Question{})
 		}))
 		th := r.start("asker", nil)
 		i := r.asked(th, "which")
 		r.way.fails.Store(1)
-		r.refused(runtime.CodeUnavailable, runtime.Answer{Interrupt: i.ID, Value: value(`"lost"`)})
+		r.refused(runtime.CodeUnavailable, thread.Answer{Interrupt: i.ID, Value: value(`"lost"`)})
 		r.pass(time.Minute)
-		require.Equal(r, runtime.InterruptOpen, r.interrupt(i.ID).State)
-		require.Equal(r, runtime.StatusWaiting, r.load(th.ID).Status(), "the step had begun on it; what it came to is dropped")
+		require.Equal(r, thread.InterruptOpen, r.interrupt(i.ID).State)
+		require.Equal(r, thread.StatusWaiting, r.load(th.ID).Status(),
+			"the step had begun on it; what it came to is dropped")
 		r.done(r.say(i, `"kept"`), `"kept"`)
 	})
 }
@@ -35,7 +36,7 @@ func TestStepOnAnAnswerThatLostDoesNotCount(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		free := map[string]chan struct{}{"mine": make(chan struct{}), "theirs": make(chan struct{})}
 		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
-			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			got, err := thread.Ask[string](ctx, "which", thread.Question{})
 			if err != nil {
 				return "", err
 			}
@@ -44,20 +45,23 @@ func TestStepOnAnAnswerThatLostDoesNotCount(t *testing.T) {
 		}))
 		th := r.start("asker", nil)
 		i := r.asked(th, "which")
-		r.cfg.Eager = time.Hour // its step has begun, and ended, when the answer is committed
+		r.cfg.CommitDelay = time.Hour // its step has begun, and ended, when the answer is committed
 		slow := r.another(r.machines...)
 		lost := make(chan error)
 		go func() {
-			_, err := slow.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"theirs"`), By: "eve"})
+			_, err := slow.Answer(r.ctx, th.ID,
+				thread.Answer{Interrupt: i.ID, Value: value(`"theirs"`), By: "eve"})
 			lost <- err
 		}()
 		synctest.Wait()
-		_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"mine"`), By: "bob"})
+		_, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Interrupt: i.ID, Value: value(`"mine"`),
+			By: "bob"})
 		require.NoError(r, err)
 		close(free["theirs"])
 		assert.Equal(r, runtime.CodeAlreadyAnswered, runtime.CodeOf(<-lost))
 		synctest.Wait()
-		require.Equal(r, runtime.StatusRunning, r.load(th.ID).Status(), "and its step changes nothing")
+		require.Equal(r, thread.StatusRunning, r.load(th.ID).Status(),
+			"and its step changes nothing")
 		close(free["mine"])
 		r.done(r.rest(th.ID), `"mine"`)
 	})
@@ -66,9 +70,9 @@ func TestStepOnAnAnswerThatLostDoesNotCount(t *testing.T) {
 func TestRefusalWaitsForWhatItRestsOn(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
-		r.cfg.Eager = time.Minute
+		r.cfg.CommitDelay = time.Minute
 		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
-			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			got, err := thread.Ask[string](ctx, "which", thread.Question{})
 			if err == nil && got == "first" {
 				close(running)
 				<-free
@@ -79,7 +83,8 @@ func TestRefusalWaitsForWhatItRestsOn(t *testing.T) {
 		i := r.asked(th, "which")
 		errs := make(chan error, 2)
 		say := func(what string) {
-			_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"` + what + `"`), By: what})
+			_, err := r.e.Answer(r.ctx, th.ID,
+				thread.Answer{Interrupt: i.ID, Value: value(`"` + what + `"`), By: what})
 			errs <- err
 		}
 		go say("first")
@@ -90,7 +95,8 @@ func TestRefusalWaitsForWhatItRestsOn(t *testing.T) {
 		r.way.fails.Store(1)
 		close(free)
 		for range 2 {
-			assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(<-errs), "it was not stored: the second one did not lose to it")
+			assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(<-errs),
+				"it was not stored: the second one did not lose to it")
 		}
 		r.done(r.say(i, `"third"`), `"third"`)
 	})
@@ -101,8 +107,9 @@ func TestRequestIDStandsForOneThing(t *testing.T) {
 		r.with(r.three())
 		th := r.start("three", nil)
 		a, b := r.asked(th, "a"), r.asked(th, "b")
-		answer := func(i *runtime.Interrupt, said string) (*runtime.Interrupt, error) {
-			return r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: value(said), By: "bob", Request: "r1"})
+		answer := func(i *thread.Interrupt, said string) (*thread.Interrupt, error) {
+			return r.e.Answer(r.ctx, th.ID, thread.Answer{Interrupt: i.ID, Value: value(said),
+				By: "bob", Request: "r1"})
 		}
 		_, err := answer(a, `1`)
 		require.NoError(r, err)
@@ -112,8 +119,9 @@ func TestRequestIDStandsForOneThing(t *testing.T) {
 		assert.JSONEq(r, `1`, string(same.Answer), "gets what it got")
 		_, err = answer(b, `1`)
 		assert.Equal(r, runtime.CodeConflict, runtime.CodeOf(err))
-		assert.Equal(r, runtime.InterruptOpen, r.interrupt(b.ID).State)
-		named, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "a", Value: value(`3`), Request: "r1"})
+		assert.Equal(r, thread.InterruptOpen, r.interrupt(b.ID).State)
+		named, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "a", Value: value(`3`),
+			Request: "r1"})
 		require.NoError(r, err)
 		assert.Equal(r, a.ID, named.ID)
 	})
@@ -132,7 +140,7 @@ func TestCloseWhileTheStoreIsGone(t *testing.T) {
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
 		require.NoError(r, err)
 		<-running
-		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		_, err = r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "")
 		require.NoError(r, err)
 		r.way.cut.Store(true)
 		close(free)
@@ -141,12 +149,13 @@ func TestCloseWhileTheStoreIsGone(t *testing.T) {
 		r.open()
 		th = r.rest(th.ID)
 		assert.True(r, th.Paused(), "the next engine goes on where the store is")
-		r.say(r.asked(th, runtime.KindUserEscape), `"continue"`)
+		r.say(r.asked(th, thread.KindUserEscape), `"continue"`)
 		assert.Equal(r, 1, r.did.of("work"))
 	})
 }
 
-// An integer is one however it is written, and one that the step cannot hold is refused before it is an answer, whoever wrote the schema.
+// An integer is one however it is written, and one that the step cannot hold is refused before it
+// is an answer, whatever the schema says.
 func TestIntegersOfAQuestion(t *testing.T) {
 	type count struct {
 		N    int     `json:"n"`
@@ -156,22 +165,27 @@ func TestIntegersOfAQuestion(t *testing.T) {
 	}
 	number := json.RawMessage(`{"type": "integer"}`)
 	scene(t, func(r *rig) {
-		r.with(thread.Func("count", func(ctx context.Context, schema json.RawMessage) ([]any, error) {
+		r.with(thread.Func("count", func(ctx context.Context, schema json.RawMessage) ([]any,
+			error) {
 			if string(schema) == "null" {
 				schema = nil
 			}
-			n, err := thread.Ask[int8](ctx, "n", runtime.Question{Text: "How many?", Schema: schema})
+			n, err := thread.Ask[int8](ctx, "n",
+				thread.Question{Text: "How many?", Schema: schema})
 			if err != nil {
 				return nil, err
 			}
-			more, err := thread.Ask[count](ctx, "more", runtime.Question{Text: "And?"})
+			more, err := thread.Ask[count](ctx, "more", thread.Question{Text: "And?"})
 			return []any{n, more}, err
 		}))
-		for _, schema := range []json.RawMessage{nil, number, json.RawMessage(`{"type":"integer","minimum":-5}`)} {
+		for _, schema := range []json.RawMessage{nil, number,
+			json.RawMessage(`{"type":"integer","minimum":-5}`)} {
 			th := r.start("count", schema)
 			i := r.asked(th, "n")
-			for _, wrong := range []string{"128", "9223372036854775808", "1e3", "1.5", "-129", `"1"`} {
-				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(wrong), By: "bob"})
+			for _, wrong := range []string{"128", "9223372036854775808", "1e3", "1.5", "-129",
+				`"1"`} {
+				r.refused(runtime.CodeInvalid, thread.Answer{Interrupt: i.ID, Value: value(wrong),
+					By: "bob"})
 			}
 			r.next()
 			th = r.say(i, "1.2e1")
@@ -182,17 +196,20 @@ func TestIntegersOfAQuestion(t *testing.T) {
 	})
 }
 
-// The same request finds the refusal of an unclear answer again, and counts once. A request that is to be spent is not, by an unclear answer.
+// The same request finds the refusal of an unclear answer again, and counts once. A request that is
+// to be spent is not, by an unclear answer.
 func TestAnUnclearAnswerAgain(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("ask", func(ctx context.Context, _ any) (bool, error) {
-			return thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?", Plain: runtime.PlainYesNo})
+			return thread.Ask[bool](ctx, "sure",
+				thread.Question{Text: "Sure?", Plain: thread.PlainYesNo})
 		}))
 		i := r.asked(r.start("ask", nil), "sure")
 		unclear := func(request, text string, spend bool, left int) {
 			r.Helper()
-			err := r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Text: text, Request: request, Spend: spend})
-			wrong, ok := errors.AsType[*runtime.UnclearError](err)
+			err := r.refused(runtime.CodeInvalid,
+				thread.Answer{Interrupt: i.ID, Text: text, Request: request, Spend: spend})
+			wrong, ok := errors.AsType[*thread.UnclearError](err)
 			require.True(r, ok, "%v", err)
 			assert.Equal(r, left, wrong.Left)
 		}
@@ -201,14 +218,18 @@ func TestAnUnclearAnswerAgain(t *testing.T) {
 			r.next()
 			unclear("one", "hm", false, 2)
 		}
-		r.refused(runtime.CodeConflict, runtime.Answer{Interrupt: i.ID, Text: "well", Request: "one"})
-		r.refused(runtime.CodeConflict, runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "one"})
+		r.refused(runtime.CodeConflict, thread.Answer{Interrupt: i.ID, Text: "well",
+			Request: "one"})
+		r.refused(runtime.CodeConflict,
+			thread.Answer{Interrupt: i.ID, Text: "yes", Request: "one"})
 		unclear("token", "hm", true, 1)
 		assert.Equal(r, 2, r.interrupt(i.ID).Asks)
-		_, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
+		_, err := r.e.Answer(r.ctx, "",
+			thread.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
 		require.NoError(r, err)
 		r.done(r.rest(i.Thread), "true")
-		again, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
+		again, err := r.e.Answer(r.ctx, "",
+			thread.Answer{Interrupt: i.ID, Text: "yes", Request: "token", Spend: true})
 		require.NoError(r, err)
 		assert.JSONEq(r, "true", string(again.Answer))
 	})

@@ -17,15 +17,15 @@ import (
 // typeSchemas keeps the schemas of the types that were asked for: json.RawMessage by reflect.Type.
 var typeSchemas sync.Map
 
-// composed is the schema of a type that is not a plain scalar: what encoding/json reads into it, and
-// writes of it. nil means that every answer is as good as another.
-func composed(t reflect.Type) json.RawMessage {
+// compositeSchema is the schema of a type that is not a plain scalar: what encoding/json reads into
+// it, and writes of it. nil means that every answer is as good as another.
+func compositeSchema(t reflect.Type) json.RawMessage {
 	if had, ok := typeSchemas.Load(t); ok {
 		return had.(json.RawMessage) //nolint:forcetypeassert // nothing else is kept
 	}
 	w := &schemaWriter{refs: map[reflect.Type]string{t: "#"}, defs: map[string]any{}}
 	var out json.RawMessage
-	switch root := w.write(t, true).(type) {
+	switch root := w.writeSchema(t, true).(type) {
 	case json.RawMessage:
 		out = root
 	case map[string]any:
@@ -57,41 +57,45 @@ const (
 	base64Text  = `^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
 )
 
-type object = map[string]any
+type jsonObject = map[string]any
 
-// write returns the schema of a type; true means that it says nothing.
-func (w *schemaWriter) write(t reflect.Type, root bool) any {
+// writeSchema returns the schema of a type; true means that it says nothing.
+func (w *schemaWriter) writeSchema(t reflect.Type, root bool) any {
 	into := reflect.PointerTo(t)
 	switch {
 	case t == timeType:
-		return object{"type": "string", "format": "date-time", "pattern": timePattern}
+		return jsonObject{"type": "string", "format": "date-time", "pattern": timePattern}
 	case t == numberType:
-		return object{"type": "number"}
+		return jsonObject{"type": "number"}
 	case into.Implements(recordType):
-		return record(reflect.New(t).Interface().(runtime.Record)) //nolint:forcetypeassert // it implements it
+		//nolint:forcetypeassert // it implements it
+		return recordSchema(reflect.New(t).Interface().(runtime.Record))
 	case into.Implements(jsonType):
 		return true
 	case into.Implements(textType):
-		return object{"type": "string"}
+		return jsonObject{"type": "string"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return orNone(w.write(t.Elem(), false))
+		return orNull(w.writeSchema(t.Elem(), false))
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 && t.Elem().PkgPath() == "" {
-			return orNone(object{"type": "string", "contentEncoding": "base64", "pattern": base64Text})
+			return orNull(jsonObject{"type": "string", "contentEncoding": "base64",
+				"pattern": base64Text})
 		}
-		return orNone(object{"type": "array", "items": w.write(t.Elem(), false)})
+		return orNull(jsonObject{"type": "array", "items": w.writeSchema(t.Elem(), false)})
 	case reflect.Array:
-		return object{"type": "array", "items": w.write(t.Elem(), false), "minItems": t.Len(), "maxItems": t.Len()}
+		return jsonObject{"type": "array", "items": w.writeSchema(t.Elem(), false),
+			"minItems": t.Len(),
+			"maxItems": t.Len()}
 	case reflect.Map:
-		out := object{"type": "object", "additionalProperties": w.write(t.Elem(), false)}
+		out := jsonObject{"type": "object", "additionalProperties": w.writeSchema(t.Elem(), false)}
 		if k := t.Key(); k.Kind() != reflect.String && !reflect.PointerTo(k).Implements(textType) {
-			out["propertyNames"] = object{"pattern": `^-?\d{1,18}$`}
+			out["propertyNames"] = jsonObject{"pattern": `^-?\d{1,18}$`}
 		}
-		return orNone(out)
+		return orNull(out)
 	case reflect.Struct:
-		return w.named(t, root)
+		return w.namedSchema(t, root)
 	default:
 		if scalar := scalarSchema(t); scalar != nil {
 			return scalar
@@ -100,11 +104,12 @@ func (w *schemaWriter) write(t reflect.Type, root bool) any {
 	}
 }
 
-// named returns the schema of a struct, or a reference to it where it has a name and is not the root.
-func (w *schemaWriter) named(t reflect.Type, root bool) any {
+// namedSchema returns the schema of a struct, or a reference to it where it has a name and is not
+// the root.
+func (w *schemaWriter) namedSchema(t reflect.Type, root bool) any {
 	switch {
 	case root || t.Name() == "":
-		return w.object(t)
+		return w.structObject(t)
 	case w.refs[t] == "":
 		plain := strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -117,58 +122,61 @@ func (w *schemaWriter) named(t reflect.Type, root bool) any {
 			name = plain + strconv.Itoa(n)
 		}
 		w.refs[t], w.defs[name] = "#/$defs/"+name, true // the place is taken: it may hold itself
-		w.defs[name] = w.object(t)
+		w.defs[name] = w.structObject(t)
 	}
-	return object{"$ref": w.refs[t]}
+	return jsonObject{"$ref": w.refs[t]}
 }
 
-// object is a closed object: a name that is not a field's would be dropped in silence. A field is
-// required unless it has omitempty or omitzero, or a type that null is a value of.
-func (w *schemaWriter) object(t reflect.Type) object {
-	properties, required := object{}, []string{}
-	for _, m := range members(t) {
+// structObject is a closed object: a name that is not a field's would be dropped in silence. A
+// field is required unless it has omitempty or omitzero, or a type that null is a value of.
+func (w *schemaWriter) structObject(t reflect.Type) jsonObject {
+	properties, required := jsonObject{}, []string{}
+	for _, m := range jsonFields(t) {
 		var schema any = true
 		if !m.quoted {
-			schema = w.write(m.of, false)
+			schema = w.writeSchema(m.of, false)
 		}
 		properties[m.name] = schema
 		if !m.optional && !nullable(schema) {
 			required = append(required, m.name)
 		}
 	}
-	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	return jsonObject{"type": "object", "properties": properties, "required": required,
+		"additionalProperties": false}
 }
 
-// record says of a generated record which fields it has and needs: the rest is in its own schema.
-func record(v runtime.Record) object {
-	properties, required, shape := object{}, []string{}, v.Shape()
+// recordSchema says of a generated record which fields it has and needs: the rest is in its own
+// schema.
+func recordSchema(v runtime.Record) jsonObject {
+	properties, required, shape := jsonObject{}, []string{}, v.Shape()
 	for i := range shape.Fields {
 		f := &shape.Fields[i]
 		if properties[f.Name] = true; f.Required {
 			required = append(required, f.Name)
 		}
 	}
-	out := object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
-	if shape.Union {
+	out := jsonObject{"type": "object", "properties": properties, "required": required,
+		"additionalProperties": false}
+	if shape.Kind == runtime.ShapeUnion {
 		out["minProperties"], out["maxProperties"] = 1, 1
 	}
 	return out
 }
 
-func orNone(schema any) any {
+func orNull(schema any) any {
 	if schema == true {
 		return true
 	}
-	return object{"anyOf": []any{schema, object{"type": "null"}}}
+	return jsonObject{"anyOf": []any{schema, jsonObject{"type": "null"}}}
 }
 
 func nullable(schema any) bool {
-	o, ok := schema.(object)
+	o, ok := schema.(jsonObject)
 	return schema == true || ok && o["anyOf"] != nil
 }
 
-// member is a field as encoding/json sees it.
-type member struct {
+// jsonField is a field as encoding/json sees it.
+type jsonField struct {
 	name     string
 	of       reflect.Type
 	tagged   bool
@@ -176,17 +184,17 @@ type member struct {
 	quoted   bool // its value stands in a string
 }
 
-// members are the fields of a struct and those that it has from embedded ones, by the rules of
+// jsonFields are the fields of a struct and those that it has from embedded ones, by the rules of
 // encoding/json: the one nearest to the struct counts, of several as near that with a tag, or none.
-func members(t reflect.Type) []member {
-	var out []member
+func jsonFields(t reflect.Type) []jsonField {
+	var out []jsonField
 	taken, seen := map[string]bool{}, map[reflect.Type]bool{t: true}
 	for level := []reflect.Type{t}; len(level) > 0; {
-		var found []member
+		var found []jsonField
 		var next []reflect.Type
 		for _, t := range level {
 			for f := range t.Fields() {
-				m, inner := memberOf(f)
+				m, inner := jsonFieldOf(f)
 				if m != nil {
 					found = append(found, *m)
 				} else if inner != nil && !seen[inner] {
@@ -202,8 +210,12 @@ func members(t reflect.Type) []member {
 				continue
 			}
 			taken[m.name] = true
-			rivals := slices.DeleteFunc(slices.Clone(found), func(o member) bool { return o.name != m.name })
-			if tagged := slices.DeleteFunc(slices.Clone(rivals), func(o member) bool { return !o.tagged }); len(tagged) > 0 {
+			rivals := slices.DeleteFunc(slices.Clone(found), func(o jsonField) bool {
+				return o.name != m.name
+			})
+			if tagged := slices.DeleteFunc(slices.Clone(rivals), func(o jsonField) bool {
+				return !o.tagged
+			}); len(tagged) > 0 {
 				rivals = tagged
 			}
 			if len(rivals) == 1 {
@@ -215,8 +227,9 @@ func members(t reflect.Type) []member {
 	return out
 }
 
-// memberOf returns what a field is in JSON, or the struct whose fields stand in its place, or neither.
-func memberOf(f reflect.StructField) (m *member, inner reflect.Type) {
+// jsonFieldOf returns what a field is in JSON, or the struct whose fields stand in its place, or
+// neither.
+func jsonFieldOf(f reflect.StructField) (m *jsonField, inner reflect.Type) {
 	tag := f.Tag.Get("json")
 	name, rest, _ := strings.Cut(tag, ",")
 	options := strings.Split(rest, ",")
@@ -230,7 +243,7 @@ func memberOf(f reflect.StructField) (m *member, inner reflect.Type) {
 	case embeds && name == "":
 		return nil, inner
 	}
-	m = &member{name: name, of: f.Type, tagged: name != ""}
+	m = &jsonField{name: name, of: f.Type, tagged: name != ""}
 	if name == "" {
 		m.name = f.Name
 	}

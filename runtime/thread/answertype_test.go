@@ -52,7 +52,7 @@ type (
 // asksFor is a machine that asks for a T and returns it.
 func asksFor[T any]() thread.Machine {
 	return thread.Func("asks", func(ctx context.Context, _ any) (T, error) {
-		return thread.Ask[T](ctx, "which", runtime.Question{})
+		return thread.Ask[T](ctx, "which", thread.Question{})
 	})
 }
 
@@ -73,22 +73,34 @@ func TestAnswerOfAnotherFormIsRefusedWhileTheQuestionIsOpen(t *testing.T) {
 		bad     []string
 	}{
 		"a struct": {asksFor[leafs](), []string{
-			string(text), with(`"amount":0`, `"amount":1.0`), with(`"raw":null`, `"raw":[{}]`), with(`"data":null`, `"data":"aGk="`),
-			with(`"tags":null,`, ``), with(`"byYear":null`, `"byYear":{"2026":1.5}`), with(`"quoted":"0"`, `"quoted":"7"`),
+			string(text), with(`"amount":0`, `"amount":1.0`), with(`"raw":null`, `"raw":[{}]`),
+			with(`"data":null`, `"data":"aGk="`),
+			with(`"tags":null,`, ``), with(`"byYear":null`, `"byYear":{"2026":1.5}`),
+			with(`"quoted":"0"`, `"quoted":"7"`),
 		}, []string{
-			`"a text"`, `null`, `{}`, `[]`, `7`, with(`"amount":0`, `"amount":"x"`), with(`"amount":0`, `"amount":128`),
-			with(`"amount":0`, `"amount":null`), with(`"amount":0`, `"Amount":0`), with(`"amount":0,`, ``),
-			with(`"0001-01-01T00:00:00Z"`, `"tomorrow"`), with(`"pair":[false,false]`, `"pair":[false]`), with(`"tags":null`, `"tags":["a",1]`),
-			with(`"counts":null`, `"counts":{"a":"b"}`), with(`"byYear":null`, `"byYear":{"a":1}`), with(`"data":null`, `"data":"-"`),
-			with(`"number":1`, `"number":"one"`), with(`"address":"10.0.0.1"`, `"address":10`), with(`"deep":null`, `"deep":{"amount":1}`),
+			`"a text"`, `null`, `{}`, `[]`, `7`, with(`"amount":0`, `"amount":"x"`),
+			with(`"amount":0`, `"amount":128`),
+			with(`"amount":0`, `"amount":null`), with(`"amount":0`, `"Amount":0`),
+			with(`"amount":0,`, ``),
+			with(`"0001-01-01T00:00:00Z"`, `"tomorrow"`),
+			with(`"pair":[false,false]`, `"pair":[false]`), with(`"tags":null`, `"tags":["a",1]`),
+			with(`"counts":null`, `"counts":{"a":"b"}`), with(`"byYear":null`, `"byYear":{"a":1}`),
+			with(`"data":null`, `"data":"-"`),
+			with(`"number":1`, `"number":"one"`), with(`"address":"10.0.0.1"`, `"address":10`),
+			with(`"deep":null`, `"deep":{"amount":1}`),
 			with(`"Note":""`, `"Note":"","Shade":""`), with(`"Note":""`, `"Note":"","Secret":""`),
 		}},
-		"a tree": {asksFor[tree](), []string{`{"name":"a"}`, `{"name":"a","kids":[{"name":"b","kids":null}]}`},
-			[]string{`{"name":"a","kids":[{"name":1}]}`, `{"name":"a","kids":[{"name":"b","kids":[7]}]}`}},
-		"a pointer": {asksFor[*tree](), []string{`null`, `{"name":"a","kids":[{"name":"b"}]}`}, []string{`7`, `{}`}},
-		"a list":    {asksFor[[]tree](), []string{`[]`, `[{"name":"a"}]`}, []string{`[{"name":1}]`, `{}`}},
-		"a record":  {asksFor[letterRecord](), []string{`{"text":"a"}`}, []string{`"a"`, `{}`, `{"text":"a","more":1}`}},
-		"anything":  {asksFor[any](), []string{`7`, `null`, `{"a":[]}`}, nil},
+		"a tree": {asksFor[tree](),
+			[]string{`{"name":"a"}`, `{"name":"a","kids":[{"name":"b","kids":null}]}`},
+			[]string{`{"name":"a","kids":[{"name":1}]}`,
+				`{"name":"a","kids":[{"name":"b","kids":[7]}]}`}},
+		"a pointer": {asksFor[*tree](), []string{`null`, `{"name":"a","kids":[{"name":"b"}]}`},
+			[]string{`7`, `{}`}},
+		"a list": {asksFor[[]tree](), []string{`[]`, `[{"name":"a"}]`},
+			[]string{`[{"name":1}]`, `{}`}},
+		"a record": {asksFor[letterRecord](), []string{`{"text":"a"}`},
+			[]string{`"a"`, `{}`, `{"text":"a","more":1}`}},
+		"anything": {asksFor[any](), []string{`7`, `null`, `{"a":[]}`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
@@ -96,11 +108,12 @@ func TestAnswerOfAnotherFormIsRefusedWhileTheQuestionIsOpen(t *testing.T) {
 				for n, good := range tc.good {
 					i := r.asked(r.start("asks", nil), "which")
 					for _, bad := range tc.bad {
-						r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(bad), By: "bob"})
+						r.refused(runtime.CodeInvalid,
+							thread.Answer{Interrupt: i.ID, Value: value(bad), By: "bob"})
 					}
 					th := r.say(i, good)
-					require.Equal(r, runtime.StatusDone, th.Status(), "%d %s", n, good)
-					require.Equal(r, runtime.InterruptAnswered, r.interrupt(i.ID).State)
+					require.Equal(r, thread.StatusDone, th.Status(), "%d %s", n, good)
+					require.Equal(r, thread.InterruptAnswered, r.interrupt(i.ID).State)
 				}
 			})
 		})
@@ -112,11 +125,10 @@ type letterRecord struct {
 	Text string `json:"text"`
 }
 
-var letterShape = runtime.Shape{Name: "Letter", Fields: []runtime.Field{{Name: "text", Required: true}}}
+var letterShape = runtime.Shape{Name: "Letter",
+	Fields: []runtime.Field{{Name: "text", Required: true}}}
 
 func (*letterRecord) Shape() *runtime.Shape { return &letterShape }
-
-func (v *letterRecord) DecodeField(d *runtime.Decoder, _ string) { runtime.DecodeString(d, &v.Text) }
 
 func (v *letterRecord) UnmarshalJSON(data []byte) error { return runtime.Unmarshal(data, v) }
 
@@ -124,14 +136,17 @@ func TestSchemaOfAnAnswerIsThatOfItsType(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.with(asksFor[tree]())
 		i := r.asked(r.start("asks", nil), "which")
-		assert.JSONEq(r, `{"type":"object","required":["name"],"additionalProperties":false,"properties":{"name":{"type":"string"},
+		assert.JSONEq(r,
+			`{"type":"object","required":["name"],"additionalProperties":false,"properties":{"name":{"type":"string"},
 			"kids":{"anyOf":[{"type":"array","items":{"$ref":"#"}},{"type":"null"}]}}}`, string(i.Schema))
 		given := json.RawMessage(`{"type":"object"}`)
-		r.machines = []thread.Machine{thread.Func("asks", func(ctx context.Context, _ any) (tree, error) {
-			return thread.Ask[tree](ctx, "which", runtime.Question{Schema: given})
-		})}
+		r.machines = []thread.Machine{thread.Func("asks",
+			func(ctx context.Context, _ any) (tree, error) {
+				return thread.Ask[tree](ctx, "which", thread.Question{Schema: given})
+			})}
 		r.close()
 		r.open()
-		assert.JSONEq(r, string(given), string(r.asked(r.start("asks", nil), "which").Schema), "one that is given counts")
+		assert.JSONEq(r, string(given), string(r.asked(r.start("asks", nil), "which").Schema),
+			"one that is given counts")
 	})
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// TestBackFindsWhatWasPutAside: a step that comes back from another one has its effects and answers,
-// on the visit that it was on, but for what belonged to one round.
+// TestBackFindsWhatWasPutAside: a step that comes back from another one has its effects and
+// answers, on the visit that it was on, but for what belonged to one round.
 func TestBackFindsWhatWasPutAside(t *testing.T) {
 	scene(t, func(r *rig) {
 		var keys []string
@@ -31,11 +30,12 @@ func TestBackFindsWhatWasPutAside(t *testing.T) {
 				r.did.add("ran", "")
 				again := string(a.Frame.Locals) == "1"
 				round := map[bool]string{false: "ask/", true: "ask/2~"}[again]
-				err := errors.Join(effect(ctx, "charge"), effect(ctx, round+"1"), thread.Say(ctx, "hello", "hello"))
+				err := errors.Join(effect(ctx, "charge"), effect(ctx, round+"1"),
+					thread.Say(ctx, "hello", "hello"))
 				if err != nil {
 					return thread.Transition{}, err
 				}
-				if _, err := thread.Ask[bool](ctx, "sure", runtime.Question{}); err != nil {
+				if _, err := thread.Ask[bool](ctx, "sure", thread.Question{}); err != nil {
 					return thread.Transition{}, err
 				}
 				if a.Frame.Visit != 1 || !again {
@@ -49,7 +49,7 @@ func TestBackFindsWhatWasPutAside(t *testing.T) {
 				}
 				if broken {
 					broken = false
-					return thread.Transition{}, runtime.Permanent(errors.New("broken"))
+					return thread.Transition{}, thread.Permanent(errors.New("broken"))
 				}
 				return thread.Back("", 1), nil
 			},
@@ -65,20 +65,21 @@ func TestBackFindsWhatWasPutAside(t *testing.T) {
 		r.next()
 		th = r.reply(th.ID, "sure", `true`)
 		r.next()
-		i := r.asked(th, runtime.KindSystemError)
+		i := r.asked(th, thread.KindSystemError)
 		r.next()
 		th = r.say(i, `{"choice":"edit","input":5}`)
 		r.done(th, `["aside//charge","aside//ask/1","aside//"]`)
-		assert.Equal(r, 3, r.did.of("charge"), "once at the first step; twice between, where the input was edited")
+		assert.Equal(r, 3, r.did.of("charge"),
+			"once at the first step; twice between, where the input was edited")
 		assert.Equal(r, 1, r.did.of("ask/1"))
 		assert.Equal(r, 1, r.did.of("ask/2~1"))
-		assert.Len(r, r.log(th.ID, runtime.EntryMessage), 2, "messages are said anew")
-		assert.Len(r, r.log(th.ID, runtime.EntryAsked), 2, "sure, and about the failure")
+		assert.Len(r, r.log(th.ID, thread.EntryMessage), 2, "messages are said anew")
+		assert.Len(r, r.log(th.ID, thread.EntryAsked), 2, "sure, and about the failure")
 		require.Contains(r, keys, th.ID+"/f1//1/charge")
 	})
 }
 
-// TestBackWithoutAside enters the step anew.
+// TestBackWithoutAside enters the step as a new visit.
 func TestBackWithoutAside(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(&staged{name: "line", steps: map[string]stepFunc{
@@ -94,7 +95,9 @@ func TestBackWithoutAside(t *testing.T) {
 			"one": func(context.Context, thread.Activation) (thread.Transition, error) {
 				return thread.Advance("two", nil), nil
 			},
-			"two": func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Back("", nil), nil },
+			"two": func(context.Context, thread.Activation) (thread.Transition, error) {
+				return thread.Back("", nil), nil
+			},
 		}})
 		r.done(r.start("line", nil), `2`)
 		assert.Equal(r, 2, r.did.of("charge"))

@@ -1,114 +1,131 @@
 package thread
 
 import (
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
 )
 
-// due reports whether pending deeds are to be committed now: nothing runs that they could be committed together with, or they have waited
-// long enough.
-func (d *driver) due() bool {
+// commitDue reports whether the pending commands are to be committed now: no step runs that they
+// could share a commit with, or they have waited long enough.
+func (d *driver) commitDue() bool {
 	if !d.retryAt.IsZero() && !d.engine.stopped() {
 		return !time.Now().Before(d.retryAt)
 	}
 	if len(d.pending) == 0 {
 		return false
 	}
-	return len(d.runs) == 0 || d.late()
+	return len(d.runs) == 0 || d.commitOverdue()
 }
 
-// late reports whether the pending deeds have waited long enough.
-func (d *driver) late() bool {
+// commitOverdue reports whether the pending commands have waited long enough.
+func (d *driver) commitOverdue() bool {
 	return len(d.pending) > 0 && !time.Now().Before(d.flushAt)
 }
 
-// wait sleeps until something is to be done.
-func (d *driver) wait() {
-	next := time.Until(d.beatAt)
+// park stops driving until a command comes or the timer fires, and returns the step that this
+// goroutine is to run meanwhile, if any. It reports false if a command has come already.
+func (d *driver) park() (run *stepRun, parked bool) {
+	next := d.renewAt
 	switch {
-	case !d.retryAt.IsZero(): // it alone counts while the store refuses
-		next = min(next, time.Until(d.retryAt))
+	case !d.retryAt.IsZero(): // only this counts while the store refuses
+		next = earlier(next, d.retryAt)
 	case !d.flushAt.IsZero():
-		next = min(next, time.Until(d.flushAt))
+		next = earlier(next, d.flushAt)
 	}
-	timer := time.NewTimer(max(next, 0))
-	defer timer.Stop()
-	select {
-	case <-d.signal:
-	case <-timer.C:
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.first != nil || d.wakeRequested {
+		return nil, false
 	}
+	run, d.nextRun, d.driving = d.nextRun, nil, false
+	switch {
+	case run != nil && run.wakeDriverAt(next): // it has a timer already
+	case d.timer == nil:
+		d.timer = time.AfterFunc(time.Until(next), d.wake)
+	default:
+		d.timer.Reset(time.Until(next))
+	}
+	return run, true
 }
 
-// flush commits the pending deeds, with all that running steps have done so far. When somebody else was faster it decides them again on the
-// new record; what no longer fits there is refused, or dropped.
-func (d *driver) flush() {
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// commitPending commits the pending commands, with everything that running steps have done so far.
+// If another commit came first it decides them again on the new record; commands that no longer fit
+// are refused, and ends of runs that no longer fit are dropped.
+func (d *driver) commitPending() {
 	const tries = 20
 	d.retryAt = time.Time{}
-	if d.unsure != nil && !d.readBack() {
+	if d.unconfirmed != nil && !d.readBack() {
 		return
 	}
 	if d.work == nil && len(d.pending) > 0 { // the thread could not be read before
-		if err := d.load(); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
-			d.refuse(err)
+		if err := d.loadThread(); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+			d.rejectPending(err)
 			return
 		}
-		d.again(nil)
+		d.rebase(nil)
 	}
-	d.collect()
+	d.collectEffects()
 	for range tries {
 		c := d.work
 		if c == nil {
 			d.flushAt = time.Time{}
 			return
 		}
-		err := d.commit(c)
-		if err != nil && d.wrote && d.landed(c, err) {
+		err := d.commitChange(c)
+		if err != nil && d.wrote && d.wasCommitted(c, err) {
 			err = nil
 		}
 		switch {
 		case err == nil:
-			d.settled(c)
+			d.committed(c)
 			return
 		case runtime.CodeOf(err) == runtime.CodeConflict:
-			if err = d.load(); err == nil || runtime.CodeOf(err) == runtime.CodeNotFound {
-				d.again(nil)
+			if err = d.loadThread(); err == nil || runtime.CodeOf(err) == runtime.CodeNotFound {
+				d.rebase(nil)
 				continue
 			}
 		}
-		if d.blame(err) {
-			d.again(nil)
+		if d.failPoisoned(err) {
+			d.rebase(nil)
 			continue
 		}
-		d.refuse(err)
+		d.rejectPending(err)
 		return
 	}
-	d.refuse(refuse(runtime.CodeConflict, "commit thread "+d.id, errors.New("others were faster, many times over")))
+	d.rejectPending(runtime.Errorf(runtime.CodeConflict, "commit thread "+d.id,
+		"20 commits of other callers came first: try again"))
 }
 
-// collect takes what running steps have done and no commit has yet.
-func (d *driver) collect() {
+// collectEffects adds what running steps have done since the last commit.
+func (d *driver) collectEffects() {
 	for _, r := range d.runs {
-		fresh := r.drain()
+		fresh := r.drainEffects()
 		if len(fresh) == 0 {
 			continue
 		}
-		d.take(&deed{soFar: true, decide: func(c *runtime.Change) error {
-			if !r.lost {
-				r.record(c, fresh)
+		d.decideAndSignal(&command{partial: true, decide: func(c *Change) error {
+			if r.record != abandoned {
+				r.recordEffects(c, fresh)
 			}
 			return nil
 		}})
 	}
 }
 
-// commit writes a change, under the lease where the thread goes on running. Where nothing happened and no lease is to be taken, kept or
-// given back, nothing is written.
-func (d *driver) commit(c *runtime.Change) error {
-	running, leaving := c.Thread.Status() == runtime.StatusRunning, d.leaving() && len(d.runs) == 0
-	takes := running && !d.stuck && d.fence == 0
+// commitChange writes a change, and takes, keeps or gives back the lease as the record demands. It
+// writes nothing if nothing happened and the lease stays as it is.
+func (d *driver) commitChange(c *Change) error {
+	running, leaving := c.Thread.Status() == StatusRunning, d.releasesLease() && len(d.runs) == 0
+	takes := running && !d.notOwner && d.fence == 0
 	d.wrote = !c.Empty() || d.base == nil || len(d.runs) > 0 || leaving || takes
 	if !d.wrote {
 		return nil
@@ -116,206 +133,226 @@ func (d *driver) commit(c *runtime.Change) error {
 	e := d.engine
 	c.Fence = d.fence
 	switch {
-	case d.stuck:
+	case d.notOwner:
 		if running && c.Thread.Lease.Owner == "" {
-			c.Thread.Lease.Until = c.Now // nobody drives it: whoever knows its code shall look
+			// no engine drives it: one that has its machines shall look
+			c.Thread.Lease.Until = c.Now
 		}
 	case running && leaving:
-		c.Rest()
+		c.ReleaseLease()
 		c.Thread.Lease.Until = c.Now
 	case running:
 		if takes {
-			c.Thread.Lease.Owner = "" // a new fence, also where an earlier run of this engine had the lease
+			// a new fence, also where an earlier run of this engine had the lease
+			c.Thread.Lease.Owner = ""
 		}
-		c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease))
+		c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
 	default:
 		if l := &c.Thread.Lease; d.fence == 0 && l.Owner != "" {
-			l.Fence++ // taken over, only to rest: what the engine before still commits is refused
+			l.Fence++ // taken over, and at rest: commits of the engine before are refused
 		}
-		c.Rest()
+		c.ReleaseLease()
 	}
 	c.Finish()
-	return e.store.Commit(e.ctx, c)
+	began := time.Now()
+	err := e.store.Commit(e.ctx, c)
+	d.logCommitted(c, began, err)
+	return err
 }
 
-// settled announces a commit: only now does anybody hear of it.
-func (d *driver) settled(c *runtime.Change) {
+// committed takes over the committed record and announces it. Nothing is announced before.
+func (d *driver) committed(c *Change) {
 	if d.wrote {
 		d.base = c.Thread
 		d.fence = 0
-		if l := &d.base.Lease; l.Owner == d.engine.process && !d.stuck {
+		if l := &d.base.Lease; l.Owner == d.engine.process && !d.notOwner {
 			d.fence = l.Fence
 		}
 	}
 	for _, r := range d.runs {
-		r.stored = r.stored || r.continues(d.base) // else it was stopped, and its end is still to come
+		// otherwise it was stopped, and its end is still to come
+		if r.record == unstored && r.continues(d.base) {
+			r.record = stored
+		}
 	}
-	d.tell()
+	d.updateReroutes()
 	done := d.pending
-	d.work, d.pending, d.flushAt, d.refused = nil, nil, time.Time{}, 0
+	d.work, d.pending, d.flushAt, d.rejections = nil, nil, time.Time{}, 0
 	if d.wrote {
-		d.engine.announce(c)
+		d.engine.announceCommit(c)
 	}
 	for _, x := range done {
-		x.finish(d.base, x.err)
+		x.setResult(d.base, x.err)
 	}
 }
 
-// load reads the record anew. Where another engine drives the thread now, the steps of this driver are given up.
-func (d *driver) load() error {
-	t, err := d.engine.load(d.engine.ctx, d.id)
+// loadThread reads the record again. If another engine drives the thread, the runs of this driver
+// are abandoned.
+func (d *driver) loadThread() error {
+	t, err := d.engine.loadCompatible(d.engine.ctx, d.id)
 	if err != nil {
 		d.base = nil
 		return err
 	}
 	d.base = t
 	overtaken := d.fence != 0 && t.Lease.Fence != d.fence
-	d.stuck = !d.mine() || overtaken && len(d.runs) > 0 && t.Lease.Owner != "" // also by one that bears the same name
+	// another engine may have the same owner name
+	d.notOwner = !d.owns() || overtaken && len(d.runs) > 0 && t.Lease.Owner != ""
 	if overtaken {
 		d.fence = 0
 	}
-	if overtaken || d.stuck {
-		d.overtaken()
+	if overtaken || d.notOwner {
+		d.abandonRuns()
 	}
 	if d.work == nil { // else a run may have begun on what is not stored yet
-		d.tell()
+		d.updateReroutes()
 	}
 	return nil
 }
 
-// overtaken gives up the steps of a thread that another engine took: those that run, and those that have ended and are not committed.
-func (d *driver) overtaken() {
+// abandonRuns gives up the steps of a thread that another engine took: those that run, and those
+// that have ended and are not committed.
+func (d *driver) abandonRuns() {
 	if len(d.runs) > 0 {
 		l := &d.base.Lease
-		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", l.Owner, "fence", l.Fence)
+		d.engine.log.Warn("another engine took the thread", "thread", d.id, "owner", l.Owner,
+			"fence", l.Fence)
 	}
 	for _, r := range d.runs {
-		d.drop(r)
+		d.abandonRun(r)
 	}
 	for _, x := range d.pending {
 		if x.run != nil {
-			x.run.lost = true
+			x.run.record = abandoned
 		}
 	}
 }
 
-// again decides the pending deeds once more, on the base. With an error it refuses the callers' deeds and keeps only what the engine does by
-// itself. Running steps hear of what came of all of them, and of nothing in between: a step that began on the result of
-// another one is healthy when that result stands again.
-func (d *driver) again(err error) {
-	d.rebase(err)
-	d.heed()
+// rebase decides the pending commands again on the base, and then signals the runs. With an error
+// it refuses the callers' commands with that error and keeps only the engine's own. Runs are
+// signalled after all commands only: a step that began on the result of another one is valid if
+// that result stands again.
+func (d *driver) rebase(err error) {
+	d.decideAgain(err)
+	d.signalRuns()
 }
 
-func (d *driver) rebase(err error) {
+func (d *driver) decideAgain(err error) {
 	pending := d.pending
 	d.work, d.pending = nil, nil
 	for _, x := range pending {
 		if err != nil && x.done != nil {
-			x.finish(d.base, err)
+			x.setResult(d.base, err)
 			continue
 		}
 		switch {
-		case d.base != nil || d.work != nil || x.begin != nil:
+		case d.base != nil || d.work != nil || x.newThread != nil:
 		case err != nil:
 			d.pending = append(d.pending, x)
 			continue
 		default:
-			x.finish(nil, refuse(runtime.CodeNotFound, "load thread "+d.id, errors.New("no such thread")))
+			x.setResult(nil, runtime.Errorf(runtime.CodeNotFound, "load thread "+d.id,
+				"no such thread"))
 			continue
 		}
-		d.add(x)
+		d.decideCommand(x)
 	}
 }
 
-// refuse tells the callers that the store did not take the change. What steps have done is kept and tried again: [driver.blame] has dealt with
-// those that are the reason.
-func (d *driver) refuse(err error) {
+// rejectPending tells the callers that the store did not take the change. What steps have done is
+// kept and tried again later.
+func (d *driver) rejectPending(err error) {
 	const first, most = 50 * time.Millisecond, 5 * time.Second
-	d.again(err)
-	if d.engine.stopped() { // this one tries nothing any more: the next engine runs the steps again
-		d.stuck, d.fence, d.pending = true, 0, nil
+	d.rebase(err)
+	if d.engine.stopped() { // the next engine runs the steps again
+		d.notOwner, d.fence, d.pending = true, 0, nil
 	}
 	if len(d.pending) == 0 {
 		d.work, d.flushAt = nil, time.Time{}
 		return
 	}
-	d.retryAt = time.Now().Add(min(first<<min(d.refused, 10), most))
-	d.refused++
+	d.retryAt = time.Now().Add(min(first<<min(d.rejections, 10), most))
+	d.rejections++
 	d.engine.log.Error("commit refused, trying again", "thread", d.id, "error", err)
 }
 
-// blame finds the steps because of which no store will ever take the change: they have failed, and it is decided again without what they wanted. It
-// reports whether it found any. Where their entries do not show it, it may be a caller's deed, which is refused first, or else any of the
-// steps; and when it is not what they came to, it is what they did, which is done again then.
-func (d *driver) blame(err error) bool {
-	if code := runtime.CodeOf(err); code == runtime.CodeUnavailable || code == runtime.CodeConflict {
+// failPoisoned handles a change that the store rejects for good. It fails the runs whose entries
+// cannot be encoded. If there are none it lets pending commands be refused first; if the change is
+// still rejected, every run that ended with it fails, and partial effects are dropped. It reports
+// whether anything was removed, so that the caller decides again.
+func (d *driver) failPoisoned(err error) bool {
+	if code := runtime.CodeOf(err); code == runtime.CodeUnavailable ||
+		code == runtime.CodeConflict {
 		return false
 	}
-	var c *runtime.Change
+	var c *Change
 	if d.base != nil {
-		c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+		c = NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
 	}
-	var guilty, suspects []*run
+	var poisoned, suspects []*stepRun
 	callers := false
 	for _, x := range d.pending {
 		if c == nil {
-			c = x.begin()
+			c = x.newThread()
 		}
 		before := len(c.Entries)
-		_ = x.decide(c) // its refusal is its caller's
+		_ = x.applyTo(c) // the caller gets the refusal
 		callers = callers || x.done != nil
 		if x.run != nil && x.run.rejects < maxRejects {
 			suspects = append(suspects, x.run)
-			if storable(c.Entries[before:]) != nil {
-				guilty = append(guilty, x.run)
+			if checkEncodable(c.Entries[before:]) != nil {
+				poisoned = append(poisoned, x.run)
 			}
 		}
 	}
 	all := len(d.pending)
-	if len(guilty) == 0 && !callers {
-		guilty = suspects
-		d.pending = slices.DeleteFunc(d.pending, func(x *deed) bool { return x.soFar })
+	if len(poisoned) == 0 && !callers {
+		poisoned = suspects
+		d.pending = slices.DeleteFunc(d.pending, func(x *command) bool { return x.partial })
 	}
-	for _, r := range guilty {
-		r.fail(err)
+	for _, r := range poisoned {
+		r.markFailed(err)
 	}
-	return len(guilty) > 0 || len(d.pending) < all
+	return len(poisoned) > 0 || len(d.pending) < all
 }
 
-// storable refuses entries, and interrupts they make, that cannot be written down.
-func storable(entries []runtime.Entry) error {
+// checkEncodable returns CodeInvalid if an entry, or an interrupt it makes, cannot be encoded as
+// JSON.
+func checkEncodable(entries []Entry) error {
 	for n := range entries {
 		_, err := runtime.Encode(&entries[n])
 		if opened := entries[n].Opened; err == nil && opened != nil {
 			_, err = runtime.Encode(opened)
 		}
 		if err != nil {
-			return refuse(runtime.CodeInvalid, "commit an entry of type "+string(entries[n].Type), err)
+			return runtime.Errorf(runtime.CodeInvalid,
+				"commit an entry of type "+string(entries[n].Type),
+				"%w", err)
 		}
 	}
 	return nil
 }
 
-// beat keeps the lease while steps run, and looks whether somebody else changed the thread: every Config.Poll, however much else there is to do.
-func (d *driver) beat() {
+// renewLease keeps the lease while steps run, and reads the thread again to see changes of other
+// engines, once every Config.Poll.
+func (d *driver) renewLease() {
 	now := time.Now()
-	if now.Before(d.beatAt) {
+	if now.Before(d.renewAt) {
 		return
 	}
-	d.beatAt = now.Add(d.engine.cfg.Poll)
-	if len(d.runs) == 0 || len(d.pending) > 0 || d.base == nil || d.stuck {
+	d.renewAt = now.Add(d.engine.cfg.Poll)
+	if len(d.runs) == 0 || len(d.pending) > 0 || d.base == nil || d.notOwner {
 		return
 	}
 	before := d.base
-	if err := d.load(); err != nil {
-		d.base = before // what runs goes on; the next commit will tell
+	if err := d.loadThread(); err != nil {
+		d.base = before // running steps go on; the next commit finds out
 		return
 	}
 	if d.base.Version != before.Version {
-		d.heed()
+		d.signalRuns()
 	}
 	if d.fence == 0 || renews(&d.base.Lease, d.engine.clock.Now(), &d.engine.cfg) {
-		d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+		d.decideAndSignal(&command{urgent: true})
 	}
 }

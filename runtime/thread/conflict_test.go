@@ -17,15 +17,18 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// meddled is a store on which somebody else is faster, once: just before the commit of an answer.
+// meddled is a store on which another commit comes first, once: just before the commit of an
+// answer.
 type meddled struct {
 	*way
 	before func()
 	did    atomic.Bool
 }
 
-func (m *meddled) Commit(ctx context.Context, changes ...*runtime.Change) error {
-	answers := slices.ContainsFunc(changes[0].Entries, func(e runtime.Entry) bool { return e.Type == runtime.EntryAnswered })
+func (m *meddled) Commit(ctx context.Context, changes ...*thread.Change) error {
+	answers := slices.ContainsFunc(changes[0].Entries, func(e thread.Entry) bool {
+		return e.Type == thread.EntryAnswered
+	})
 	if answers && m.before != nil && !m.did.Swap(true) {
 		m.before()
 	}
@@ -36,40 +39,47 @@ func (m *meddled) Commit(ctx context.Context, changes ...*runtime.Change) error 
 func (r *rig) twoQuestions(effect stepFunc) []thread.Machine {
 	one := &staged{name: "one", steps: map[string]stepFunc{
 		"": func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
-			_, err := thread.Ask[bool](ctx, "sure", runtime.Question{})
+			_, err := thread.Ask[bool](ctx, "sure", thread.Question{})
 			return thread.Advance("act", nil), err
 		},
 		"act": effect,
 	}}
 	two := thread.Turns("two", func(ctx context.Context, _ any) (string, error) {
-		return thread.Ask[string](ctx, "other", runtime.Question{})
+		return thread.Ask[string](ctx, "other", thread.Question{})
 	})
 	return []thread.Machine{one, two, &staged{name: "both", steps: map[string]stepFunc{
 		"": func(context.Context, thread.Activation) (thread.Transition, error) {
-			return thread.Call("end", nil, thread.Spawned{Machine: "one"}, thread.Spawned{Machine: "two"}), nil
+			return thread.Call("end", nil, thread.Spawned{Machine: "one"},
+				thread.Spawned{Machine: "two"}), nil
 		},
-		"end": func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Done("ended"), nil },
+		"end": func(context.Context, thread.Activation) (thread.Transition, error) {
+			return thread.Done("ended"), nil
+		},
 	}}}
 }
 
 // meddlers change the thread while the commit of an answer is on its way.
-var meddlers = map[string]func(r *rig, e, other *thread.Engine, th *runtime.Thread) error{
-	"another engine claims the other question": func(r *rig, _, other *thread.Engine, th *runtime.Thread) error {
+var meddlers = map[string]func(r *rig, e, other *thread.Engine, th *thread.Thread) error{
+	"another engine claims the other question": func(r *rig, _, other *thread.Engine,
+		th *thread.Thread) error {
 		_, err := other.Claim(r.ctx, r.asked(th, "other").ID, "bob", false)
 		return err
 	},
-	"another engine moves a deadline": func(r *rig, _, other *thread.Engine, th *runtime.Thread) error {
+	"another engine moves a deadline": func(r *rig, _, other *thread.Engine,
+		th *thread.Thread) error {
 		_, err := other.Extend(r.ctx, r.asked(th, "other").ID, time.Now().Add(100*time.Hour), "eve")
 		return err
 	},
-	"a batch answers the other question": func(r *rig, e, _ *thread.Engine, th *runtime.Thread) error {
-		_, err := e.AnswerAll(r.ctx, runtime.Answer{Interrupt: r.asked(th, "other").ID, Value: value(`"x"`), By: "eve"})
+	"a batch answers the other question": func(r *rig, e, _ *thread.Engine,
+		th *thread.Thread) error {
+		_, err := e.AnswerAll(r.ctx, thread.Answer{Interrupt: r.asked(th, "other").ID,
+			Value: value(`"x"`), By: "eve"})
 		return err
 	},
 }
 
-// A commit that meets a conflict is decided again. The steps that run meanwhile are healthy: none is
-// stopped, none is run again, and nobody is asked about an effect that has not begun.
+// A commit that meets a conflict is decided again. The steps that run meanwhile are healthy: none
+// is stopped, none is run again, and no person is asked about an effect that has not begun.
 func TestAConflictStopsNoHealthyStep(t *testing.T) {
 	t.Parallel()
 	effects := map[string]func(r *rig) stepFunc{
@@ -83,7 +93,8 @@ func TestAConflictStopsNoHealthyStep(t *testing.T) {
 		"a long do": func(r *rig) stepFunc {
 			return func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
 				r.did.add("step", "")
-				_, err := thread.Do(ctx, "charge", func(ctx context.Context, key string) (string, error) {
+				_, err := thread.Do(ctx, "charge", func(ctx context.Context, key string) (string,
+					error) {
 					r.did.add("charge", key)
 					select {
 					case <-time.After(3 * time.Second):
@@ -108,14 +119,15 @@ func TestAConflictStopsNoHealthyStep(t *testing.T) {
 					th := r.start("both", nil)
 					synctest.Wait()
 					store.before = func() { require.NoError(r, meddle(r, r.e, other, th)) }
-					_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "sure", Value: value("true"), By: "bob"})
+					_, err := r.e.Answer(r.ctx, th.ID,
+						thread.Answer{Question: "sure", Value: value("true"), By: "bob"})
 					require.NoError(r, err)
 					r.pass(time.Minute)
 					require.True(r, store.did.Load(), "somebody was faster")
 					if th = r.rest(th.ID); askedBy(th, "other") != nil {
 						th = r.reply(th.ID, "other", `"x"`)
 					}
-					for _, e := range r.log(th.ID, runtime.EntryAsked) {
+					for _, e := range r.log(th.ID, thread.EntryAsked) {
 						assert.NotContains(r, e.Name, "in_doubt")
 					}
 					assert.Equal(r, 1, r.did.of("step"), "the step ran once")
@@ -135,23 +147,27 @@ func TestOnceRunsOnceInTwoProcessesOfOneOwner(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, kind, goesOn)
 			r.cfg.Poll = 10 * time.Millisecond
-			r.machines = []thread.Machine{thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
-				if _, err := thread.Ask[bool](ctx, "sure", runtime.Question{}); err != nil {
-					return "", err
-				}
-				return thread.Once(ctx, "pay", func(_ context.Context, key string) (string, error) {
-					r.did.add(key, key)
-					return "paid", nil
-				})
-			})}
-			one, two := r.engine(r.store, r.cfg, r.machines...), r.engine(r.store, r.cfg, r.machines...)
+			r.machines = []thread.Machine{thread.Func("payer",
+				func(ctx context.Context, _ any) (string, error) {
+					if _, err := thread.Ask[bool](ctx, "sure", thread.Question{}); err != nil {
+						return "", err
+					}
+					return thread.Once(ctx, "pay", func(_ context.Context, key string) (string,
+						error) {
+						r.did.add(key, key)
+						return "paid", nil
+					})
+				})}
+			one, two := r.engine(r.store, r.cfg, r.machines...), r.engine(r.store, r.cfg,
+				r.machines...)
 			for n := range 100 {
 				id := fmt.Sprint("t-", n)
 				_, err := one.Start(r.ctx, thread.Begin{ID: id, Machine: "payer"})
 				require.NoError(r, err)
 				th, err := one.Wait(r.ctx, id)
 				require.NoError(r, err)
-				a := runtime.Answer{Interrupt: r.asked(th, "sure").ID, Value: value("true"), By: "ann", Request: "r"}
+				a := thread.Answer{Interrupt: r.asked(th, "sure").ID, Value: value("true"),
+					By: "ann", Request: "r"}
 				both := make(chan error, 2)
 				for _, e := range []*thread.Engine{one, two} {
 					go func() {
@@ -170,18 +186,19 @@ func TestOnceRunsOnceInTwoProcessesOfOneOwner(t *testing.T) {
 	}
 }
 
-// A process that dies in a long step repeats at most the effect that was under way, and one that had just
-// ended: what was completed is stored within 100 ms, at the time at which it happened.
+// A process that dies in a long step repeats at most the effect that was under way, and one that
+// had just ended: what was completed is stored within 100 ms, at the time at which it happened.
 func TestCompletedEffectsOfALongStepSurviveItsProcess(t *testing.T) {
 	const each, twelve = time.Second, 12
 	onBoth(t, func(r *rig) {
 		r.with(thread.Func("long", func(ctx context.Context, _ any) (string, error) {
 			for n := range twelve + 2 {
-				if _, err := thread.Do(ctx, fmt.Sprint("call ", n), func(_ context.Context, key string) (string, error) {
-					<-time.After(each)
-					r.did.add("call", key)
-					return key, nil
-				}); err != nil {
+				if _, err := thread.Do(ctx, fmt.Sprint("call ", n),
+					func(_ context.Context, key string) (string, error) {
+						<-time.After(each)
+						r.did.add("call", key)
+						return key, nil
+					}); err != nil {
 					return "", err
 				}
 			}
@@ -193,9 +210,10 @@ func TestCompletedEffectsOfALongStepSurviveItsProcess(t *testing.T) {
 		require.Equal(r, twelve, r.did.of("call"))
 		stored := r.load("t").Frames[0].Effects
 		require.Len(r, stored, twelve)
-		entries := r.log("t", runtime.EntryEffect)
+		entries := r.log("t", thread.EntryEffect)
 		for n := range entries[1:] {
-			assert.Equal(r, each, entries[n+1].At.Sub(entries[n].At), "entry %d says when it happened", n+1)
+			assert.Equal(r, each, entries[n+1].At.Sub(entries[n].At),
+				"entry %d says when it happened", n+1)
 		}
 		r.restart()
 		r.done(r.rest("t"), `"done"`)
@@ -213,55 +231,56 @@ func TestCompletedEffectsOfALongStepSurviveItsProcess(t *testing.T) {
 
 // What is committed together depends on speed; where a fork may begin does not.
 func TestWhereAForkMayBeginDoesNotDependOnSpeed(t *testing.T) {
-	places := map[time.Duration][]string{}
-	for _, each := range []time.Duration{0, time.Minute} {
-		t.Run(each.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, "mem", goesOn)
-				step := func(next string) stepFunc {
-					return func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
-						_, err := thread.Do(ctx, "work", func(context.Context, string) (string, error) {
-							r.did.add(a.Frame.PC, "")
-							<-time.After(each)
-							return a.Frame.PC, nil
-						})
-						if next == "" {
-							return thread.Done(a.Frame.PC), err
-						}
-						return thread.Advance(next, nil), err
-					}
+	onBoth(t, func(r *rig) {
+		var each time.Duration
+		step := func(next string) stepFunc {
+			return func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+				_, err := thread.Do(ctx, "work", func(context.Context, string) (string, error) {
+					r.did.add(a.Frame.PC, "")
+					<-time.After(each)
+					return a.Frame.PC, nil
+				})
+				if next == "" {
+					return thread.Done(a.Frame.PC), err
 				}
-				r.with(&staged{name: "graph", steps: map[string]stepFunc{"": step("b"), "b": step("c"), "c": step("")}})
-				th := r.start("graph", nil)
-				r.done(th, `"c"`)
-				var before int64
-				for _, e := range r.log(th.ID) {
-					if e.Rest {
-						places[each] = append(places[each], fmt.Sprint(e.Seq, e.Type, e.PC))
-					}
-					if e.Type == runtime.EntryStepped && e.PC == "b" {
-						before = e.Seq
-					}
+				return thread.Advance(next, nil), err
+			}
+		}
+		r.with(&staged{name: "graph",
+			steps: map[string]stepFunc{"": step("b"), "b": step("c"), "c": step("")}})
+		places := map[time.Duration][]string{}
+		for n, speed := range []time.Duration{0, time.Minute} {
+			each = speed
+			th := r.start("graph", nil)
+			r.done(th, `"c"`)
+			var before int64
+			for _, e := range r.log(th.ID) {
+				if e.Rest {
+					places[speed] = append(places[speed], fmt.Sprint(e.Seq, e.Type, e.PC))
 				}
-				forked, err := r.e.Fork(r.ctx, th.ID, before, "again", "ann")
-				require.NoError(r, err, "before node b")
-				r.done(r.rest(forked.Thread.ID), `"c"`)
-				assert.Equal(r, []int{1, 2, 2}, []int{r.did.of(""), r.did.of("b"), r.did.of("c")})
-			})
-		})
-	}
-	require.Len(t, places, 2)
-	assert.Equal(t, places[0], places[time.Minute])
-	assert.GreaterOrEqual(t, len(places[0]), 6, strings.Join(places[0], ", "))
+				if e.Type == thread.EntryStepped && e.PC == "b" {
+					before = e.Seq
+				}
+			}
+			forked, err := r.e.Fork(r.ctx, th.ID, before, fmt.Sprint("fork-", n), "ann")
+			require.NoError(r, err, "before node b")
+			r.done(r.rest(forked.Thread.ID), `"c"`)
+			times := n + 1
+			assert.Equal(r, []int{times, 2 * times, 2 * times},
+				[]int{r.did.of(""), r.did.of("b"), r.did.of("c")})
+		}
+		assert.Equal(r, places[0], places[time.Minute])
+		assert.GreaterOrEqual(r, len(places[0]), 6, strings.Join(places[0], ", "))
+	})
 }
 
 // frozen is a store whose disk stands still for a while.
 type frozen struct {
-	runtime.Store
+	thread.Store
 	until atomic.Pointer[chan struct{}]
 }
 
-func (f *frozen) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (f *frozen) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if until := f.until.Load(); until != nil {
 		<-*until
 	}
@@ -271,24 +290,25 @@ func (f *frozen) Commit(ctx context.Context, changes ...*runtime.Change) error {
 // A call comes back when its context ends, however long the store takes, and says what is known.
 func TestACallReturnsWithItsContextWhileTheStoreStandsStill(t *testing.T) {
 	const limit = 2 * time.Second
-	calls := map[string]func(r *rig, ctx context.Context, th *runtime.Thread) error{
-		"start": func(r *rig, ctx context.Context, _ *runtime.Thread) error {
+	calls := map[string]func(r *rig, ctx context.Context, th *thread.Thread) error{
+		"start": func(r *rig, ctx context.Context, _ *thread.Thread) error {
 			_, err := r.e.Start(ctx, thread.Begin{ID: "new", Machine: "asker"})
 			return err
 		},
-		"answer": func(r *rig, ctx context.Context, th *runtime.Thread) error {
-			_, err := r.e.Answer(ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"a"`)})
+		"answer": func(r *rig, ctx context.Context, th *thread.Thread) error {
+			_, err := r.e.Answer(ctx, th.ID, thread.Answer{Question: "which", Value: value(`"a"`)})
 			return err
 		},
-		"batch": func(r *rig, ctx context.Context, th *runtime.Thread) error {
-			_, err := r.e.AnswerAll(ctx, runtime.Answer{Interrupt: r.asked(th, "which").ID, Value: value(`"a"`)})
+		"batch": func(r *rig, ctx context.Context, th *thread.Thread) error {
+			_, err := r.e.AnswerAll(ctx, thread.Answer{Interrupt: r.asked(th, "which").ID,
+				Value: value(`"a"`)})
 			return err
 		},
-		"fork": func(r *rig, ctx context.Context, th *runtime.Thread) error {
+		"fork": func(r *rig, ctx context.Context, th *thread.Thread) error {
 			_, err := r.e.Fork(ctx, th.ID, th.Seq, "fork", "ann")
 			return err
 		},
-		"cancel": func(r *rig, ctx context.Context, th *runtime.Thread) error {
+		"cancel": func(r *rig, ctx context.Context, th *thread.Thread) error {
 			_, err := r.e.Cancel(ctx, th.ID, "ann", "")
 			return err
 		},
@@ -298,7 +318,7 @@ func TestACallReturnsWithItsContextWhileTheStoreStandsStill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
 				store := &frozen{Store: r.store}
-				r.e = r.engine(store, r.cfg, r.asker(runtime.Question{}))
+				r.e = r.engine(store, r.cfg, r.asker(thread.Question{}))
 				th := r.start("asker", nil)
 				version := th.Version
 				synctest.Wait()
@@ -308,7 +328,8 @@ func TestACallReturnsWithItsContextWhileTheStoreStandsStill(t *testing.T) {
 				err := call(r, over, th)
 				require.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
 				synctest.Wait()
-				require.Equal(r, version, r.load(th.ID).Version, "a call whose context is over does nothing")
+				require.Equal(r, version, r.load(th.ID).Version,
+					"a call whose context is over does nothing")
 				_, err = r.store.Load(r.ctx, "new")
 				require.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 
@@ -323,7 +344,8 @@ func TestACallReturnsWithItsContextWhileTheStoreStandsStill(t *testing.T) {
 				queued, cancel := context.WithTimeout(r.ctx, limit)
 				defer cancel()
 				err = call(r, queued, th)
-				assert.Contains(r, []runtime.Code{runtime.CodeUnavailable, runtime.CodeUnknown}, runtime.CodeOf(err), "%v", err)
+				assert.Contains(r, []runtime.Code{runtime.CodeUnavailable, runtime.CodeUnknown},
+					runtime.CodeOf(err), "%v", err)
 				assert.Equal(r, 2*limit, time.Since(began))
 				store.until.Store(nil)
 				close(thaw)
@@ -337,7 +359,7 @@ func TestACallReturnsWithItsContextWhileTheStoreStandsStill(t *testing.T) {
 func TestACommandWhoseCallerLeftEarlyIsNotDone(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		store := &frozen{Store: r.store}
-		r.e = r.engine(store, r.cfg, r.asker(runtime.Question{}))
+		r.e = r.engine(store, r.cfg, r.asker(thread.Question{}))
 		th := r.start("asker", nil)
 		thaw := make(chan struct{})
 		store.until.Store(&thaw)
@@ -359,8 +381,8 @@ func TestACommandWhoseCallerLeftEarlyIsNotDone(t *testing.T) {
 	})
 }
 
-// An engine whose lease is over comes back after another one has asked about the effect that it was at: what
-// it still commits is refused, the question stays, and the effect is not begun again.
+// An engine whose lease is over comes back after another one has asked about the effect that it was
+// at: what it still commits is refused, the question stays, and the effect is not begun again.
 func TestAnOvertakenEngineChangesNothingUnderAnOpenDoubt(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		begun, goOn := make(chan struct{}, 2), make(chan struct{})
@@ -377,7 +399,7 @@ func TestAnOvertakenEngineChangesNothingUnderAnOpenDoubt(t *testing.T) {
 		require.NoError(r, err)
 		<-begun
 		r.way.cut.Store(true) // it stands still
-		other := r.engine(plain{r.store}, r.cfg, r.machines...)
+		other := r.engine(plainStore{r.store}, r.cfg, r.machines...)
 		r.pass(5 * time.Minute)
 		th, err = other.Wait(r.ctx, th.ID)
 		require.NoError(r, err)
@@ -386,14 +408,72 @@ func TestAnOvertakenEngineChangesNothingUnderAnOpenDoubt(t *testing.T) {
 		close(goOn)
 		r.pass(time.Minute)
 		th = r.load(th.ID)
-		assert.Equal(r, runtime.EffectInDoubt, th.Frames[0].Effect("pay").State)
-		_, err = other.Answer(r.ctx, th.ID, runtime.Answer{
-			Interrupt: doubt.ID, Value: value(`{"choice":"done","value":"paid, they say"}`), By: "bob",
+		assert.Equal(r, thread.EffectInDoubt, th.Frames[0].Effect("pay").State)
+		_, err = other.Answer(r.ctx, th.ID, thread.Answer{
+			Interrupt: doubt.ID, Value: value(`{"choice":"done","value":"paid, they say"}`),
+			By: "bob",
 		})
 		require.NoError(r, err)
 		end, err := other.Wait(r.ctx, th.ID)
 		require.NoError(r, err)
 		r.done(end, `"paid, they say"`)
 		assert.Equal(r, 1, r.did.of("pay"))
+	})
+}
+
+// A person says how an effect in doubt ended, and loses against a pause. What the step did on that
+// answer is not the thread's: the doubt is asked about again, and only the stored answer is acted
+// on.
+func TestARefusedAnswerAboutADoubtIsNotActedOn(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		running, dead := make(chan struct{}), make(chan struct{})
+		defer close(dead)
+		r.with(thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
+			paid, err := thread.Once(ctx, "pay", func(context.Context, string) (string, error) {
+				close(running)
+				<-dead
+				return "", nil
+			})
+			if err != nil {
+				return "", err
+			}
+			mailed, err := thread.Do(ctx, "mail", func(context.Context, string) (string, error) {
+				return "mail: " + paid, nil
+			})
+			if err != nil {
+				return "", err
+			}
+			return mailed, thread.Say(ctx, "receipt", paid)
+		}))
+		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
+		require.NoError(r, err)
+		<-running
+		r.restart()
+		th = r.rest(th.ID)
+		doubt := r.asked(th, "in_doubt/pay")
+		store := &meddled{way: &way{Store: r.store}}
+		r.way = store.way
+		r.e = r.engine(store, r.cfg, r.machines...)
+		other := r.another(r.machines...)
+		store.before = func() {
+			synctest.Wait() // the step has done on the answer what it could
+			_, err := other.Escape(r.ctx, th.ID, thread.EscapeSafe, "eve", "")
+			require.NoError(r, err)
+		}
+		_, err = r.e.Answer(r.ctx, th.ID, thread.Answer{
+			Interrupt: doubt.ID, Value: value(`{"choice":"done","value":"refused"}`), By: "bob",
+		})
+		require.Error(r, err)
+		r.pass(time.Minute)
+		th = r.load(th.ID)
+		require.True(r, th.Paused())
+		assert.Equal(r, thread.EffectInDoubt, th.Frames[0].Effect("pay").State)
+		for _, e := range r.log(th.ID) {
+			assert.NotContains(r, string(e.Value), "refused", "entry %d", e.Seq)
+		}
+		assert.Nil(r, th.Frames[0].Effect("mail"))
+		th = r.reply(th.ID, thread.KindUserEscape, `"continue"`)
+		th = r.say(r.asked(th, "in_doubt/pay"), `{"choice":"done","value":"stored"}`)
+		r.done(th, `"mail: stored"`)
 	})
 }

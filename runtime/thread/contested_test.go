@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -32,11 +33,12 @@ type round struct {
 	*testing.T
 	id      string
 	engines []*thread.Engine
-	store   runtime.Store
+	store   thread.Store
 }
 
 func (c *round) start(n, input int) error {
-	_, err := c.engines[n%len(c.engines)].Start(c.Context(), thread.Begin{ID: c.id, Machine: "payer", Input: input})
+	_, err := c.engines[n%len(c.engines)].Start(c.Context(),
+		thread.Begin{ID: c.id, Machine: "payer", Input: input})
 	return err
 }
 
@@ -49,16 +51,18 @@ func (c *round) asked() {
 
 func (c *round) answer(n int, sure bool) error {
 	_, err := c.engines[n%len(c.engines)].Answer(c.Context(), c.id,
-		runtime.Answer{Question: "sure", Value: json.RawMessage(strconv.FormatBool(sure)), By: fmt.Sprint("caller ", n)})
+		thread.Answer{Question: "sure", Value: json.RawMessage(strconv.FormatBool(sure)),
+			By: fmt.Sprint("caller ", n)})
 	return err
 }
 
 func (c *round) answerAll(n int, sure bool) error {
-	found, err := c.store.Interrupts(c.Context(), runtime.InterruptQuery{Thread: c.id})
+	found, err := c.store.Interrupts(c.Context(), thread.InterruptQuery{Thread: c.id})
 	require.NoError(c, err)
 	require.Len(c, found, 1)
 	_, err = c.engines[n%len(c.engines)].AnswerAll(c.Context(),
-		runtime.Answer{Interrupt: found[0].ID, Value: json.RawMessage(strconv.FormatBool(sure)), By: fmt.Sprint("caller ", n)})
+		thread.Answer{Interrupt: found[0].ID, Value: json.RawMessage(strconv.FormatBool(sure)),
+			By: fmt.Sprint("caller ", n)})
 	return err
 }
 
@@ -91,29 +95,34 @@ var contests = map[string]contest{
 
 // payer charges and pays on what it was told; its effects say on what they were done.
 var payer = thread.Func("payer", func(ctx context.Context, amount int) (string, error) {
-	charged, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) { return amount, nil })
+	charged, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) {
+		return amount, nil
+	})
 	if err != nil {
 		return "", err
 	}
-	sure, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?"})
+	sure, err := thread.Ask[bool](ctx, "sure", thread.Question{Text: "Sure?"})
 	if err != nil {
 		return "", err
 	}
-	paid, err := thread.Do(ctx, "pay", func(context.Context, string) (bool, error) { return sure, nil })
+	paid, err := thread.Do(ctx, "pay", func(context.Context, string) (bool, error) {
+		return sure, nil
+	})
 	return fmt.Sprint(charged, " ", paid), err
 })
 
-// Of two callers who decide differently one counts, and nothing of the other is found in the thread: its
-// effects and its result are those of the input and the answer that are stored.
+// Of two callers who decide differently one counts, and nothing of the other is found in the
+// thread: its effects and its result are those of the input and the answer that are stored.
 func TestOnlyTheStoredDecisionIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range contests {
 		for _, kind := range []string{"mem", "sqlite"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				var store runtime.Store = mem.Open()
+				var store thread.Store = mem.Open()
 				if kind == "sqlite" {
-					disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+					disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"),
+						sqlite.Config{})
 					require.NoError(t, err)
 					t.Cleanup(func() { assert.NoError(t, disk.Close()) })
 					store = disk
@@ -122,7 +131,9 @@ func TestOnlyTheStoredDecisionIsCarriedOut(t *testing.T) {
 				for range c.engines {
 					e, err := thread.Open(t.Context(), store, thread.Config{}, payer)
 					require.NoError(t, err)
-					t.Cleanup(func() { assert.NoError(t, e.Close(context.WithoutCancel(t.Context()))) })
+					t.Cleanup(func() {
+						assert.NoError(t, e.Close(context.WithoutCancel(t.Context())))
+					})
 					engines = append(engines, e)
 				}
 				for n := range contestRounds {
@@ -141,7 +152,8 @@ func (c *round) play(of contest) {
 	both.Go(func() { errs[0] = of.first(c) })
 	both.Go(func() { errs[1] = of.second(c) })
 	both.Wait()
-	require.NotEqual(c, errs[0] == nil, errs[1] == nil, "one of the two counts: %v, %v", errs[0], errs[1])
+	require.NotEqual(c, errs[0] == nil, errs[1] == nil, "one of the two counts: %v, %v", errs[0],
+		errs[1])
 
 	th, err := c.engines[0].Wait(c.Context(), c.id)
 	require.NoError(c, err)
@@ -150,18 +162,18 @@ func (c *round) play(of contest) {
 		th, err = c.engines[0].Wait(c.Context(), c.id)
 		require.NoError(c, err)
 	}
-	require.Equal(c, runtime.StatusDone, th.Status())
-	log, err := c.store.Log(c.Context(), runtime.LogQuery{Thread: c.id})
+	require.Equal(c, thread.StatusDone, th.Status())
+	log, err := c.store.Log(c.Context(), thread.LogQuery{Thread: c.id})
 	require.NoError(c, err)
 	var input, answer string
 	effects := map[string]string{}
 	for _, e := range log {
 		switch e.Type {
-		case runtime.EntryEntered:
+		case thread.EntryEntered:
 			input = string(e.Value)
-		case runtime.EntryAnswered:
+		case thread.EntryAnswered:
 			answer = string(e.Value)
-		case runtime.EntryEffect:
+		case thread.EntryEffect:
 			require.NotContains(c, effects, e.Name, "%s: an effect has one result", c.id)
 			effects[e.Name] = string(e.Value)
 		default:
@@ -171,22 +183,26 @@ func (c *round) play(of contest) {
 	require.JSONEq(c, fmt.Sprintf("%q", input+" "+answer), string(th.Result), c.id)
 }
 
-// Two messages that come to one thread through two engines: each turn is done on its own message, and a
-// message that is refused is found nowhere.
+// Two messages that come to one thread through two engines: each turn is done on its own message,
+// and a message that is refused is found nowhere.
 func TestEachTurnIsDoneOnItsOwnMessage(t *testing.T) {
 	t.Parallel()
 	echo := thread.Turns("echo", func(ctx context.Context, text string) (string, error) {
-		return thread.Do(ctx, "echo", func(context.Context, string) (string, error) { return text, nil })
+		return thread.Do(ctx, "echo", func(context.Context, string) (string, error) {
+			return text, nil
+		})
 	})
 	for _, kind := range []string{"mem", "sqlite"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, kind, goesOn)
 			r.cfg.Poll = 10 * time.Millisecond
-			engines := []*thread.Engine{r.engine(r.store, r.cfg, echo), r.engine(r.store, r.cfg, echo)}
+			engines := []*thread.Engine{r.engine(r.store, r.cfg, echo),
+				r.engine(r.store, r.cfg, echo)}
 			for n := range contestRounds {
 				id := fmt.Sprint("t-", n)
-				_, err := engines[0].Start(r.ctx, thread.Begin{ID: id, Machine: "echo", Input: "begin"})
+				_, err := engines[0].Start(r.ctx,
+					thread.Begin{ID: id, Machine: "echo", Input: "begin"})
 				require.NoError(r, err)
 				_, err = engines[0].Wait(r.ctx, id)
 				require.NoError(r, err)
@@ -195,7 +211,8 @@ func TestEachTurnIsDoneOnItsOwnMessage(t *testing.T) {
 				var both sync.WaitGroup
 				for i, e := range engines {
 					both.Go(func() {
-						_, errs[i] = e.Deliver(r.ctx, thread.Message{Thread: id, Machine: "echo", Text: fmt.Sprint("message ", i)})
+						_, errs[i] = e.Deliver(r.ctx, thread.Message{Thread: id, Machine: "echo",
+							Text: fmt.Sprint("message ", i)})
 					})
 				}
 				both.Wait()
@@ -210,21 +227,77 @@ func TestEachTurnIsDoneOnItsOwnMessage(t *testing.T) {
 				require.NoError(r, err)
 				turns := map[string][]string{} // by frame: input, effect, result
 				var inputs []string
-				log, err := r.store.Log(r.ctx, runtime.LogQuery{Thread: id})
+				log, err := r.store.Log(r.ctx, thread.LogQuery{Thread: id})
 				require.NoError(r, err)
 				for _, e := range log {
 					if e.Frame != "" {
 						turns[e.Frame] = append(turns[e.Frame], string(e.Value))
 					}
-					if e.Type == runtime.EntryEntered {
+					if e.Type == thread.EntryEntered {
 						inputs = append(inputs, string(e.Value))
 					}
 				}
 				require.ElementsMatch(r, said, inputs)
 				for frame, values := range turns {
-					require.Equal(r, []string{values[0], values[0], values[0]}, values, "%s %s", id, frame)
+					require.Equal(r, []string{values[0], values[0], values[0]}, values, "%s %s", id,
+						frame)
 				}
 			}
 		})
 	}
+}
+
+// late is a store on which something happens before the first commit that starts a thread.
+type late struct {
+	*way
+	before func()
+}
+
+func (l *late) Commit(ctx context.Context, changes ...*thread.Change) error {
+	if before := l.before; before != nil && changes[0].Before == 0 {
+		l.before = nil
+		before()
+	}
+	return l.way.Commit(ctx, changes...)
+}
+
+// One request starts a thread through two engines, and each has done the first effect before the
+// other's start is stored. The effect that is stored stays as it is.
+func TestACompletedEffectIsNeverOverwritten(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		machine := func(by string) thread.Machine {
+			return thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
+				charged, err := thread.Do(ctx, "charge", func(_ context.Context, key string) (string,
+					error) {
+					r.did.add(by, key)
+					return by, nil
+				})
+				if err != nil {
+					return "", err
+				}
+				sure, err := thread.Ask[string](ctx, "sure", thread.Question{})
+				return charged + " " + sure, err
+			})
+		}
+		store := &late{way: &way{Store: r.store}}
+		slow := r.engine(store, r.cfg, machine("slow"))
+		r.with(machine("fast"))
+		begin := thread.Begin{ID: "t", Machine: "payer", Request: "r"}
+		store.before = func() {
+			synctest.Wait() // the step has done what it could
+			require.Equal(r, 1, r.did.of("slow"))
+			_, err := r.e.Start(r.ctx, begin)
+			require.NoError(r, err)
+			synctest.Wait()
+			r.asked(r.load("t"), "sure")
+		}
+		_, err := slow.Start(r.ctx, begin)
+		require.NoError(r, err, "it is the same request")
+		r.pass(time.Minute)
+		effects := r.log("t", thread.EntryEffect)
+		require.Len(r, effects, 1)
+		assert.JSONEq(r, `"fast"`, string(effects[0].Value))
+		r.done(r.reply("t", "sure", `"yes"`), `"fast yes"`)
+		assert.Equal(r, r.did.keys["slow"], r.did.keys["fast"], "under one key")
+	})
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // shape is what a test compares of a log.
-func shape(rows []runtime.Entry) []string {
+func shape(rows []thread.Entry) []string {
 	out := make([]string, len(rows))
 	for n, e := range rows {
 		out[n] = string(e.Type) + " " + e.Name + " " + e.State
@@ -25,8 +25,8 @@ func shape(rows []runtime.Entry) []string {
 	return out
 }
 
-// What a step did and said before its thread was cancelled stands before the end. What it is doing then ends behind it, and is in the log as an
-// effect that was; it says nothing any more.
+// What a step did and said before its thread was cancelled stands before the end. What it is doing
+// then ends behind it, and is in the log as an effect that was; it has no further messages.
 func TestTheLogOfACancelledStep(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
@@ -48,11 +48,13 @@ func TestTheLogOfACancelledStep(t *testing.T) {
 		require.NoError(r, err)
 		close(free)
 		r.pass(2 * time.Second)
-		assert.Equal(r, []string{"started  ", "entered  ", "effect say/hello done", "message hello ", "over  cancelled", "effect call done"}, shape(r.log(th.ID)))
+		assert.Equal(r, []string{"started  ", "entered  ", "effect say/hello done",
+			"message hello ", "over  cancelled", "effect call done"}, shape(r.log(th.ID)))
 	})
 }
 
-// What no commit took when another process ended the thread is told of as far as it was done. It was not said: nobody could say it any more.
+// What no commit took when another process ended the thread is told of as far as it was done. It
+// was not said: no step could say it later.
 func TestTheLogOfAStepThatAnotherProcessCancels(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running := make(chan struct{})
@@ -73,7 +75,8 @@ func TestTheLogOfAStepThatAnotherProcessCancels(t *testing.T) {
 		_, err = r.another(machine).Cancel(r.ctx, th.ID, "ann", "")
 		require.NoError(r, err)
 		r.pass(5 * time.Second)
-		assert.Equal(r, []string{"started  ", "entered  ", "over  cancelled", "effect call done"}, shape(r.log(th.ID)))
+		assert.Equal(r, []string{"started  ", "entered  ", "over  cancelled", "effect call done"},
+			shape(r.log(th.ID)))
 	})
 }
 
@@ -81,28 +84,30 @@ func TestTheLogOfAStepThatAnotherProcessCancels(t *testing.T) {
 func TestNothingBeginsAfterASiblingEndedTheThread(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
-		r.with(family("worker", "ends", "goes on"), &staged{name: "worker", steps: map[string]stepFunc{
-			"": func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
-				if string(a.Frame.Input) == `"ends"` {
-					<-running
-					return thread.Cancel(errors.New("no use")), nil
-				}
-				close(running)
-				<-free
-				r.nothingBegins(ctx)
-				return thread.Return("ok"), nil
-			},
-		}})
+		r.with(family("worker", "ends", "goes on"),
+			&staged{name: "worker", steps: map[string]stepFunc{
+				"": func(ctx context.Context, a thread.Activation) (thread.Transition, error) {
+					if string(a.Frame.Input) == `"ends"` {
+						<-running
+						return thread.Cancel(errors.New("no use")), nil
+					}
+					close(running)
+					<-free
+					r.nothingBegins(ctx)
+					return thread.Return("ok"), nil
+				},
+			}})
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 		require.NoError(r, err)
-		assert.Equal(r, runtime.StatusCancelled, r.rest(th.ID).Status())
+		assert.Equal(r, thread.StatusCancelled, r.rest(th.ID).Status())
 		close(free)
 		r.pass(2 * time.Second)
 		assert.Zero(r, r.did.of("begun"))
 	})
 }
 
-// A step that was kept from something, and does not care, has not come to its end: what stopped it may never be stored.
+// A step that was kept from something, and does not care, has not come to its end: what stopped it
+// may never be stored.
 func TestAStepThatWasKeptFromSomethingRunsAgain(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
@@ -114,7 +119,9 @@ func TestAStepThatWasKeptFromSomethingRunsAgain(t *testing.T) {
 				assert.ErrorIs(r, err, thread.ErrWaiting)
 				return "done without it", nil
 			}
-			return thread.Do(ctx, "call", func(context.Context, string) (string, error) { return "called", nil })
+			return thread.Do(ctx, "call", func(context.Context, string) (string, error) {
+				return "called", nil
+			})
 		}))
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
 		require.NoError(r, err)
@@ -156,14 +163,14 @@ func TestNothingBeginsWhenTheEngineCloses(t *testing.T) {
 
 // slowly is a store that takes its time with the first commit that says an effect begins.
 type slowly struct {
-	runtime.Store
+	thread.Store
 	takes   time.Duration
 	writing chan struct{} // closed when it is at it
 	did     atomic.Bool
 }
 
-func (s *slowly) Commit(ctx context.Context, changes ...*runtime.Change) error {
-	begins := func(e runtime.Entry) bool { return e.State == runtime.EffectIntended }
+func (s *slowly) Commit(ctx context.Context, changes ...*thread.Change) error {
+	begins := func(e thread.Entry) bool { return e.State == thread.EffectIntended }
 	if slices.ContainsFunc(changes[0].Entries, begins) && !s.did.Swap(true) {
 		close(s.writing)
 		<-time.After(s.takes)
@@ -171,8 +178,9 @@ func (s *slowly) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	return s.Store.Commit(ctx, changes...)
 }
 
-// A step comes to its end while the store writes down that an effect of Once begins. The effect does not begin then. Soon after the step was cut
-// it says so itself, and nobody need be asked; a step that was given up, or has returned, says nothing any more, and a person is asked.
+// A step comes to its end while the store writes down that an effect of Once begins. The effect
+// does not begin then. Soon after the step was cut it says so itself, and no person need be asked;
+// a step that was given up, or has returned, adds no further messages, and a person is asked.
 func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
 	t.Parallel()
 	const limit = time.Minute
@@ -190,35 +198,38 @@ func TestOnceDoesNotBeginInAStepThatIsOver(t *testing.T) {
 				r.cfg.StepTimeout = limit
 				store := &slowly{Store: r.store, takes: c.takes, writing: make(chan struct{})}
 				once := func(ctx context.Context) (string, error) {
-					return thread.Once(context.WithoutCancel(ctx), "pay", r.did.effect("pay")) // it is not told of the end of its time
+					// it is not told of the end of its time
+					return thread.Once(context.WithoutCancel(ctx), "pay", r.did.effect("pay"))
 				}
-				r.machines = []thread.Machine{thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
-					if r.did.add("run", ""); r.did.of("run") > 1 || name == "it goes on" {
-						return once(ctx)
-					}
-					ended := make(chan struct{})
-					go func() {
-						defer close(ended)
-						_, err := once(ctx)
-						assert.ErrorIs(r, err, thread.ErrWaiting)
-						if !c.leaves { // else the next run may have paid already
-							assert.Zero(r, r.did.of("pay"))
+				r.machines = []thread.Machine{thread.Func("payer",
+					func(ctx context.Context, _ any) (string, error) {
+						if r.did.add("run", ""); r.did.of("run") > 1 || name == "it goes on" {
+							return once(ctx)
 						}
-					}()
-					if c.leaves {
-						<-store.writing
-						return "paid, they said", nil
-					}
-					<-ended
-					return "", thread.ErrWaiting
-				})}
+						ended := make(chan struct{})
+						go func() {
+							defer close(ended)
+							_, err := once(ctx)
+							assert.ErrorIs(r, err, thread.ErrWaiting)
+							if !c.leaves { // else the next run may have paid already
+								assert.Zero(r, r.did.of("pay"))
+							}
+						}()
+						if c.leaves {
+							<-store.writing
+							return "paid, they said", nil
+						}
+						<-ended
+						return "", thread.ErrWaiting
+					})}
 				r.e = r.engine(store, r.cfg, r.machines...)
 				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
 				require.NoError(r, err)
 				r.pass(2 * limit)
 				th = r.rest(th.ID)
-				for _, e := range r.log(th.ID, runtime.EntryAsked) {
-					assert.NotContains(r, e.Name, "in_doubt", "an effect that has not begun is not asked about")
+				for _, e := range r.log(th.ID, thread.EntryAsked) {
+					assert.NotContains(r, e.Name, "in_doubt",
+						"an effect that has not begun is not asked about")
 				}
 				require.Equal(r, 1, r.did.of("pay"))
 				r.done(th, fmt.Sprintf("%q", r.did.keys["pay"][0]))

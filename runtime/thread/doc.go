@@ -1,10 +1,12 @@
-// Package thread is the engine: it runs threads that stop for a person at the exact point, survive the end of their process, and go on
-// exactly once. A newcomer begins with [Func], [Do] and [Ask]: an ordinary function that pauses.
+// Package thread is the durable engine. It runs threads that stop for a person, survive the end of
+// their process, and go on from where they were. To begin, see [Func], [Do] and [Ask]: an ordinary
+// function that pauses.
 //
 // # The model
 //
-// A thread is one stored record with a tree of frames. A [Machine] runs one step of a frame and returns a [Transition], which the engine
-// commits together with everything else that happened: effects, questions, messages, times. What is not committed has not happened.
+// A thread is one stored record with a tree of frames. A [Machine] runs one step of a frame and
+// returns a [Transition], which the engine commits together with the effects, questions, messages
+// and times of that step. What is not committed is not part of the thread.
 //
 //	      Start, Deliver
 //	            │
@@ -20,70 +22,84 @@
 //	│                                                              is over                     │
 //	└──────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// The engine waits for nobody's goroutine: a frame that waits is a row in the store, and costs the process nothing. Of a thread it is said
-// that it is running while some frame is ready, waiting while none is, idle between two turns, and over when it is done, failed, cancelled
-// or handed off.
+// A frame that waits is a row in the store and needs no goroutine. A thread is running while some
+// frame is ready, waiting while none is, idle between two turns, and over when it is done, failed,
+// cancelled or handed off.
 //
 //   - A step waits for the answers to all its questions; then it runs again from its top.
-//   - A frame waits for all the children it called. Siblings run, ask and fail at the same time, and the order they end in never shows.
-//   - A less urgent question waits behind a more urgent one, or is superseded by it, as its kind says.
-//   - A person's pause waits for every running step to reach a safe point: before its next effect, or at its end. Mode now cancels the
-//     steps' contexts instead. Until the pause is answered no step runs.
-//   - Who calls the engine waits for the commit of what he did, and for nothing else.
+//   - A frame waits for all the children it called. Siblings run, ask and fail at the same time,
+//     and
+//     the order in which they end does not show.
+//   - A less urgent question waits behind a more urgent one, or is superseded by it, as its kind
+//     says.
+//   - A requested pause waits until each running step reaches a safe point: its next effect, or its
+//     end. With [EscapeNow] the contexts of the steps are cancelled as well. No step runs until the
+//     pause is answered.
+//   - A call returns as soon as its own change is committed. It does not wait for steps that run as
+//     a result.
 //
 // # What runs again, and what does not
 //
-// A step is run again after an answer, a failed try, a pause, a crash. It then meets what it did before:
+// A step runs again after an answer, a failed try, a pause, or a crash. Then:
 //
-//	Do    its stored result, which is committed at most 100 ms after fn returned. If the process dies before that, fn
-//	      runs again with the same key: at least once.
-//	Once  its stored result. That it begins is committed first, so it is not begun again without an order: if its end
-//	      is unknown it is in doubt, and a person is asked.
-//	Ask   the answer, found by name, in the same visit of the same step, and only when the question is the one that was answered.
-//	Say   nothing: the message is in the outbox once.
+//	Do    returns its stored result. The result is committed at most 100 ms after fn returned; if the process dies
+//	      before that, fn runs again with the same key: at least once.
+//	Once  returns its stored result. It commits that it begins before it calls fn, so fn is not called again without
+//	      an order: if its outcome is unknown, a person is asked.
+//	Ask   returns the answer, found by name, in the same visit of the same step, if the question is the same.
+//	Say   does nothing: the message is in the outbox once.
 //
-// Code between them runs again, so it has no effects of its own. What one run of a step did is committed
-// with its end, or at most 100 ms after it happened, and has the time at which it happened. A run counts for
-// the record that it began on: the same step and visit, with the same input, locals, answers and results of
-// children. A run that no longer counts, since the record is another one, its frame has ended, it was given
-// up at its time limit, or another engine took the thread, is cut: its later effects do nothing and return
-// [ErrWaiting], and a result after the limit is a failure.
+// Code between these calls runs again, so it must have no effects of its own. What a run did is
+// committed with the end of its step, or at most 100 ms after it happened, with the time at which
+// it happened. A run belongs to the record that it began on: the same step and visit, with the same
+// input, locals, answers and results of children. When the record has moved on, the frame has
+// ended, the time limit has passed, or another engine has taken the thread, the run is cancelled:
+// its later effects are not performed and return [ErrWaiting], and a result after the limit is a
+// failure.
 //
 // # Order and durability
 //
-// A commit is a compare-and-set on the version of the thread: all of it or nothing, and nobody hears of it before it is on disk. The entries of
-// a thread are numbered without gaps; [Engine.Subscribe] yields them in the order of their commits, and whoever comes back with its last
-// cursor misses nothing. Commits of different threads do not wait for one another. A batch of answers is one commit over several threads.
+// A commit is a compare-and-set on the version of the thread: all of it or nothing, and it is
+// announced only once it is on disk. The entries of a thread are numbered without gaps.
+// [Engine.Subscribe] yields them in the order of their commits; a reader that comes back with its
+// last cursor misses nothing. Commits of different threads do not wait for one another. A batch of
+// answers is one commit over several threads.
 //
-// When the store refuses, callers are told CodeUnavailable and nothing of theirs is stored, unless the store did it and could not say so:
-// that is read back before anything is done again. So is a call whose context is over before anything was done. A call whose context ends while
-// its command is being decided or committed is told CodeUnknown: the command goes on without it, and the same request id finds its outcome.
-// What a step did is kept and committed when the store is there again. The same request
-// id, or the same answer, gets the same result however often it comes.
+// If the store refuses, callers get CodeUnavailable and nothing of theirs is stored. If the store
+// committed but could not say so, the engine reads that back before it does anything again. A call
+// whose context has ended already gets CodeUnavailable too. A call whose context ends while its
+// command is decided or committed gets CodeUnknown: the command goes on without it, and the same
+// request id finds its outcome. What a step did is kept, and committed when the store is available
+// again. The same request id, or the same answer, gets the same result however often it comes.
 //
-// With Config.Eager at its default, the step that a start, an answer or a message leads to begins while that is
-// still being committed. If the store then refuses it, since another caller was faster or the store failed,
-// effects of Do that the step had begun have happened outside. They are not recorded: the thread goes on with
-// the effects of what is stored, which have the same keys. A warning in the program's log names those that
-// were not recorded. Use Once, or an Eager below zero, for what must not be done on a request that is refused.
+// With the default [Config.CommitDelay], the step that a start, an answer or a message leads to
+// begins while that is being committed. If the store then refuses it, because another caller came
+// first or the store failed, effects of Do that the step had begun have happened outside. They are
+// not recorded: the thread goes on with the effects of what is stored, which have the same keys,
+// and a warning in the log names those that were not recorded. Use Once, or a negative CommitDelay,
+// for what must not be done on a request that is refused.
 //
 // # Several engines
 //
-// Any number of processes may have an engine on one store. A running thread has a lease: who drives it, and until when. The others answer,
-// pause and cancel it all the same, and the driver sees that within [Config.Poll]. A lease names the engine and its
-// process, whatever their Owner is. When it is over, or the store knows that the process died ([runtime.Presence]), the next engine takes the
-// thread with a higher fence, and only then runs its steps. What the former one still tries to commit is
-// refused by the fence, and dropped. An engine that lacks the machine of a frame takes answers and leaves the steps to those that have it.
+// Any number of processes may have an engine on one store. A running thread has a lease: which
+// engine drives it, and until when. The other engines still answer, pause and cancel it, and the
+// driving engine sees that within [Config.Poll]. A lease names the engine and its process, whatever
+// their Owner is. When the lease ends, or the store knows that the process died ([Presence]), the
+// next engine takes the thread with a higher fence and then runs its steps. Commits of the former
+// engine are refused by the fence, and dropped. An engine that lacks the machine of a frame takes
+// answers and leaves the steps to engines that have it.
 //
-// A lease is over when its time is, and it was not renewed while another engine watched it: for a quarter of a
-// lease or twice Config.Poll, whichever is more, and no longer than a lease. One that ends later than any that is
-// made now, since the clock has gone back, is over when it was watched for as long as a lease lasts. So a clock that
-// jumps takes no thread from an engine that is alive, and keeps none for a dead one. Deadlines do follow the clock:
-// when it jumps forward they come early, and when it goes back they come late, and an answer until then is in time.
+// A lease has ended when its time is over and it was not renewed while another engine watched it:
+// for a quarter of a lease or twice Config.Poll, whichever is more, and no longer than a lease. If
+// the clock has gone back, a lease may end later than any lease made now; it has ended when it was
+// watched unchanged for as long as a lease lasts. So a clock that jumps takes no thread from a live
+// engine, and keeps none for a dead one. Deadlines do follow the clock: if it jumps forward they
+// come early, and if it goes back they come late, and an answer until then is in time.
 //
 // # Closing
 //
-// [Engine.Close] begins no step any more, refuses new calls with CodeUnavailable, and waits for the steps that run. At the end of its context
-// their contexts are cancelled, and those that do not heed that are left behind. What they did is committed, their leases are given back,
-// and the next engine goes on at once. A process that is killed instead loses what was not committed, and nothing else.
+// [Engine.Close] starts no step, refuses new calls with CodeUnavailable, and waits for the steps
+// that run. When its context ends, their contexts are cancelled; steps that do not return within a
+// second are left behind. What they did is committed, their leases are given back, and the next
+// engine goes on at once. A process that is killed loses only what was not committed.
 package thread

@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -11,99 +10,119 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// driver moves one thread as long as there is something to do, and is gone when the thread waits. Its one goroutine decides and commits;
-// steps run in goroutines of their own. Nothing here is the truth: what counts is what the store holds, and every commit is a
-// compare-and-set against it.
+// driver moves one thread as long as there is something to do, and retires when the thread waits.
+// One goroutine at a time drives: it decides and commits. While there is nothing to do no goroutine
+// drives, and the next command starts one; after a step, the goroutine of that step drives. The
+// state here is a cache: the store holds the record, and every commit is a compare-and-set against
+// it.
 type driver struct {
 	engine  *Engine
 	id      string
 	pausing atomic.Bool // a pause was requested: steps stop at their next safe point
-	signal  chan struct{}
 
-	mu    sync.Mutex
-	queue []*deed // what came and is not yet looked at
-	gone  bool    // the goroutine has ended; guarded by engine.mu too
+	mu            sync.Mutex
+	first, last   *command // the queue
+	wakeRequested bool     // it is to check its thread
+	driving       bool     // a goroutine drives
+	retired       bool     // nothing is left to do; guarded by engine.mu too
+	// wakes it at the latest; nil before it was parked
+	timer *time.Timer
 
-	// The rest belongs to the goroutine.
-	base    *runtime.Thread // as stored; nil until it is loaded, and while the thread does not exist
-	work    *runtime.Change // what the pending deeds make of base; nil when there are none
-	pending []*deed
-	runs    map[string]*run // by frame
-	fence   int64           // of the lease this driver took; 0 until it had to take one
-	flushAt time.Time       // when pending deeds are committed at the latest
-	retryAt time.Time       // after the store refused
-	beatAt  time.Time       // when it next looks after its lease, and at what others did
-	unsure  *runtime.Change // a commit of which nobody knows whether it landed
-	part    map[*deed]bool  // the deeds of unsure
-	refused int             // times in a row
-	stuck   bool            // this engine may not move the thread: another does, or its code does not fit
-	wrote   bool            // the change at hand is in the store
+	// The rest belongs to the goroutine that drives.
+	// as stored; nil until it is loaded, and while the thread does not exist
+	base    *Thread
+	work    *Change // base with the pending commands; nil if there are none
+	pending []*command
+	runs    map[string]*stepRun // by frame
+	// of the lease this driver took; 0 until it had to take one
+	fence   int64
+	flushAt time.Time // when pending commands are committed at the latest
+	retryAt time.Time // after the store refused
+	// when it next renews its lease and reads changes of others
+	renewAt             time.Time
+	unconfirmed         *Change           // a commit with unknown outcome
+	unconfirmedCommands map[*command]bool // those of unconfirmed
+	rejections          int               // times in a row
+	// this engine may not drive the thread: another does, or it lacks a machine
+	notOwner bool
+	wrote    bool     // the last change was written
+	nextRun  *stepRun // a step that this goroutine runs when it has nothing else to do
 }
 
-// deed is one thing to do to the thread. It may be decided several times: again on the new record when somebody else was faster.
-type deed struct {
-	begin  func() *runtime.Change             // makes the thread, where it does not exist
-	decide func(c *runtime.Change) error      // pure, but for reads of the store
-	done   func(t *runtime.Thread, err error) // once: after the commit, or the refusal; nil for what the engine does by itself
-	run    *run                               // whose end this is
-	soFar  bool                               // it is what a running step has done so far
-	now    bool                               // do not wait for a running step
-	fresh  bool                               // the thread was changed past this driver: read it again
-	fence  int64                              // with fresh: of the lease that the change took for this engine
-	err    error                              // the refusal of decide
-	state  atomic.Int32                       // whether it is decided, or its caller has left before: see decides and withdraw
-}
+// perform drives in a goroutine of the pool.
+func (d *driver) perform() { d.drive(nil) }
 
-// The states of a deed.
-const (
-	deedQueued int32 = iota
-	deedDecided
-	deedWithdrawn
-)
-
-// decides reports whether the deed is to be decided, or decided again: its caller cannot withdraw it from here on.
-func (x *deed) decides() bool {
-	return x.state.CompareAndSwap(deedQueued, deedDecided) || x.state.Load() == deedDecided
-}
-
-// withdraw takes a deed back that was not looked at yet, and reports whether it did.
-func (x *deed) withdraw() bool { return x.state.CompareAndSwap(deedQueued, deedWithdrawn) }
-
-// loop is the driver's goroutine.
-func (d *driver) loop() {
+// drive moves the thread until it is at rest. It then runs the last step that was started itself,
+// which saves waking a goroutine for the step and one for its end. In the goroutine of a call,
+// served is closed when the call has its outcome: the pool then goes on and runs the steps.
+func (d *driver) drive(served <-chan struct{}) {
 	e := d.engine
 	for {
-		d.beat()
-		d.receive()
-		d.pause()
-		if e.cfg.Eager >= 0 || d.work == nil {
-			d.launch()
-		}
-		if d.came() { // a quick step has ended
-			if d.late() && d.due() {
-				d.flush()
+		select {
+		case <-served:
+			if t := d.base; t != nil && (t.Status() == StatusRunning || t.Control != nil) ||
+				!d.retireIfIdle() {
+				e.workers.runTask(d)
 			}
+			return
+		default:
+		}
+		d.renewLease()
+		d.receiveCommands()
+		d.completePause()
+		if e.cfg.CommitDelay >= 0 || d.work == nil {
+			d.startReadySteps()
+		}
+		queued := d.hasQueued() // an inline step has ended
+		if d.commitDue() && (!queued || d.commitOverdue()) {
+			d.handOver(nil)
+			d.commitPending()
 			continue
 		}
-		if d.due() {
-			d.flush()
+		if queued {
 			continue
 		}
-		d.halt()
-		if len(d.runs) == 0 && len(d.pending) == 0 {
-			if d.leave() {
-				continue
-			}
-			if e.retire(d) {
-				return
-			}
+		d.stopRuns()
+		if len(d.runs) == 0 && len(d.pending) == 0 && d.releaseOnClose() {
+			continue
 		}
-		d.wait()
+		if d.retireIfIdle() {
+			return
+		}
+		d.logWaiting()
+		switch next, parked := d.park(); {
+		case !parked:
+		case next == nil:
+			return
+		case served != nil:
+			e.workers.runTask(next)
+			return
+		case !next.executeStarted():
+			return
+		}
 	}
 }
 
-// halt ends the steps that run when the engine's time to close is over.
-func (d *driver) halt() {
+// retireIfIdle ends the driver if it has nothing to do, and reports whether it did.
+func (d *driver) retireIfIdle() bool {
+	retires := len(d.runs) == 0 && len(d.pending) == 0 && d.engine.retire(d)
+	if retires {
+		d.engine.loops.Done()
+	}
+	return retires
+}
+
+// handOver gives the step that this goroutine was to run to the pool, and takes r in its place; r
+// may be nil.
+func (d *driver) handOver(r *stepRun) {
+	if d.nextRun != nil {
+		d.engine.workers.runTask(d.nextRun)
+	}
+	d.nextRun = r
+}
+
+// stopRuns ends the steps that run once the time for closing the engine is over.
+func (d *driver) stopRuns() {
 	if !d.engine.stopped() {
 		return
 	}
@@ -112,16 +131,17 @@ func (d *driver) halt() {
 	}
 }
 
-// receive takes what came and decides it.
-func (d *driver) receive() {
+// receiveCommands takes the queued commands and decides them.
+func (d *driver) receiveCommands() {
 	d.mu.Lock()
-	came := d.queue
-	d.queue = nil
+	next := d.first
+	d.first, d.last, d.wakeRequested = nil, nil, false
 	d.mu.Unlock()
-	collected := false
-	for _, x := range came {
+	collected, came := false, next != nil
+	for x := next; x != nil; x = next {
+		next, x.next = x.next, nil
 		if x.run != nil {
-			if x.run.lost {
+			if x.run.record == abandoned {
 				continue
 			}
 			delete(d.runs, x.run.frame.ID)
@@ -130,101 +150,94 @@ func (d *driver) receive() {
 			d.pending, d.work = append(d.pending, x), nil
 			continue
 		}
-		if x.fresh && d.work == nil || d.base == nil && d.work == nil && x.begin == nil {
-			if err := d.load(); err != nil {
-				d.unloaded(x, err)
+		if x.reload && d.work == nil || d.base == nil && d.work == nil && x.newThread == nil {
+			if err := d.loadThread(); err != nil {
+				d.loadFailed(x, err)
 				continue
 			}
-			if x.fence != 0 && d.base.Lease.Fence == x.fence && d.mine() {
+			if x.fence != 0 && d.base.Lease.Fence == x.fence && d.owns() {
 				d.fence = x.fence
 			}
 		}
-		if !collected { // what steps did before these deeds comes before them: they may end steps
-			d.collect()
+		if !collected { // effects before these commands, which may end steps
+			d.collectEffects()
 			collected = true
 		}
-		d.add(x)
+		d.decideCommand(x)
 	}
-	if len(came) > 0 {
-		d.heed()
+	if came {
+		d.signalRuns()
 	}
 }
 
-// unloaded deals with a deed whose thread cannot be read. What a step has done is kept until it can.
-func (d *driver) unloaded(x *deed, err error) {
+// loadFailed handles a command whose thread cannot be read. A caller is refused; what a step has
+// done is kept until the thread can be read.
+func (d *driver) loadFailed(x *command, err error) {
 	if x.done != nil || runtime.CodeOf(err) == runtime.CodeNotFound {
-		x.finish(nil, err)
+		x.setResult(nil, err)
 		return
 	}
 	d.pending = append(d.pending, x)
-	d.refuse(err)
+	d.rejectPending(err)
 }
 
-// take decides a deed on top of the pending ones, and signals the running steps that it concerns.
-func (d *driver) take(x *deed) {
-	d.add(x)
-	d.heed()
+// decideAndSignal decides a command on top of the pending ones, and signals the runs that it
+// concerns.
+func (d *driver) decideAndSignal(x *command) {
+	d.decideCommand(x)
+	d.signalRuns()
 }
 
-// add decides a deed on top of the pending ones. A refusal may rest on what they do: then it waits for their commit, as they do.
-func (d *driver) add(x *deed) {
-	if !x.decides() {
-		return // its caller did not wait for it
+// decideCommand decides a command on top of the pending ones. A refusal may depend on those, so it
+// waits for their commit like any other outcome.
+func (d *driver) decideCommand(x *command) {
+	if !x.claim() {
+		return // its caller has left
 	}
 	c := d.work
 	if c == nil {
 		if d.base == nil {
-			c = x.begin()
+			c = x.newThread()
 		} else {
-			c = runtime.NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+			c = NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
 		}
-		c.Entries = slices.Grow(c.Entries, 6) // they are large, and seldom more
+		c.Entries = slices.Grow(c.Entries, 6) // entries are large, and there are seldom more
 	}
 	before := len(c.Entries)
-	x.err = x.decide(c)
-	var unclear *runtime.UnclearError
-	refused := x.err != nil && !errors.As(x.err, &unclear)
+	x.err = x.applyTo(c)
+	_, unclear := errors.AsType[*UnclearError](x.err)
+	refused := x.err != nil && !unclear
 	switch {
 	case refused && (d.work == nil || before == 0 && c.Empty()):
-		x.finish(d.base, x.err)
+		x.setResult(d.base, x.err)
 		return
-	case refused && len(c.Entries) > before: // it had begun: the pending ones are decided again without it
+	case refused && len(c.Entries) > before:
+		// it had added entries: decide the pending commands again without it
 		refusal := x.err
-		x.decide = func(*runtime.Change) error { return refusal }
+		x.decide = func(*Change) error { return refusal }
 		d.pending = append(d.pending, x)
-		d.rebase(nil)
+		d.decideAgain(nil)
 		return
 	}
 	if len(c.Entries) > before {
-		c.AtRest()
+		c.MarkRest()
 	}
 	d.work = c
+	if d.pending == nil {
+		d.pending = make([]*command, 0, 4) // a request, the end of its step, and seldom more
+	}
 	d.pending = append(d.pending, x)
 	if d.flushAt.IsZero() {
-		d.flushAt = time.Now().Add(d.engine.cfg.Eager)
+		d.flushAt = time.Now().Add(d.engine.cfg.CommitDelay)
 	}
-	if x.now {
+	if x.urgent {
 		d.flushAt = time.Now()
 	}
 }
 
-func (x *deed) finish(t *runtime.Thread, err error) {
-	if x.done != nil {
-		x.done(t, err)
-		x.done = nil
-	}
-}
-
-// current is the record as the pending deeds make it; nil when there is no thread.
-func (d *driver) current() *runtime.Thread {
-	if d.work != nil {
-		return d.work.Thread
-	}
-	return d.base
-}
-
-// heed lets running steps feel what the record says: a requested pause, and frames that are gone.
-func (d *driver) heed() {
+// signalRuns stops each running step whose frame has ended or moved on, and tells the others if a
+// pause is requested.
+func (d *driver) signalRuns() {
 	t := d.current()
 	if t == nil {
 		return
@@ -233,37 +246,38 @@ func (d *driver) heed() {
 	d.pausing.Store(control != nil)
 	for _, r := range d.runs {
 		switch {
-		case !r.fits(t):
+		case !r.awaitsEnd(t):
 			r.stop(errEnded)
-		case control != nil && control.Mode == runtime.EscapeNow:
+		case control != nil && control.Mode == EscapeNow:
 			r.stop(errPause)
 		}
 	}
 }
 
-// tell lets running steps know the reroute events that are stored for them.
-func (d *driver) tell() {
+// updateReroutes passes the stored reroute events to the running steps.
+func (d *driver) updateReroutes() {
 	for id, r := range d.runs {
-		r.hear(d.base.PendingReroute(id))
+		r.setReroute(d.base.PendingReroute(id))
 	}
 }
 
-// pause completes a requested pause when no step runs.
-func (d *driver) pause() {
+// completePause pauses the thread when a pause is requested and no step runs.
+func (d *driver) completePause() {
 	t := d.current()
-	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.stuck || !d.retryAt.IsZero() {
+	if t == nil || t.Control == nil || t.Control.Paused || len(d.runs) > 0 || d.notOwner ||
+		!d.retryAt.IsZero() {
 		return
 	}
-	d.take(&deed{decide: func(c *runtime.Change) error {
-		if !d.stuck && len(d.runs) == 0 { // decided again, it may be another engine that drives
-			c.PauseWithout(d.unoffered(c.Thread)...)
+	d.decideAndSignal(&command{decide: func(c *Change) error {
+		if !d.notOwner && len(d.runs) == 0 { // decided again, it may be another engine that drives
+			c.Pause(d.unofferedChoices(c.Thread)...)
 		}
 		return nil
 	}})
 }
 
-// unoffered are the choices that a pause of the thread does not offer.
-func (d *driver) unoffered(t *runtime.Thread) []string {
+// unofferedChoices returns the choices that a pause of the thread does not offer.
+func (d *driver) unofferedChoices(t *Thread) []string {
 	if root := t.Root(); root != nil {
 		if m, ok := d.engine.machines[root.Machine].(Changeable); ok && m.Changeable(root) {
 			return nil
@@ -272,81 +286,94 @@ func (d *driver) unoffered(t *runtime.Thread) []string {
 	return []string{"modify"}
 }
 
-// launch starts the step of every frame that can move.
-func (d *driver) launch() {
+// startReadySteps starts the step of every frame that is ready.
+func (d *driver) startReadySteps() {
 	t := d.current()
-	if t == nil || t.Over != "" || t.Control != nil || d.stuck || d.engine.closing.Load() || !d.retryAt.IsZero() {
+	if t == nil || t.Over != "" || t.Control != nil || d.notOwner || d.engine.closing.Load() ||
+		!d.retryAt.IsZero() {
 		return
 	}
 	var ready []string
 	for i := range t.Frames {
-		if f := &t.Frames[i]; f.State == runtime.FrameReady && d.runs[f.ID] == nil {
+		if f := &t.Frames[i]; f.State == FrameReady && d.runs[f.ID] == nil {
 			ready = append(ready, f.ID)
 		}
 	}
 	if len(ready) == 0 {
 		return
 	}
-	if d.stuck = !d.mine(); d.stuck {
+	if d.notOwner = !d.owns(); d.notOwner {
 		return
 	}
-	ready = slices.DeleteFunc(ready, d.doubtful)
-	if t = d.current(); d.fence == 0 && d.base != nil && d.base.Status() == runtime.StatusRunning {
-		if d.work == nil { // it ran before under a lease that is not this driver's: first that one, then the steps
-			d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+	ready = slices.DeleteFunc(ready, d.askInDoubt)
+	if t = d.current(); d.fence == 0 && d.base != nil && d.base.Status() == StatusRunning {
+		// it ran under a lease that is not this driver's: take the lease before the steps run
+		if d.work == nil {
+			d.decideAndSignal(&command{urgent: true})
 		}
 		return
 	}
 	for _, id := range ready {
-		if f := t.Frame(id); f != nil && f.State == runtime.FrameReady {
-			d.start(t, f)
+		if f := t.Frame(id); f != nil && f.State == FrameReady {
+			d.startStep(t, f)
 		}
 	}
 }
 
-// doubtful asks about the effects of a frame whose end nobody knows, and reports whether there are any. Its step must not run before.
-func (d *driver) doubtful(id string) bool {
+// askInDoubt asks about the effects of a frame whose outcome is unknown, and reports whether there
+// are any. The step must not run before they are resolved.
+func (d *driver) askInDoubt(id string) bool {
 	if f := d.current().Frame(id); f == nil || !slices.ContainsFunc(f.Effects, unknownEnd) {
 		return false
 	}
-	d.take(&deed{now: true, decide: func(c *runtime.Change) error {
-		if !d.stuck { // else the engine that drives may be running just these
-			c.Doubt(id)
+	d.decideAndSignal(&command{urgent: true, decide: func(c *Change) error {
+		if !d.notOwner { // else the engine that drives may be running just these
+			c.MarkInDoubt(id)
 		}
 		return nil
 	}})
 	return true
 }
 
-func unknownEnd(e runtime.Effect) bool {
-	return e.State == runtime.EffectIntended || e.State == runtime.EffectInDoubt
+func unknownEnd(e Effect) bool {
+	return e.State == EffectIntended || e.State == EffectInDoubt
 }
 
-// mine reports whether this engine may drive the thread: nobody else does, and it knows the code of every frame.
-func (d *driver) mine() bool {
+// owns reports whether this engine may drive the thread: no other engine does, and it has the
+// machine of every frame.
+func (d *driver) owns() bool {
 	t, e := d.base, d.engine
 	if t == nil {
 		return true
 	}
 	l := &t.Lease
-	return e.knows(t) && (l.Owner == "" || l.Owner == e.process || e.dead(l.Owner) ||
-		leaseOver(l, e.clock.Now(), e.leases.seen(t.ID, *l), &e.cfg))
+	return e.hasMachines(t) && (l.Owner == "" || l.Owner == e.process || e.hasEnded(l.Owner) ||
+		leaseOver(l, e.clock.Now(), e.leases.observe(t.ID, *l), &e.cfg))
 }
 
-func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
+func (d *driver) startStep(t *Thread, f *Frame) {
 	e := d.engine
 	m := e.machines[f.Machine]
-	r := &run{driver: d, frame: *f, user: t.User, began: basisOf(t, f.ID), stored: d.work == nil}
-	a := Activation{Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame}
-	a.Reroute, a.Metadata, a.Previous = t.PendingReroute(f.ID), t.Metadata, t.Previous
-	r.order = a.Reroute
-	a.Modify = t.Modify
+	r := &stepRun{driver: d, machine: m, frame: *f, began: basisFor(t, f.ID)}
+	if d.work == nil {
+		r.record = stored
+	}
+	r.activation = Activation{
+		Thread: d.id, User: t.User, Turn: t.Turn, Frame: &r.frame, Metadata: t.Metadata,
+		Previous: t.Previous,
+		Reroute:  t.PendingReroute(f.ID), Modify: t.Modify,
+	}
+	r.reroute = r.activation.Reroute
 	if f.Parent == "" {
 		r.modify = t.Modify
 	}
-	if quick, ok := m.(Quick); ok && quick.Quick(&r.frame) {
+	if d.runs == nil {
+		d.runs = map[string]*stepRun{}
+	}
+	d.logStep(r)
+	if i, ok := m.(Inline); ok && i.Inline(&r.frame) {
 		d.runs[f.ID] = r
-		r.inPlace(e.stepContext, m, a)
+		r.runInline(e.stepContext)
 		return
 	}
 	limit := e.cfg.StepTimeout
@@ -355,131 +382,31 @@ func (d *driver) start(t *runtime.Thread, f *runtime.Frame) {
 			limit = own
 		}
 	}
-	if r.start(e.stepContext, m, a, limit) {
+	if r.prepare(e.stepContext, limit) {
 		d.runs[f.ID] = r
+		d.handOver(r)
 	}
 }
 
-// drop gives a run up that another engine's lease has overtaken: nothing it does counts any more.
-func (d *driver) drop(r *run) {
+// abandonRun gives up a run whose thread another engine has taken. Nothing the run does is recorded
+// from then on.
+func (d *driver) abandonRun(r *stepRun) {
 	delete(d.runs, r.frame.ID)
-	r.lost = true
-	r.end(Transition{}, errEnded)
+	r.record = abandoned
+	r.endRun(Transition{}, errEnded)
 }
 
-// leave gives the lease back when the engine closes, so that the next one need not wait for its end. It reports whether there is something
-// to commit.
-func (d *driver) leave() bool {
-	if !d.leaving() {
+// releaseOnClose gives the lease back when the engine closes, so that the next engine need not wait
+// for its end. It reports whether there is something to commit.
+func (d *driver) releaseOnClose() bool {
+	if !d.releasesLease() {
 		return false
 	}
-	d.take(&deed{now: true, decide: func(*runtime.Change) error { return nil }})
+	d.decideAndSignal(&command{urgent: true})
 	return true
 }
 
-func (d *driver) leaving() bool {
-	return d.engine.closing.Load() && d.fence != 0 && !d.stuck && d.base != nil && d.base.Status() == runtime.StatusRunning
-}
-
-// ended puts the end of a run into the queue.
-func (d *driver) ended(r *run) {
-	d.push(&deed{decide: ending(r), run: r})
-}
-
-// ending decides the end of a run. What the run did since the last commit is taken from it the first time only, and kept for the next.
-func ending(r *run) func(c *runtime.Change) error {
-	fresh := sync.OnceValue(r.drain)
-	return func(c *runtime.Change) error {
-		if !r.lost {
-			r.decide(c, fresh())
-		}
-		return nil
-	}
-}
-
-// poke makes the goroutine look around.
-func (d *driver) poke() {
-	select {
-	case d.signal <- struct{}{}:
-	default:
-	}
-}
-
-// came reports whether there is something to receive.
-func (d *driver) came() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.queue) > 0
-}
-
-// push hands a deed to the goroutine. It reports false when that has ended: then another driver is needed.
-func (d *driver) push(x *deed) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.gone {
-		return false
-	}
-	d.queue = append(d.queue, x)
-	d.poke()
-	return true
-}
-
-// intend commits that an effect begins, and returns when that is durable. It returns ErrWaiting, and the effect does not begin, where the
-// record has moved on, a person pauses the thread, or the effect was begun before and its end is unknown.
-func (d *driver) intend(ctx context.Context, r *run, name string) error {
-	if r.inside {
-		return runtime.Permanent(refuse(runtime.CodeInvalid, "once "+name, errors.New("its machine said that this step only computes: see Quick")))
-	}
-	r.intends(name)
-	result := make(chan error, 1)
-	ok := d.push(&deed{
-		now: true,
-		decide: func(c *runtime.Change) error {
-			if d.runs[r.frame.ID] != r || !r.fits(c.Thread) || c.Thread.Control != nil {
-				return ErrWaiting // a safe point, and somebody waits for one
-			}
-			if had := c.Thread.Frame(r.frame.ID).Effect(name); had != nil && had.State != runtime.EffectFailed {
-				return ErrWaiting // somebody else began it: its step ends here, and meets the result or the doubt when it runs again
-			}
-			c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: r.frame.ID, Name: name, State: runtime.EffectIntended})
-			return nil
-		},
-		done: func(_ *runtime.Thread, err error) { result <- err },
-	})
-	if !ok {
-		return ErrWaiting
-	}
-	select {
-	case err := <-result:
-		return r.intended(name, err)
-	case <-ctx.Done():
-		return context.Cause(ctx) // the end of the run says that the effect did not begin
-	}
-}
-
-// intends notes that a person need not be asked about an effect whose beginning is being stored, should the run end before it.
-func (r *run) intends(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.intent == nil {
-		r.intent = map[string]bool{}
-	}
-	r.intent[name] = true
-}
-
-// intended says whether an effect begins whose intention was stored, or refused with err.
-func (r *run) intended(name string, err error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.over: // its end is being decided
-		return ErrWaiting
-	case err == nil && r.shut: // it was cut meanwhile: the end of the run says that the effect did not begin
-		r.paused = true
-		return ErrWaiting
-	case errors.Is(err, ErrWaiting):
-		r.paused = true
-	}
-	delete(r.intent, name)
-	return err
+func (d *driver) releasesLease() bool {
+	return d.engine.closing.Load() && d.fence != 0 && !d.notOwner && d.base != nil &&
+		d.base.Status() == StatusRunning
 }

@@ -3,8 +3,6 @@ package thread
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -15,7 +13,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Clock is where the engine has its time from, so that a test can have another.
+// Clock is the engine's source of time, so that a test can have its own.
 type Clock interface {
 	// Now may go backwards: deadlines are compared with it, and order comes from sequence numbers.
 	Now() time.Time
@@ -25,80 +23,100 @@ type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now() }
 
-// Config is what an engine can be told. The zero value works; [Open] copies it.
+// Config configures an engine. The zero value works; [Open] copies it.
 type Config struct {
-	Clock  Clock                 // default: the system's. Deadlines follow it: when it jumps they come early, or late
-	NewID  func() string         // ids of threads and interrupts; default: 26 characters, sorted by time, 80 bits of them random
-	Log    *slog.Logger          // default: none. Payloads and answers appear as digests only
-	Kinds  []runtime.Kind        // default: those of the machines' spec, see [Specified]; else [runtime.DefaultKinds]
-	Owner  string                // name of this process in leases and logs, for people; default "engine". Several processes may have one name
-	Shapes []runtime.StoredShape // what stored data relies on; default: those of the machines' spec. Empty and not nil: nothing is compared
+	// default: the system's. Deadlines follow it: when it jumps they come early, or late
+	Clock Clock
+	// ids of threads and interrupts; default: 26 characters, sorted by time, 80 bits of them random
+	NewID func() string
+	Log   *slog.Logger // default: none. Payloads and answers appear as digests only
+	// default: those of the machines' spec, see [FromSpec]; else [DefaultKinds]
+	Kinds []runtime.Kind
+	// name of this process in leases and logs, for people; default "engine". Several processes may
+	// have one name
+	Owner string
+	// what stored data relies on; default: those of the machines' spec. Empty and not nil: nothing
+	// is compared
+	Shapes []runtime.StoredShape
 
-	StepTimeout time.Duration // how long a step may run; default 5 minutes. Waiting for a person does not count
-	// Lease is how long another process leaves a running thread alone, unless it is seen that this one died; default 30 seconds, renewed by half.
-	// Engines on one store have the same. A clock that jumps ends no lease: one that seems over, or too long, is watched for a while first.
+	// how long a step may run; default 5 minutes. Waiting for a person does not count
+	StepTimeout time.Duration
+	// Lease is how long another process leaves a running thread alone, unless it is seen that this
+	// one died; default 30 seconds, renewed by half. Engines on one store have the same. A clock
+	// that jumps ends no lease: one that seems over, or too long, is watched for a while first.
 	Lease time.Duration
-	Poll  time.Duration // how often the store is asked for what other processes did, and for what is due; default 1 second
+	// how often the store is asked for what other processes did, and for what is due; default 1
+	// second
+	Poll time.Duration
 
-	// Eager is how long an acknowledgement may wait to share its commit with the step that it leads to; default 5 milliseconds. Below zero
-	// every command is committed before its step runs: then no effect happens on a start, an answer or a message that is refused.
-	// Otherwise the effects of [Do] in a step that began on one which the store then refuses have happened, under the same keys as those
-	// of the one that counts; they are not recorded. [Once] begins no effect before its request is stored, whatever Eager says.
-	Eager time.Duration
+	// CommitDelay is how long an acknowledgement may wait to share its commit with the step that it
+	// leads to; default 5 milliseconds. Below zero every command is committed before its step runs:
+	// then no effect happens on a start, an answer or a message that is refused. Otherwise the
+	// effects of [Do] in a step that began on one which the store then refuses have happened, under
+	// the same keys as those of the one that counts; they are not recorded. [Once] begins no effect
+	// before its request is stored, whatever CommitDelay says.
+	CommitDelay time.Duration
 
-	// HoldEarly keeps an answer that names a question which is not asked yet: until the end of the turn, or between turns of the next one. A thread
-	// keeps 64 of them, and 64 KiB; one more is refused with CodeConflict. Default: all are refused with CodeNotFound.
+	// HoldEarly keeps an answer that names a question which is not asked yet: until the end of the
+	// turn, or between turns of the next one. A thread keeps 64 of them, and 64 KiB; one more is
+	// refused with CodeConflict. Default: all are refused with CodeNotFound.
 	HoldEarly bool
 
-	PlainText string // what a delivered text does on a waiting thread: "answer" (default) or "strict"
+	// what a delivered text does on a waiting thread: "answer" (default) or "strict"
+	PlainText string
 
 	Observers []Observer // told of steps and commits
 }
 
-// Engine runs threads over a store. All methods may be called by any number of goroutines, and several engines, in several processes, may
-// share one store.
+// Engine runs threads over a store. All methods may be called by any number of goroutines, and
+// several engines, in several processes, may share one store.
 type Engine struct {
-	store    runtime.Store
+	store    Store
 	cfg      Config
 	clock    Clock
 	log      *slog.Logger
-	rules    runtime.Rules
+	rules    Rules
 	machines map[string]Machine
 	shapes   *shapeTable
 	process  string // in leases: Config.Owner, and an id that no other engine has
-	absent   func() // says that this engine has ended
+	leave    func() // says that this engine has ended
 
-	stepContext context.Context //nolint:containedctx // ends when steps are to end: they belong to no call
+	//nolint:containedctx // ends when steps are to end: they belong to no call
+	stepContext context.Context
 	stopSteps   context.CancelCauseFunc
 	closing     atomic.Bool
-	ctx         context.Context //nolint:containedctx // ends when nothing may be written any more
+	ctx         context.Context //nolint:containedctx // ends when nothing more may be written
 	stop        context.CancelFunc
 
 	mu      sync.Mutex
 	drivers map[string]*driver
 	steps   sync.WaitGroup
 	loops   sync.WaitGroup
-	crew    *crew // runs steps and drivers
+	workers *workerPool // runs steps and drivers
 	timer   *timers
 	leases  leases // of others
-	news    bulletin
+	commits notifier
 }
 
-// Open starts an engine: it takes up the threads that this owner was driving, and those whose owner is gone, and goes on from there. The
-// machines are those the threads may have frames of; two of one name are refused with CodeInvalid, and so are a store that is nil, a wrong
-// Config, and machines of several specs that do not agree, unless Config says what holds. The store stays the caller's to close, after [Engine.Close].
-func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Machine) (*Engine, error) {
+// Open starts an engine. It takes up the threads whose engine has ended. machines are all that the
+// threads may have frames of. Open returns CodeInvalid if store is nil, two machines have one name,
+// cfg is invalid, or machines come from specs that do not agree and cfg does not say what holds.
+// The caller closes the store, after [Engine.Close].
+func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*Engine, error) {
 	if store == nil {
-		return nil, refuse(runtime.CodeInvalid, "open engine", errors.New("there is no store: give it one"))
+		return nil, runtime.Errorf(runtime.CodeInvalid, "open engine",
+			"there is no store: give it one")
 	}
-	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{}, crew: newCrew()}
+	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{},
+		workers: newWorkerPool()}
 	for _, m := range machines {
 		if e.machines[m.Name()] != nil || m.Name() == "" {
-			return nil, refuse(runtime.CodeInvalid, "open engine", fmt.Errorf("machine name %q is empty or used twice", m.Name()))
+			return nil, runtime.Errorf(runtime.CodeInvalid, "open engine",
+				"machine name %q is empty or used twice", m.Name())
 		}
 		e.machines[m.Name()] = m
 	}
-	if err := specified(&cfg, machines); err != nil {
+	if err := takeSpec(&cfg, machines); err != nil {
 		return nil, err
 	}
 	if err := e.configure(cfg); err != nil {
@@ -116,7 +134,7 @@ func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Mach
 		return nil, err
 	}
 	e.timer = newTimers()
-	e.loops.Go(e.watch)
+	e.loops.Go(e.watchTimers)
 	if err := e.Recover(ctx); err != nil {
 		_ = e.Close(ctx)
 		return nil, err
@@ -127,11 +145,11 @@ func Open(ctx context.Context, store runtime.Store, cfg Config, machines ...Mach
 func (e *Engine) configure(cfg Config) error {
 	e.cfg = cfg
 	c := &e.cfg
-	defaulted(&c.StepTimeout, 5*time.Minute)
-	defaulted(&c.Lease, 30*time.Second)
-	defaulted(&c.Poll, time.Second)
-	if c.Eager == 0 {
-		c.Eager = 5 * time.Millisecond
+	setDefault(&c.StepTimeout, 5*time.Minute)
+	setDefault(&c.Lease, 30*time.Second)
+	setDefault(&c.Poll, time.Second)
+	if c.CommitDelay == 0 {
+		c.CommitDelay = 5 * time.Millisecond
 	}
 	if c.Clock == nil {
 		c.Clock = systemClock{}
@@ -143,7 +161,7 @@ func (e *Engine) configure(cfg Config) error {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Kinds = slices.Clone(c.Kinds); c.Kinds == nil {
-		c.Kinds = runtime.DefaultKinds()
+		c.Kinds = DefaultKinds()
 	}
 	c.Observers = slices.Clone(c.Observers)
 	if c.Owner == "" {
@@ -154,31 +172,36 @@ func (e *Engine) configure(cfg Config) error {
 		c.PlainText = plainAnswers
 	case plainAnswers, plainStrict:
 	default:
-		return refuse(runtime.CodeInvalid, "open engine", fmt.Errorf("Config.PlainText is %q: use %s or %s", c.PlainText, plainAnswers, plainStrict))
+		return runtime.Errorf(runtime.CodeInvalid, "open engine",
+			"Config.PlainText is %q: use %s or %s", c.PlainText, plainAnswers,
+			plainStrict)
 	}
-	if err := runtime.CheckKinds(c.Kinds); err != nil {
-		return refuse(runtime.CodeInvalid, "open engine", err)
+	if err := CheckKinds(c.Kinds); err != nil {
+		return runtime.Errorf(runtime.CodeInvalid, "open engine", "%w", err)
 	}
 	if c.StepTimeout < 0 || c.Lease < 0 || c.Poll < 0 {
-		return refuse(runtime.CodeInvalid, "open engine", errors.New("a time in Config is negative"))
+		return runtime.Errorf(runtime.CodeInvalid, "open engine", "a time in Config is negative")
 	}
 	e.clock, e.log = c.Clock, c.Log
-	e.rules = runtime.Rules{
-		Kinds: c.Kinds, NewID: c.NewID, Check: newAnswerSchemas().check, HoldEarly: c.HoldEarly, Turns: e.turns, Node: e.node,
+	e.rules = Rules{
+		Kinds: c.Kinds, NewID: c.NewID, Check: newAnswerSchemas().checkValue,
+		HoldEarly: c.HoldEarly,
+		Turns:     e.hasTurns, Node: e.nodeOf,
 	}
 	return nil
 }
 
-// specified takes from the machines what the Config leaves out.
-func specified(cfg *Config, machines []Machine) error {
+// takeSpec takes what cfg leaves out from the machines.
+func takeSpec(cfg *Config, machines []Machine) error {
 	var kinds, shapes Machine // those that said it first
 	ownKinds, ownShapes := cfg.Kinds != nil, cfg.Shapes != nil
 	differ := func(what string, a, b Machine) error {
-		return refuse(runtime.CodeInvalid, "open engine",
-			fmt.Errorf("the machines %q and %q come from specs with different %s: set Config.%[3]s to what holds for both", a.Name(), b.Name(), what))
+		return runtime.Errorf(runtime.CodeInvalid, "open engine",
+			"the machines %q and %q come from specs with different %s: set "+
+				"Config.%[3]s to what holds for both", a.Name(), b.Name(), what)
 	}
 	for _, m := range machines {
-		spec, ok := m.(Specified)
+		spec, ok := m.(FromSpec)
 		if !ok {
 			continue
 		}
@@ -198,7 +221,7 @@ func specified(cfg *Config, machines []Machine) error {
 	return nil
 }
 
-func defaulted(d *time.Duration, value time.Duration) {
+func setDefault(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
 	}
@@ -206,7 +229,8 @@ func defaulted(d *time.Duration, value time.Duration) {
 
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz" // without i, l, o, u: they are misread
 
-// newID returns 10 digits of time and 16 random ones. Ids made one after the other lie beside each other in a store.
+// newID returns 10 digits of time and 16 random ones. Ids made one after the other lie beside each
+// other in a store.
 func newID(now time.Time) string {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -225,8 +249,10 @@ func newID(now time.Time) string {
 	return string(out[:])
 }
 
-// Close ends the engine: nothing new is begun, steps that run may end until ctx does and are cut then, and what they did is committed. A step
-// that is cut runs again, by the next engine. Nothing is lost if Close is never called; it only makes the next start quicker.
+// Close ends the engine. It refuses new calls with CodeUnavailable, starts no step, and waits for
+// the steps that run; when ctx ends first, their contexts are cancelled. What they did is
+// committed, and a cancelled step runs again in the next engine. Nothing is lost if Close is never
+// called, but the next engine then starts later.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	first := !e.closing.Swap(true)
@@ -247,97 +273,103 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	e.stopSteps(errClosing)
 	e.wakeAll()
-	e.timer.stop()
+	e.timer.stopTimers()
 	e.loops.Wait()
-	e.crew.dismiss()
+	e.workers.stop()
 	e.stop()
-	e.absent()
-	e.news.publish("")
+	e.leave()
+	e.commits.publish("")
 	return nil
 }
 
-// stopped reports whether steps may not run any more.
+// stopped reports whether steps must end.
 func (e *Engine) stopped() bool { return e.stepContext.Err() != nil }
 
 func (e *Engine) wakeAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, d := range e.drivers {
-		d.poke()
+		d.wake()
 	}
 }
 
-// submit hands a deed to the driver of a thread, a new one where there is none. It refuses when the engine is closing.
-func (e *Engine) submit(id string, x *deed) error {
+// submit hands a command to the driver of a thread. If it makes a new driver it returns that, and
+// the caller must drive it. It returns CodeUnavailable if the engine is closing.
+func (e *Engine) submit(id string, x *command) (fresh *driver, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if d := e.drivers[id]; d != nil && d.push(x) {
-		return nil
+		return nil, nil //nolint:nilnil // it has a driver
 	}
 	if e.closing.Load() {
-		return refuse(runtime.CodeUnavailable, "thread "+id, errClosing)
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", errClosing)
 	}
-	d := &driver{engine: e, id: id, signal: make(chan struct{}, 1), runs: map[string]*run{}, queue: []*deed{x}}
-	d.beatAt = time.Now().Add(e.cfg.Poll)
+	d := &driver{engine: e, id: id, first: x, last: x, driving: true, renewAt: time.Now().
+		Add(e.cfg.Poll)}
 	e.drivers[id] = d
 	e.loops.Add(1)
-	e.crew.run(func() {
-		defer e.loops.Done()
-		d.loop()
-	})
-	return nil
+	return d, nil
 }
 
-// retire removes a driver that has nothing to do. It reports false when something came meanwhile.
+// retire removes a driver that has nothing to do. It reports false if a command came meanwhile.
 func (e *Engine) retire(d *driver) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.queue) > 0 {
+	if d.first != nil {
 		return false
 	}
-	d.gone = true
+	d.retired = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 	delete(e.drivers, d.id)
 	return true
 }
 
-// do runs a deed and waits for its commit. A context that is over is refused before anything is done, and so is one that ends before the
-// deed was looked at. One that ends later is refused with CodeUnknown: what became of the deed is read back, or asked for again.
-func (e *Engine) do(ctx context.Context, id string, x *deed) (*runtime.Thread, error) {
-	op := "thread " + id
+// perform runs a command and waits for its commit. It returns CodeUnavailable if ctx ends before
+// the command was claimed, and CodeUnknown if it ends later: the command then goes on without its
+// caller.
+func (e *Engine) perform(ctx context.Context, id string, x *command) (*Thread, error) {
 	switch {
 	case e.closing.Load():
-		return nil, refuse(runtime.CodeUnavailable, op, errClosing)
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", errClosing)
 	case ctx.Err() != nil:
-		return nil, refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", context.Cause(ctx))
 	}
-	type outcome struct {
-		t   *runtime.Thread
-		err error
-	}
-	result := make(chan outcome, 1)
-	x.done = func(t *runtime.Thread, err error) { result <- outcome{t, err} }
-	if err := e.submit(id, x); err != nil {
+	done := x.awaitable()
+	d, err := e.submit(id, x)
+	switch {
+	case err != nil:
 		return nil, err
+	case d == nil:
+	case ctx.Done() == nil:
+		// the caller waits however long it takes: its goroutine drives
+		d.drive(done) //nolint:contextcheck // a run is the context of its step
+	default:
+		e.workers.runTask(d)
 	}
 	select {
-	case o := <-result:
-		return o.t, o.err
+	case <-done:
+		return x.thread, x.err
 	case <-ctx.Done():
 	}
 	select {
-	case o := <-result: // both are there: what is known counts
-		return o.t, o.err
+	case <-done: // both are ready: the outcome counts
+		return x.thread, x.err
 	default:
 	}
 	if x.withdraw() {
-		return nil, refuse(runtime.CodeUnavailable, op, context.Cause(ctx))
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", context.Cause(ctx))
 	}
-	return nil, unknownOutcome(ctx, op)
+	return nil, unknownOutcome(ctx, "thread "+id)
 }
 
-// unknownOutcome is the refusal of a call whose context ended while the store was at work for it.
+// unknownOutcome returns the error of a call whose context ended while the store was committing for
+// it.
 func unknownOutcome(ctx context.Context, op string) error {
-	return refuse(runtime.CodeUnknown, op, fmt.Errorf("it may be done or not, ask again under the same request id or look: %w", context.Cause(ctx)))
+	return runtime.Errorf(runtime.CodeUnknown, op,
+		"the outcome is unknown: ask again with the same request id, or load the thread: %w",
+		context.Cause(ctx))
 }

@@ -25,23 +25,26 @@ func (r *rig) another(machines ...thread.Machine) *thread.Engine {
 func TestOtherEngineAnswersWhileThisOneDrives(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
-		r.with(family("child", "ask", "work"), thread.Turns("child", func(ctx context.Context, in string) (string, error) {
-			if in == "ask" {
-				return thread.Ask[string](ctx, "which", runtime.Question{})
-			}
-			close(running)
-			<-free
-			return "worked", nil
-		}))
+		r.with(family("child", "ask", "work"),
+			thread.Turns("child", func(ctx context.Context, in string) (string, error) {
+				if in == "ask" {
+					return thread.Ask[string](ctx, "which", thread.Question{})
+				}
+				close(running)
+				<-free
+				return "worked", nil
+			}))
 		other := r.another(r.machines...)
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 		require.NoError(r, err)
 		<-running
 		synctest.Wait()
 		r.pass(time.Second)
-		_, err = other.Answer(r.ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"from afar"`)})
+		_, err = other.Answer(r.ctx, th.ID,
+			thread.Answer{Question: "which", Value: value(`"from afar"`)})
 		require.NoError(r, err)
-		assert.Contains(r, r.load(th.ID).Lease.Owner, "rig@", "the lease is respected: the other one answers and drives nothing")
+		assert.Contains(r, r.load(th.ID).Lease.Owner, "rig@",
+			"the lease is respected: the other one answers and drives nothing")
 		r.pass(2 * time.Second) // this one looks every Config.Poll
 		assert.Len(r, r.load(th.ID).Frames, 2, "the answered child has ended")
 		close(free)
@@ -68,26 +71,30 @@ func TestLeaseIsKeptAsLongAsAStepRuns(t *testing.T) {
 	})
 }
 
-// Callers who are refused again and again keep the driver awake; it must not forget its lease for that, nor what other engines did.
+// Callers who are refused again and again keep the driver awake; it must not forget its lease for
+// that, nor what other engines did.
 func TestLeaseIsKeptThoughTheDriverHasNoRest(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		free := make(chan struct{})
-		r.with(family("worker", 0, 1), thread.Turns("worker", func(ctx context.Context, n int) (string, error) {
-			if n == 0 {
-				return thread.Ask[string](ctx, "which", runtime.Question{})
-			}
-			r.did.add("run", "")
-			<-free
-			return "done", nil
-		}))
+		r.with(family("worker", 0, 1),
+			thread.Turns("worker", func(ctx context.Context, n int) (string, error) {
+				if n == 0 {
+					return thread.Ask[string](ctx, "which", thread.Question{})
+				}
+				r.did.add("run", "")
+				<-free
+				return "done", nil
+			}))
 		other := r.another(r.machines...)
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 		require.NoError(r, err)
 		r.pass(time.Second)
-		_, err = other.Answer(r.ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"from afar"`)})
+		_, err = other.Answer(r.ctx, th.ID,
+			thread.Answer{Question: "which", Value: value(`"from afar"`)})
 		require.NoError(r, err)
 		for range 4 * 60 * 2 {
-			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "family", Text: "well?"})
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "family",
+				Text: "well?"})
 			require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err), "%v", err)
 			r.pass(time.Second / 2)
 		}
@@ -126,7 +133,7 @@ func TestLeaseMovesAndTheFenceGoesUp(t *testing.T) {
 		r.pass(time.Minute)
 		end, err := other.Wait(r.ctx, th.ID)
 		require.NoError(r, err)
-		assert.Equal(r, runtime.StatusDone, end.Status())
+		assert.Equal(r, thread.StatusDone, end.Status())
 		assert.Equal(r, 1, r.did.of("early"))
 		assert.Equal(r, 1, r.did.of("late"), "of the two only the one with the fence begins it")
 	})
@@ -134,16 +141,16 @@ func TestLeaseMovesAndTheFenceGoesUp(t *testing.T) {
 
 func TestEngineWithoutTheMachineLeavesTheThreadToOthers(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{}))
+		r.with(r.asker(thread.Question{}))
 		th := r.start("asker", nil)
 		r.close()
 		r.machines = nil
 		r.open()
-		_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"a"`)})
+		_, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "which", Value: value(`"a"`)})
 		require.NoError(r, err, "an answer needs no code of the thread's")
 		r.pass(time.Minute)
-		assert.Equal(r, runtime.StatusRunning, r.load(th.ID).Status())
-		other := r.another(r.asker(runtime.Question{}))
+		assert.Equal(r, thread.StatusRunning, r.load(th.ID).Status())
+		other := r.another(r.asker(thread.Question{}))
 		r.pass(2 * time.Second)
 		end, err := other.Wait(r.ctx, th.ID)
 		require.NoError(r, err)
@@ -174,7 +181,7 @@ func TestCloseLetsStepsEnd(t *testing.T) {
 		synctest.Wait()
 		_, err = r.e.Start(r.ctx, thread.Begin{Machine: "line"})
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err), "nothing new is begun")
-		_, err = r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "x", Value: value(`1`)})
+		_, err = r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "x", Value: value(`1`)})
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err))
 		_, err = r.e.AnswerAll(r.ctx)
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err))
@@ -257,7 +264,7 @@ func TestStoreThatIsUnavailableForATime(t *testing.T) {
 		require.NoError(r, err)
 		<-running
 		r.way.cut.Store(true)
-		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		_, err = r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "")
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err), "the caller is told")
 		_, err = r.e.Start(r.ctx, thread.Begin{ID: "new", Machine: "worker"})
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err))
@@ -268,9 +275,10 @@ func TestStoreThatIsUnavailableForATime(t *testing.T) {
 		r.way.cut.Store(false)
 		r.pass(10 * time.Second)
 		r.done(r.rest(th.ID), `"done"`)
-		assert.Equal(r, 1, r.did.of("work"), "what the step did was kept, and stored when that was possible")
+		assert.Equal(r, 1, r.did.of("work"),
+			"what the step did was kept, and stored when that was possible")
 		assert.Equal(r, 1, r.did.of("run"))
-		assert.Len(r, r.log(th.ID, runtime.EntryEffect), 1)
+		assert.Len(r, r.log(th.ID, thread.EntryEffect), 1)
 		_, err = r.e.Thread(r.ctx, "new")
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 	})
@@ -281,8 +289,8 @@ func TestEagerOrNot(t *testing.T) {
 	for _, eager := range []time.Duration{-1, time.Millisecond, time.Hour} {
 		t.Run(eager.String(), func(t *testing.T) {
 			scene(t, func(r *rig) {
-				r.cfg.Eager = eager
-				r.with(r.asker(runtime.Question{}))
+				r.cfg.CommitDelay = eager
+				r.with(r.asker(thread.Question{}))
 				th := r.start("asker", nil)
 				ends := func() (n int) {
 					for _, e := range r.log(th.ID) {
@@ -306,59 +314,64 @@ func TestEagerOrNot(t *testing.T) {
 
 func TestThreadOfAnotherProgram(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		old := []runtime.StoredShape{{Name: "Order", Fields: []runtime.StoredField{{Name: "amount", Type: "int"}}}}
+		old := []runtime.StoredShape{{Name: "Order",
+			Fields: []runtime.StoredField{{Name: "amount", Type: "int"}}}}
 		r.cfg.Shapes, r.cfg.Kinds = old, aDay()
-		r.with(r.asker(runtime.Question{}))
+		r.with(r.asker(thread.Question{}))
 		th := r.start("asker", nil)
 		stored := r.load(th.ID)
 		r.close()
-		r.cfg.Shapes = []runtime.StoredShape{{Name: "Order", Fields: []runtime.StoredField{{Name: "amount", Type: "string"}}}}
+		r.cfg.Shapes = []runtime.StoredShape{{Name: "Order",
+			Fields: []runtime.StoredField{{Name: "amount", Type: "string"}}}}
 		r.open()
-		_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "which", Value: value(`"a"`)})
+		_, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "which", Value: value(`"a"`)})
 		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
 		require.ErrorContains(r, err, "Order.amount")
 		_, err = r.e.Cancel(r.ctx, th.ID, "ann", "")
 		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
-		_, err = r.e.AnswerAll(r.ctx, runtime.Answer{Interrupt: stored.Open[0].ID, Value: value(`"a"`)})
+		_, err = r.e.AnswerAll(r.ctx,
+			thread.Answer{Interrupt: stored.Open[0].ID, Value: value(`"a"`)})
 		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
 		_, err = r.e.Fork(r.ctx, th.ID, th.Seq, "", "ann")
 		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
 		r.pass(25 * time.Hour)
 		assert.Equal(r, stored, r.load(th.ID), "it is kept, untouched")
-		rows, err := r.e.Threads(r.ctx, runtime.ThreadQuery{})
+		rows, err := r.e.Threads(r.ctx, thread.Query{})
 		require.NoError(r, err)
 		assert.Len(r, rows, 1, "the tables of shapes are no threads")
-		rows, err = r.e.Threads(r.ctx, runtime.ThreadQuery{Limit: 1})
+		rows, err = r.e.Threads(r.ctx, thread.Query{Limit: 1})
 		require.NoError(r, err)
 		require.Len(r, rows, 1, "nor do they take their places on a page")
-		rows, err = r.e.Threads(r.ctx, runtime.ThreadQuery{Limit: 1, AfterID: rows[0].ID})
+		rows, err = r.e.Threads(r.ctx, thread.Query{Limit: 1, AfterID: rows[0].ID})
 		require.NoError(r, err)
 		assert.Empty(r, rows)
 		r.close()
 		r.cfg.Shapes = old
 		r.open()
 		r.pass(2 * time.Second)
-		assert.Equal(r, runtime.StatusFailed, r.rest(th.ID).Status(), "its own program goes on with it: the deadline has come")
+		assert.Equal(r, thread.StatusFailed, r.rest(th.ID).Status(),
+			"its own program goes on with it: the deadline has come")
 	})
 }
 
 func TestStartIsDoneOnce(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{}))
+		r.with(r.asker(thread.Question{}))
 		other := r.another(r.machines...)
 		var all sync.WaitGroup
 		errs := make([]error, 10)
 		for n := range errs {
 			e := []*thread.Engine{r.e, other}[n%2]
 			all.Go(func() {
-				_, errs[n] = e.Start(r.ctx, thread.Begin{ID: "one", Machine: "asker", Request: "the same"})
+				_, errs[n] = e.Start(r.ctx,
+					thread.Begin{ID: "one", Machine: "asker", Request: "the same"})
 			})
 		}
 		all.Wait()
 		for _, err := range errs {
 			require.NoError(r, err, "the same request gets the same thread")
 		}
-		assert.Len(r, r.log("one", runtime.EntryStarted), 1)
+		assert.Len(r, r.log("one", thread.EntryStarted), 1)
 		assert.Equal(r, 1, r.rest("one").Turn)
 		for _, request := range []string{"", "another"} {
 			_, err := r.e.Start(r.ctx, thread.Begin{ID: "one", Machine: "asker", Request: request})
@@ -371,8 +384,9 @@ func TestStartIsDoneOnce(t *testing.T) {
 
 func TestWrongConfigIsRefused(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		machine := r.asker(runtime.Question{})
-		for _, cfg := range []thread.Config{{PlainText: "maybe"}, {Lease: -1}, {Poll: -1}, {StepTimeout: -1}} {
+		machine := r.asker(thread.Question{})
+		for _, cfg := range []thread.Config{{PlainText: "maybe"}, {Lease: -1}, {Poll: -1},
+			{StepTimeout: -1}} {
 			_, err := thread.Open(r.ctx, r.store, cfg, machine)
 			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
 		}
@@ -386,8 +400,8 @@ func TestWrongConfigIsRefused(t *testing.T) {
 }
 
 // closedStore lists no threads.
-type closedStore struct{ runtime.Store }
+type closedStore struct{ thread.Store }
 
-func (closedStore) Threads(context.Context, runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+func (closedStore) Threads(context.Context, thread.Query) ([]thread.Summary, error) {
 	return nil, errCut
 }

@@ -17,13 +17,15 @@ type review struct {
 	Note     string `json:"note"`
 }
 
-// A question with a schema is a form, on the page and in the terminal, and an answer that does not fit is refused: the thread waits on.
+// A question with a schema is a form, on the page and in the terminal, and an answer that does not
+// fit is refused: the thread waits on.
 func ExampleAsk() {
 	ctx := context.Background()
 	claim := thread.Func("claim", func(ctx context.Context, damage string) (string, error) {
-		said, err := thread.Ask[review](ctx, "review", runtime.Question{
+		said, err := thread.Ask[review](ctx, "review", thread.Question{
 			Text: "Does the policy cover this? " + damage, Assignees: []string{"bob", "eve"},
-			Schema: json.RawMessage(`{"type": "object", "required": ["approved"], "additionalProperties": false, "properties": {
+			Schema: json.RawMessage(
+				`{"type": "object", "required": ["approved"], "additionalProperties": false, "properties": {
 				"approved": {"type": "boolean", "title": "Covered"}, "note": {"type": "string", "title": "Why"}}}`),
 		})
 		if err != nil {
@@ -42,9 +44,12 @@ func ExampleAsk() {
 	if _, err = engine.Wait(ctx, t.ID); err != nil {
 		log.Fatal(err)
 	}
-	_, err = engine.Answer(ctx, t.ID, runtime.Answer{Value: json.RawMessage(`{"aproved": true}`), By: "bob"})
+	_, err = engine.Answer(ctx, t.ID, thread.Answer{Value: json.RawMessage(`{"aproved": true}`),
+		By: "bob"})
 	fmt.Println(runtime.CodeOf(err))
-	if _, err = engine.Answer(ctx, t.ID, runtime.Answer{Value: json.RawMessage(`{"approved": true, "note": "clause 7"}`), By: "bob"}); err != nil {
+	if _, err = engine.Answer(ctx, t.ID,
+		thread.Answer{Value: json.RawMessage(`{"approved": true, "note": "clause 7"}`),
+			By: "bob"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {

@@ -12,17 +12,20 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// An ordinary function pauses for a person, and goes on with the answer. What it has done before the question is not done again.
+// An ordinary function pauses for a person, and goes on with the answer. What it has done before
+// the question is not done again.
 func ExampleFunc() {
 	order := thread.Func("order", func(ctx context.Context, item string) (string, error) {
-		reserved, err := thread.Do(ctx, "reserve", func(_ context.Context, _ string) (string, error) {
-			fmt.Println("reserving a", item)
-			return "R-17", nil
-		})
+		reserved, err := thread.Do(ctx, "reserve",
+			func(_ context.Context, _ string) (string, error) {
+				fmt.Println("reserving a", item)
+				return "R-17", nil
+			})
 		if err != nil {
 			return "", err
 		}
-		size, err := thread.Ask[string](ctx, "size", runtime.Question{Text: "Which size?", Plain: runtime.PlainText})
+		size, err := thread.Ask[string](ctx, "size",
+			thread.Question{Text: "Which size?", Plain: thread.PlainText})
 		if err != nil {
 			return "", err
 		}
@@ -44,7 +47,8 @@ func ExampleFunc() {
 	}
 	fmt.Println(t.Status(), t.Open[0].Text)
 
-	if _, err = engine.Deliver(ctx, thread.Message{Thread: t.ID, Text: "medium", By: "ann"}); err != nil {
+	if _, err = engine.Deliver(ctx,
+		thread.Message{Thread: t.ID, Text: "medium", By: "ann"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {
@@ -63,7 +67,7 @@ func ExampleFunc() {
 // confirm asks whether to go on.
 func confirm() thread.Machine {
 	return thread.Func("confirm", func(ctx context.Context, what string) (string, error) {
-		yes, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: what + "?"})
+		yes, err := thread.Ask[bool](ctx, "sure", thread.Question{Text: what + "?"})
 		if err != nil {
 			return "", err
 		}
@@ -74,7 +78,8 @@ func confirm() thread.Machine {
 	})
 }
 
-// A thread that waits survives its process: the next engine over the same store lists the question and takes the answer.
+// A thread that waits survives its process: the next engine over the same store lists the question
+// and takes the answer.
 func ExampleEngine_Answer_afterRestart() {
 	ctx := context.Background()
 	store := mem.Open() // a program that restarts uses store/sqlite
@@ -92,13 +97,15 @@ func ExampleEngine_Answer_afterRestart() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	inbox, err := second.Inbox(ctx, runtime.InterruptQuery{})
+	inbox, err := second.Inbox(ctx, thread.InterruptQuery{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	question := inbox[0]
 	fmt.Println(question.Text)
-	if _, err = second.Answer(ctx, question.Thread, runtime.Answer{Interrupt: question.ID, Value: json.RawMessage("true"), By: "ann"}); err != nil {
+	if _, err = second.Answer(ctx, question.Thread,
+		thread.Answer{Interrupt: question.ID, Value: json.RawMessage("true"),
+			By: "ann"}); err != nil {
 		log.Fatal(err)
 	}
 	t, err := second.Wait(ctx, question.Thread)
@@ -114,12 +121,14 @@ func ExampleEngine_Answer_afterRestart() {
 	// "delete it: done"
 }
 
-// An effect that must not happen twice: when nobody knows how it ended, a person is asked, and it is not run again silently.
+// An effect that must not happen twice: if its outcome is unknown, a person is asked, and it
+// is not run again silently.
 func ExampleOnce() {
 	pay := thread.Func("pay", func(ctx context.Context, amount int) (string, error) {
 		return thread.Once(ctx, "transfer", func(_ context.Context, _ string) (string, error) {
 			fmt.Println("transferring", amount)
-			return "", &runtime.Error{Code: runtime.CodeInDoubt, Op: "transfer"} // the line broke before the bank had answered
+			// the line broke before the bank had answered
+			return "", &runtime.Error{Code: runtime.CodeInDoubt, Op: "transfer"}
 		})
 	})
 	ctx := context.Background()
@@ -137,7 +146,8 @@ func ExampleOnce() {
 	doubt := t.Open[0]
 	fmt.Println(doubt.Text)
 	happened := json.RawMessage(`{"choice":"done","value":"T-3"}`)
-	if _, err = engine.Answer(ctx, t.ID, runtime.Answer{Interrupt: doubt.ID, Value: happened, By: "operator"}); err != nil {
+	if _, err = engine.Answer(ctx, t.ID, thread.Answer{Interrupt: doubt.ID, Value: happened,
+		By: "operator"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {
@@ -149,7 +159,7 @@ func ExampleOnce() {
 	}
 	// Output:
 	// transferring 50
-	// Nobody knows whether transfer happened. Look, and say.
+	// It is unknown whether transfer happened. Check, and answer.
 	// done "T-3"
 }
 
@@ -160,7 +170,7 @@ func ExampleEngine_AnswerAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var answers []runtime.Answer
+	var answers []thread.Answer
 	var ids []string
 	for _, what := range []string{"paint", "sand"} {
 		t, err := engine.Start(ctx, thread.Begin{Machine: "confirm", Input: what})
@@ -171,7 +181,8 @@ func ExampleEngine_AnswerAll() {
 			log.Fatal(err)
 		}
 		ids = append(ids, t.ID)
-		answers = append(answers, runtime.Answer{Interrupt: t.Open[0].ID, Value: json.RawMessage("true"), By: "ann"})
+		answers = append(answers,
+			thread.Answer{Interrupt: t.Open[0].ID, Value: json.RawMessage("true"), By: "ann"})
 	}
 	answers[1].Value = json.RawMessage(`"perhaps"`)
 	_, err = engine.AnswerAll(ctx, answers...)
@@ -198,12 +209,13 @@ func ExampleEngine_AnswerAll() {
 
 // A person pauses a thread, changes what it does, and lets it go on.
 func ExampleEngine_Escape() {
-	report := thread.TakesChanges(thread.Func("report", func(ctx context.Context, _ any) (string, error) {
-		if change, is := thread.Modification(ctx); is {
-			return "a report, but " + change, nil
-		}
-		return thread.Ask[string](ctx, "topic", runtime.Question{Text: "About what?"})
-	}))
+	report := thread.TakesChanges(
+		thread.Func("report", func(ctx context.Context, _ any) (string, error) {
+			if change, is := thread.Modification(ctx); is {
+				return "a report, but " + change, nil
+			}
+			return thread.Ask[string](ctx, "topic", thread.Question{Text: "About what?"})
+		}))
 	ctx := context.Background()
 	engine, err := thread.Open(ctx, mem.Open(), thread.Config{}, report)
 	if err != nil {
@@ -213,7 +225,7 @@ func ExampleEngine_Escape() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	told, err := engine.Escape(ctx, t.ID, runtime.EscapeSafe, "ann", "I have a better idea")
+	told, err := engine.Escape(ctx, t.ID, thread.EscapeSafe, "ann", "I have a better idea")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -223,7 +235,8 @@ func ExampleEngine_Escape() {
 	}
 	fmt.Println(t.Open[0].Kind)
 	order := json.RawMessage(`{"choice":"modify","text":"a short one"}`)
-	if _, err = engine.Answer(ctx, t.ID, runtime.Answer{Interrupt: t.Open[0].ID, Value: order, By: "ann"}); err != nil {
+	if _, err = engine.Answer(ctx, t.ID, thread.Answer{Interrupt: t.Open[0].ID, Value: order,
+		By: "ann"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {
@@ -239,12 +252,13 @@ func ExampleEngine_Escape() {
 	// "a report, but a short one"
 }
 
-// A question that nobody answers in time gets its default.
+// A question that is not answered in time gets its default.
 func ExampleEngine_RunDue() {
 	clock := &hands{at: time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)}
 	lunch := thread.Func("lunch", func(ctx context.Context, _ any) (string, error) {
-		return thread.Ask[string](ctx, "dish", runtime.Question{
-			Text: "What would you like?", Deadline: &runtime.Deadline{After: 2 * time.Hour, Then: "default", Answer: `"soup"`},
+		return thread.Ask[string](ctx, "dish", thread.Question{
+			Text: "What would you like?", Deadline: &runtime.Deadline{After: 2 * time.Hour,
+				Then: "default", Answer: `"soup"`},
 		})
 	})
 	ctx := context.Background()
@@ -261,7 +275,8 @@ func ExampleEngine_RunDue() {
 	}
 	fmt.Println("until", t.Open[0].Due.Format(time.Kitchen))
 	clock.move(2 * time.Hour)
-	if err = engine.RunDue(ctx); err != nil { // the engine does so by itself; a test with its own clock asks for it
+	// the engine does so by itself; a test with its own clock asks for it
+	if err = engine.RunDue(ctx); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {
@@ -285,7 +300,7 @@ func ExampleEngine_Follow() {
 				return "", err
 			}
 		}
-		return thread.Ask[string](ctx, "more", runtime.Question{Text: "How many more?"})
+		return thread.Ask[string](ctx, "more", thread.Question{Text: "How many more?"})
 	})
 	engine, err := thread.Open(ctx, mem.Open(), thread.Config{}, count)
 	if err != nil {
@@ -300,7 +315,7 @@ func ExampleEngine_Follow() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if row.Type == runtime.EntryMessage {
+		if row.Type == thread.EntryMessage {
 			fmt.Println(string(row.Value))
 		}
 	}

@@ -27,7 +27,7 @@ func talker(gate <-chan struct{}) thread.Machine {
 				return "", ctx.Err()
 			}
 		}
-		return thread.Ask[string](ctx, "last", runtime.Question{Text: "And now?"})
+		return thread.Ask[string](ctx, "last", thread.Question{Text: "And now?"})
 	})
 }
 
@@ -38,7 +38,7 @@ func TestFollowYieldsATurnOnce(t *testing.T) {
 		r.with(talker(gate))
 		begun, err := r.e.Start(r.ctx, thread.Begin{Machine: "talker", Input: lines})
 		require.NoError(r, err)
-		require.Equal(r, runtime.StatusRunning, begun.Status())
+		require.Equal(r, thread.StatusRunning, begun.Status())
 
 		follow := func(f *thread.Follower) func() []int64 {
 			var got []int64
@@ -54,7 +54,8 @@ func TestFollowYieldsATurnOnce(t *testing.T) {
 			}()
 			return func() []int64 { <-ended; return got }
 		}
-		whole, rest := &thread.Follower{Thread: begun}, &thread.Follower{Thread: begun, After: begun.Seq}
+		whole, rest := &thread.Follower{Thread: begun}, &thread.Follower{Thread: begun,
+			After: begun.Seq}
 		all, later := follow(whole), follow(rest)
 		synctest.Wait()
 		close(gate)
@@ -83,7 +84,10 @@ func TestFollowEndsWhereSomethingElseBegins(t *testing.T) {
 		close(gate)
 		r.with(talker(gate))
 		th := r.start("talker", 3)
-		begins := func(row *runtime.Entry) bool { return row.Type == runtime.EntryMessage && row.Name == "line 1" }
+		begins := func(row *thread.Entry) bool {
+			return row.Type == thread.EntryMessage &&
+				row.Name == "line 1"
+		}
 		f := &thread.Follower{Thread: th, Ends: begins}
 		for row, err := range r.e.Follow(r.ctx, f) {
 			require.NoError(r, err)
@@ -105,12 +109,13 @@ func TestFollowSaysWhyItEndedEarly(t *testing.T) {
 		defer leave(nil)
 		var last error
 		for row, err := range r.e.Follow(ctx, &thread.Follower{Thread: begun}) {
-			if last = err; row.Type == runtime.EntryEntered {
+			if last = err; row.Type == thread.EntryEntered {
 				leave(gone)
 			}
 		}
 		require.ErrorIs(r, last, gone)
 		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(last))
-		assert.Equal(r, runtime.StatusRunning, r.load(begun.ID).Status(), "the thread does not mind")
+		assert.Equal(r, thread.StatusRunning, r.load(begun.ID).Status(),
+			"the thread does not mind")
 	})
 }

@@ -19,13 +19,15 @@ import (
 
 type stepFunc = func(context.Context, thread.Activation) (thread.Transition, error)
 
-// family is a parent that calls children and returns what each of them came to, in the order they were called in.
+// family is a parent that calls children and returns what each of them came to, in the order they
+// were called in.
 func family(machine string, inputs ...any) *staged {
 	return &staged{name: "family", steps: map[string]stepFunc{
 		"": func(context.Context, thread.Activation) (thread.Transition, error) {
 			children := make([]thread.Spawned, len(inputs))
 			for n, in := range inputs {
-				children[n] = thread.Spawned{Machine: machine, Name: fmt.Sprint("child ", n), Input: in}
+				children[n] = thread.Spawned{Machine: machine, Name: fmt.Sprint("child ", n),
+					Input: in}
 			}
 			return thread.Call("collect", nil, children...), nil
 		},
@@ -51,14 +53,16 @@ func TestChildrenRunAtTheSameTimeAndTheirOrderNeverCounts(t *testing.T) {
 	for _, order := range []string{"012", "021", "102", "120", "201", "210"} {
 		t.Run(order, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
-				free := []chan struct{}{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+				free := []chan struct{}{make(chan struct{}), make(chan struct{}),
+					make(chan struct{})}
 				var all sync.WaitGroup
 				all.Add(len(free))
-				r.with(family("child", 0, 1, 2), thread.Turns("child", func(_ context.Context, n int) (int, error) {
-					all.Done()
-					<-free[n]
-					return n * n, nil
-				}))
+				r.with(family("child", 0, 1, 2),
+					thread.Turns("child", func(_ context.Context, n int) (int, error) {
+						all.Done()
+						<-free[n]
+						return n * n, nil
+					}))
 				th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 				require.NoError(r, err)
 				all.Wait() // all three are in their step
@@ -74,16 +78,17 @@ func TestChildrenRunAtTheSameTimeAndTheirOrderNeverCounts(t *testing.T) {
 
 func TestChildrenAskAndSiblingsGoOn(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(family("child", "a", "b"), thread.Turns("child", func(ctx context.Context, in string) (string, error) {
-			if _, err := thread.Do(ctx, "work", r.did.effect("work "+in)); err != nil {
-				return "", err
-			}
-			return thread.Ask[string](ctx, in, runtime.Question{})
-		}))
+		r.with(family("child", "a", "b"),
+			thread.Turns("child", func(ctx context.Context, in string) (string, error) {
+				if _, err := thread.Do(ctx, "work", r.did.effect("work "+in)); err != nil {
+					return "", err
+				}
+				return thread.Ask[string](ctx, in, thread.Question{})
+			}))
 		th := r.start("family", nil)
 		require.Len(r, th.Open, 2, "siblings ask at the same time")
 		th = r.reply(th.ID, "b", `"two"`)
-		assert.Equal(r, runtime.StatusWaiting, th.Status())
+		assert.Equal(r, thread.StatusWaiting, th.Status())
 		r.next()
 		r.done(r.reply(th.ID, "a", `"one"`), `["child 0: \"one\"","child 1: \"two\""]`)
 		assert.Equal(r, 1, r.did.of("work a"))
@@ -108,12 +113,13 @@ func TestFailureOfAChildGoesToItsParent(t *testing.T) {
 func TestSkippedChildHasTheValueOfAPerson(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(family("child", 1), thread.Turns("child", func(context.Context, int) (int, error) {
-			return 0, runtime.Permanent(errors.New("broken"))
+			return 0, thread.Permanent(errors.New("broken"))
 		}))
 		th := r.start("family", nil)
-		i := r.asked(th, runtime.KindSystemError)
+		i := r.asked(th, thread.KindSystemError)
 		r.next()
-		r.done(r.say(i, `{"choice":"skip","value":7}`), `["child 0: 7 (skipped, internal: broken)"]`)
+		r.done(r.say(i, `{"choice":"skip","value":7}`),
+			`["child 0: 7 (skipped, internal: broken)"]`)
 	})
 }
 
@@ -121,17 +127,19 @@ func TestJumpPutsAnotherFrameInItsPlace(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(family("first"), family2("first"), &staged{name: "first", steps: map[string]stepFunc{
 			"": func(context.Context, thread.Activation) (thread.Transition, error) {
-				return thread.Jump(thread.Spawned{Machine: "second", Name: "other", PC: "in the middle", Input: 3}), nil
+				return thread.Jump(thread.Spawned{Machine: "second", Name: "other",
+					PC: "in the middle", Input: 3}), nil
 			},
 		}}, &staged{name: "second", steps: map[string]stepFunc{
-			"in the middle": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+			"in the middle": func(_ context.Context, a thread.Activation) (thread.Transition,
+				error) {
 				return thread.Return(a.Frame.Input), nil
 			},
 		}})
 		th := r.start("family2", nil)
 		r.done(th, `["other: 3"]`)
 		th = r.start("first", nil)
-		assert.Equal(r, runtime.StatusIdle, th.Status(), "a root that jumped is a root")
+		assert.Equal(r, thread.StatusIdle, th.Status(), "a root that jumped is a root")
 		assert.JSONEq(r, `3`, string(th.Result))
 		th = r.start("family", nil)
 		r.done(th, `null`)
@@ -151,7 +159,7 @@ func TestEachRoundOfALoopHasItsOwnEffectsAndQuestions(t *testing.T) {
 			if _, err := thread.Do(ctx, "body", r.did.effect("body")); err != nil {
 				return thread.Transition{}, err
 			}
-			more, err := thread.Ask[bool](ctx, "more", runtime.Question{})
+			more, err := thread.Ask[bool](ctx, "more", thread.Question{})
 			switch {
 			case err != nil:
 				return thread.Transition{}, err
@@ -182,33 +190,39 @@ func TestWaysToEndAThread(t *testing.T) {
 	ends := map[string]struct {
 		end    thread.Transition
 		err    error
-		status runtime.Status
+		status thread.Status
 		result string
 	}{
-		"return":            {thread.Return(1), nil, runtime.StatusIdle, `1`},
-		"return of nothing": {thread.Return(nil), nil, runtime.StatusIdle, ``},
-		"done":              {thread.Done(map[string]int{"a": 1}), nil, runtime.StatusDone, `{"a":1}`},
-		"hand off":          {thread.HandOff("to ann"), nil, runtime.StatusHandedOff, `"to ann"`},
-		"fail":              {thread.Fail(errors.New("no")), nil, runtime.StatusFailed, ``},
-		"no transition":     {thread.Transition{}, nil, runtime.StatusWaiting, ``},
-		"no JSON":           {thread.Return(func() {}), nil, runtime.StatusWaiting, ``},
-		"no JSON in locals": {thread.Advance("next", make(chan int)), nil, runtime.StatusWaiting, ``},
-		"no JSON in input":  {thread.Call("next", nil, thread.Spawned{Machine: "end", Input: func() {}}), nil, runtime.StatusWaiting, ``},
-		"jump to nowhere":   {thread.Jump(thread.Spawned{Machine: "nowhere"}), nil, runtime.StatusWaiting, ``},
+		"return":            {thread.Return(1), nil, thread.StatusIdle, `1`},
+		"return of nothing": {thread.Return(nil), nil, thread.StatusIdle, ``},
+		"done": {thread.Done(map[string]int{"a": 1}), nil, thread.StatusDone,
+			`{"a":1}`},
+		"hand off":      {thread.HandOff("to ann"), nil, thread.StatusHandedOff, `"to ann"`},
+		"fail":          {thread.Fail(errors.New("no")), nil, thread.StatusFailed, ``},
+		"no transition": {thread.Transition{}, nil, thread.StatusWaiting, ``},
+		"no JSON":       {thread.Return(func() {}), nil, thread.StatusWaiting, ``},
+		"no JSON in locals": {thread.Advance("next", make(chan int)), nil, thread.StatusWaiting,
+			``},
+		"no JSON in input": {thread.Call("next", nil,
+			thread.Spawned{Machine: "end", Input: func() {}}), nil, thread.StatusWaiting, ``},
+		"jump to nowhere": {thread.Jump(thread.Spawned{Machine: "nowhere"}), nil,
+			thread.StatusWaiting, ``},
 	}
 	for name, c := range ends {
 		t.Run(name, func(t *testing.T) {
 			scene(t, func(r *rig) {
 				r.with(&staged{name: "end", steps: map[string]stepFunc{
-					"": func(context.Context, thread.Activation) (thread.Transition, error) { return c.end, c.err },
+					"": func(context.Context, thread.Activation) (thread.Transition, error) {
+						return c.end, c.err
+					},
 				}})
 				th := r.start("end", nil)
 				r.next()
 				th = r.load(th.ID)
 				assert.Equal(r, c.status, th.Status())
 				assert.Equal(r, c.result, string(th.Result))
-				if c.status == runtime.StatusWaiting {
-					r.asked(th, runtime.KindSystemError)
+				if c.status == thread.StatusWaiting {
+					r.asked(th, thread.KindSystemError)
 				}
 			})
 		})
@@ -228,13 +242,14 @@ func TestAFailureIsHandedUp(t *testing.T) {
 			},
 		}}, &staged{name: "child", steps: map[string]stepFunc{
 			"": func(context.Context, thread.Activation) (thread.Transition, error) {
-				return thread.Fail(&runtime.Error{Code: runtime.CodeLoop, Op: "look", Err: errors.New(long)}), nil
+				return thread.Fail(&runtime.Error{Code: runtime.CodeLoop, Op: "look",
+					Err: errors.New(long)}), nil
 			},
 		}})
 		th := r.start("parent", nil)
 		r.next()
 		th = r.load(th.ID)
-		require.Equal(r, runtime.StatusFailed, th.Status())
+		require.Equal(r, thread.StatusFailed, th.Status())
 		assert.Equal(r, runtime.CodeLoop, th.Failure.Code)
 		assert.Less(r, len(th.Failure.Text), 2100)
 		assert.True(r, utf8.ValidString(th.Failure.Text))

@@ -17,11 +17,12 @@ import (
 
 func TestBatchOfAnswersIsAllOrNothing(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.three(), r.asker(runtime.Question{}))
+		r.with(r.three(), r.asker(thread.Question{}))
 		three, one := r.start("three", nil), r.start("asker", nil)
-		var answers []runtime.Answer
+		var answers []thread.Answer
 		for _, i := range append(three.Open, one.Open...) {
-			answers = append(answers, runtime.Answer{Interrupt: i.ID, Value: value(`"x"`), By: "bob"})
+			answers = append(answers, thread.Answer{Interrupt: i.ID, Value: value(`"x"`),
+				By: "bob"})
 		}
 		answers[3].Value = value(`7`)
 		_, err := r.e.AnswerAll(r.ctx, answers...)
@@ -30,7 +31,8 @@ func TestBatchOfAnswersIsAllOrNothing(t *testing.T) {
 		assert.Equal(r, 3, which.Index)
 		assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
 		assert.Len(r, r.load(three.ID).Open, 3, "none of them counts")
-		_, err = r.e.AnswerAll(r.ctx, append(answers[:3:3], runtime.Answer{Interrupt: "nobody", Value: value(`1`)})...)
+		_, err = r.e.AnswerAll(r.ctx,
+			append(answers[:3:3], thread.Answer{Interrupt: "nobody", Value: value(`1`)})...)
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 		answers[3].Value = value(`"x"`)
 		r.next()
@@ -39,14 +41,16 @@ func TestBatchOfAnswersIsAllOrNothing(t *testing.T) {
 		require.Len(r, answered, 4)
 		for n, i := range answered {
 			assert.Equal(r, answers[n].Interrupt, i.ID)
-			assert.Equal(r, runtime.InterruptAnswered, i.State)
+			assert.Equal(r, thread.InterruptAnswered, i.State)
 		}
 		r.done(r.rest(three.ID), `["a\"x\"","b\"x\"","c\"x\""]`)
 		r.done(r.rest(one.ID), `"x"`)
 		assert.Equal(r, 1, r.did.of("resumed"), "a step with several questions runs once")
 		_, err = r.e.AnswerAll(r.ctx, answers...)
 		require.NoError(r, err, "the same again finds the same")
-		_, err = r.e.AnswerAll(r.ctx, append(answers, runtime.Answer{Interrupt: three.Open[0].ID, Value: value(`"y"`), By: "eve"})...)
+		_, err = r.e.AnswerAll(r.ctx,
+			append(answers, thread.Answer{Interrupt: three.Open[0].ID, Value: value(`"y"`),
+				By: "eve"})...)
 		assert.Equal(r, runtime.CodeAlreadyAnswered, runtime.CodeOf(err))
 	})
 }
@@ -58,31 +62,37 @@ func TestBatchMeetsStepsThatRun(t *testing.T) {
 		for n := range children {
 			inputs = append(inputs, n)
 		}
-		r.with(family("child", inputs...), thread.Turns("child", func(ctx context.Context, n int) (int, error) {
-			for round := range 5 { // its commits get in the way of the batch, and the batch in theirs
-				if _, err := thread.Once(ctx, fmt.Sprint("round ", round), r.did.effect(fmt.Sprint("child ", n, " round ", round))); err != nil {
-					return 0, err
-				}
-				if n%2 == 0 && round == 0 {
-					if _, err := thread.Ask[bool](ctx, "go on", runtime.Question{}); err != nil {
+		r.with(family("child", inputs...),
+			thread.Turns("child", func(ctx context.Context, n int) (int, error) {
+				// its commits get in the way of the batch, and the batch in theirs
+				for round := range 5 {
+					if _, err := thread.Once(ctx, fmt.Sprint("round ", round),
+						r.did.effect(fmt.Sprint("child ", n, " round ", round))); err != nil {
 						return 0, err
 					}
+					if n%2 == 0 && round == 0 {
+						if _, err := thread.Ask[bool](ctx, "go on",
+							thread.Question{}); err != nil {
+							return 0, err
+						}
+					}
 				}
-			}
-			return n, nil
-		}))
+				return n, nil
+			}))
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "family"})
 		require.NoError(r, err)
 		th = r.rest(th.ID)
 		var all sync.WaitGroup
 		for _, i := range th.Open {
 			all.Go(func() {
-				_, err := r.e.AnswerAll(r.ctx, runtime.Answer{Interrupt: i.ID, Value: value(`true`)})
+				_, err := r.e.AnswerAll(r.ctx,
+					thread.Answer{Interrupt: i.ID, Value: value(`true`)})
 				assert.NoError(r, err)
 			})
 		}
 		all.Wait()
-		r.done(r.rest(th.ID), `["child 0: 0","child 1: 1","child 2: 2","child 3: 3","child 4: 4","child 5: 5"]`)
+		r.done(r.rest(th.ID),
+			`["child 0: 0","child 1: 1","child 2: 2","child 3: 3","child 4: 4","child 5: 5"]`)
 		for n := range children {
 			for round := range 5 {
 				assert.Equal(r, 1, r.did.of(fmt.Sprint("child ", n, " round ", round)))
@@ -94,9 +104,9 @@ func TestBatchMeetsStepsThatRun(t *testing.T) {
 func TestInboxIsReadPageByPage(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("asker", func(ctx context.Context, to []string) (string, error) {
-			return thread.Ask[string](ctx, "which", runtime.Question{Assignees: to})
+			return thread.Ask[string](ctx, "which", thread.Question{Assignees: to})
 		}), thread.Func("broken", func(context.Context, any) (string, error) {
-			return "", runtime.Permanent(errCut)
+			return "", thread.Permanent(errCut)
 		}))
 		var want []string
 		for n := range 7 {
@@ -106,12 +116,13 @@ func TestInboxIsReadPageByPage(t *testing.T) {
 		}
 		failed := r.start("broken", nil).Open[0].ID
 		paused := r.start("asker", nil)
-		_, err := r.e.Escape(r.ctx, paused.ID, runtime.EscapeSafe, "ann", "")
+		_, err := r.e.Escape(r.ctx, paused.ID, thread.EscapeSafe, "ann", "")
 		require.NoError(r, err)
-		want = append([]string{r.load(paused.ID).Open[0].ID}, append(want, failed)...) // by priority, then by age
+		// by priority, then by age
+		want = append([]string{r.load(paused.ID).Open[0].ID}, append(want, failed)...)
 		r.next()
 		var got []string
-		q := runtime.InterruptQuery{Limit: 2}
+		q := thread.InterruptQuery{Limit: 2}
 		for {
 			page, err := r.e.Inbox(r.ctx, q)
 			require.NoError(r, err)
@@ -120,27 +131,30 @@ func TestInboxIsReadPageByPage(t *testing.T) {
 			}
 			for _, i := range page {
 				got = append(got, i.ID)
-				q.After = &runtime.InterruptMark{Priority: i.Priority, Created: i.Created, ID: i.ID}
+				q.After = &thread.InterruptMark{Priority: i.Priority, Created: i.Created, ID: i.ID}
 			}
 		}
 		assert.Equal(r, want, got, "each once, the most urgent first")
-		count := func(q runtime.InterruptQuery) int {
+		count := func(q thread.InterruptQuery) int {
 			found, err := r.e.Inbox(r.ctx, q)
 			require.NoError(r, err)
 			return len(found)
 		}
-		assert.Equal(r, 7, count(runtime.InterruptQuery{Assignee: "bob"}), "his, and everybody's")
-		assert.Equal(r, 1, count(runtime.InterruptQuery{Kinds: []string{runtime.KindSystemError}}))
-		assert.Equal(r, 4, count(runtime.InterruptQuery{Before: r.interrupt(want[5]).Created}), "those that are older")
-		assert.Equal(r, 1, count(runtime.InterruptQuery{States: []runtime.InterruptState{runtime.InterruptSuperseded}}))
+		assert.Equal(r, 7, count(thread.InterruptQuery{Assignee: "bob"}), "his, and everybody's")
+		assert.Equal(r, 1, count(thread.InterruptQuery{Kinds: []string{thread.KindSystemError}}))
+		assert.Equal(r, 4, count(thread.InterruptQuery{Before: r.interrupt(want[5]).Created}),
+			"those that are older")
+		assert.Equal(r, 1, count(
+			thread.InterruptQuery{States: []thread.InterruptState{thread.InterruptSuperseded}}))
 	})
 }
 
 func TestStats(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("asker", func(ctx context.Context, _ any) (bool, error) {
-			return thread.Ask[bool](ctx, "which", runtime.Question{
-				Plain: runtime.PlainYesNo, Assignees: []string{"bob"}, Deadline: &runtime.Deadline{After: time.Hour, Then: "expire"},
+			return thread.Ask[bool](ctx, "which", thread.Question{
+				Plain: thread.PlainYesNo, Assignees: []string{"bob"},
+				Deadline: &runtime.Deadline{After: time.Hour, Then: "expire"},
 			})
 		}))
 		before := r.start("asker", nil)
@@ -154,19 +168,20 @@ func TestStats(t *testing.T) {
 		unclear := r.start("asker", nil)
 		_, err := r.e.Deliver(r.ctx, thread.Message{Thread: unclear.ID, Text: "perhaps", By: "bob"})
 		require.Error(r, err)
-		_, err = r.e.Escape(r.ctx, r.start("asker", nil).ID, runtime.EscapeSafe, "ann", "")
+		_, err = r.e.Escape(r.ctx, r.start("asker", nil).ID, thread.EscapeSafe, "ann", "")
 		require.NoError(r, err)
 		r.next()
 		r.pass(2 * time.Hour)
-		assert.Equal(r, runtime.StatusFailed, r.rest(before.ID).Status())
+		assert.Equal(r, thread.StatusFailed, r.rest(before.ID).Status())
 		stats, err := r.e.Stats(r.ctx, since)
 		require.NoError(r, err)
 		require.Len(r, stats, 2)
 		assert.Equal(r, thread.Stat{
-			Kind: runtime.KindAgentQuestion, Assignee: "bob", Count: 22, Answered: 20, Expired: 1, Superseded: 1, Clashed: 1, Reasked: 1,
+			Kind: thread.KindAgentQuestion, Assignee: "bob", Count: 22, Answered: 20, Expired: 1,
+			Superseded: 1, Clashed: 1, Reasked: 1,
 			Median: 10 * time.Second, P95: 19 * time.Second,
 		}, stats[0])
-		assert.Equal(r, thread.Stat{Kind: runtime.KindUserEscape, Count: 1}, stats[1])
+		assert.Equal(r, thread.Stat{Kind: thread.KindUserEscape, Count: 1}, stats[1])
 	})
 }
 
@@ -176,7 +191,7 @@ func TestForkGoesItsOwnWay(t *testing.T) {
 			if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
 				return "", err
 			}
-			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			got, err := thread.Ask[string](ctx, "which", thread.Question{})
 			if err != nil {
 				return "", err
 			}
@@ -192,7 +207,8 @@ func TestForkGoesItsOwnWay(t *testing.T) {
 		r.next()
 		for _, seq := range []int64{0, 1, int64(len(original)) + 1, -1} {
 			_, err := r.e.Fork(r.ctx, th.ID, seq, "", "ann")
-			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err), "the thread was not at rest after %d", seq)
+			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err),
+				"the thread was not at rest after %d", seq)
 		}
 		_, err := r.e.Fork(r.ctx, "nobody", at, "", "ann")
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
@@ -202,7 +218,7 @@ func TestForkGoesItsOwnWay(t *testing.T) {
 		require.NoError(r, err)
 		require.Len(r, forked.After, 1, "what the source did later")
 		assert.Equal(r, "after", forked.After[0].Name)
-		assert.Equal(r, &runtime.Fork{Thread: th.ID, Seq: at}, forked.Thread.ForkedFrom)
+		assert.Equal(r, &thread.Fork{Thread: th.ID, Seq: at}, forked.Thread.ForkedFrom)
 		r.next()
 		r.done(r.reply("fork", "which", `"other"`), `"other"`)
 		assert.Equal(r, 1, r.did.of("before"), "what was done before the fork is done")
@@ -217,8 +233,10 @@ func TestForkGoesItsOwnWay(t *testing.T) {
 
 func TestForkOfARunningPointIsDriven(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		r.cfg.Eager = -1
-		r.with(thread.Func("worker", func(context.Context, any) (string, error) { return "done", nil }))
+		r.cfg.CommitDelay = -1
+		r.with(thread.Func("worker", func(context.Context, any) (string, error) {
+			return "done", nil
+		}))
 		th := r.start("worker", nil)
 		first := int64(0)
 		for _, e := range r.log(th.ID) {
@@ -228,7 +246,7 @@ func TestForkOfARunningPointIsDriven(t *testing.T) {
 		}
 		forked, err := r.e.Fork(r.ctx, th.ID, first, "", "ann")
 		require.NoError(r, err)
-		assert.Equal(r, runtime.StatusRunning, forked.Thread.Status())
+		assert.Equal(r, thread.StatusRunning, forked.Thread.Status())
 		r.done(r.rest(forked.Thread.ID), `"done"`)
 	})
 }
@@ -272,10 +290,11 @@ func TestSubscribersMissNothing(t *testing.T) {
 		synctest.Wait()
 		close(slow)
 		readers = append(readers, read(thread.Filter{}, 0, nil)) // one that is late
-		messages := read(thread.Filter{Thread: first, Types: []runtime.EntryType{runtime.EntryMessage}}, 0, nil)
+		messages := read(thread.Filter{Thread: first,
+			Types: []thread.EntryType{thread.EntryMessage}}, 0, nil)
 		r.pass(2 * time.Second)
 		stop()
-		all, err := r.store.Log(r.ctx, runtime.LogQuery{Limit: 10_000})
+		all, err := r.store.Log(r.ctx, thread.LogQuery{Limit: 10_000})
 		require.NoError(r, err)
 		var want []int64
 		for _, e := range all {
@@ -305,7 +324,8 @@ func TestWhoWaitsIsToldOfTheEnd(t *testing.T) {
 		ctx, cancel := context.WithTimeout(r.ctx, time.Minute)
 		defer cancel()
 		_, err = r.e.Wait(ctx, th.ID)
-		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err), "it does not wait longer than it may")
+		assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(err),
+			"it does not wait longer than it may")
 		_, err = r.e.Wait(r.ctx, "nobody")
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 		errs := make(chan error, 2)
@@ -320,7 +340,8 @@ func TestWhoWaitsIsToldOfTheEnd(t *testing.T) {
 		defer cancel()
 		require.NoError(r, r.e.Close(ctx))
 		for range 2 {
-			assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(<-errs), "nobody waits on an engine that is closed")
+			assert.Equal(r, runtime.CodeUnavailable, runtime.CodeOf(<-errs),
+				"nobody waits on an engine that is closed")
 		}
 		close(free)
 	})

@@ -3,19 +3,19 @@ package thread
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/routegen/routegen/runtime"
 )
 
 // Info says for whom and where code runs: a handler, a tool, an action, a validator, an effect.
 type Info struct {
-	Thread   string
-	User     string // who started the thread
-	Turn     int    // counts from 1
-	Attempt  int    // of the step, counts from 1; a run after an answer or a pause is no other attempt
+	Thread string
+	User   string // who started the thread
+	Turn   int    // counts from 1
+	// of the step, counts from 1; a run after an answer or a pause is no other attempt
+	Attempt  int
 	Language string // of the user, as far as the machine knows it
-	Node     string // what the machine runs here: [runtime.Frame.Name]
+	Node     string // what the machine runs here: [Frame.Name]
 	Step     string
 	Metadata json.RawMessage // what the last message brought beside its text
 	Previous json.RawMessage // what the turn before has returned; nil in the first
@@ -26,24 +26,22 @@ type (
 	languageKey struct{}
 )
 
-// InfoOf returns the Info of a context that comes from a step: its own, that of an effect, of what a
-// machine calls from there. Any other is refused with CodeInvalid. What is returned stays the same as
-// long as the step runs, and the same step has it again when it runs again, but for Attempt. It may be
-// called by several goroutines.
+// InfoOf returns the Info of a context that comes from a step: its own, that of an effect, of what
+// a machine calls from there. Any other is refused with CodeInvalid. What is returned stays the
+// same as long as the step runs, and the same step has it again when it runs again, but for
+// Attempt. It may be called by several goroutines.
 func InfoOf(ctx context.Context) (Info, error) {
 	a, ok := ctx.Value(infoKey{}).(*Activation)
 	if !ok {
-		return Info{}, refuse(runtime.CodeInvalid, "info", errors.New("this context is not that of a step: pass on the one the handler got"))
+		return Info{}, runtime.Errorf(runtime.CodeInvalid, "info",
+			"this context is not that of a step: pass on the one the handler got")
 	}
 	language, _ := ctx.Value(languageKey{}).(string)
 	return Info{
-		Thread: a.Thread, User: a.User, Turn: a.Turn, Attempt: len(a.Frame.Attempts) + 1, Language: language, Node: a.Frame.Name, Step: a.Frame.PC,
+		Thread: a.Thread, User: a.User, Turn: a.Turn, Attempt: len(a.Frame.Attempts) + 1,
+		Language: language, Node: a.Frame.Name, Step: a.Frame.PC,
 		Metadata: a.Metadata, Previous: a.Previous,
 	}, nil
-}
-
-func withInfo(ctx context.Context, a Activation) context.Context {
-	return context.WithValue(ctx, infoKey{}, &a)
 }
 
 // WithLanguage sets [Info.Language] for what a machine calls with the context it returns.

@@ -13,12 +13,13 @@ import (
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	for _, given := range [][]runtime.Kind{nil, append([]runtime.Kind{{Name: "legal", Clash: "queue"}}, runtime.DefaultKinds()...)} {
+	for _, given := range [][]runtime.Kind{nil,
+		append([]runtime.Kind{{Name: "legal", Clash: "queue"}}, thread.DefaultKinds()...)} {
 		engine, err := thread.Open(t.Context(), mem.Open(), thread.Config{Kinds: given})
 		require.NoError(t, err)
 		want := given
 		if given == nil {
-			want = runtime.DefaultKinds()
+			want = thread.DefaultKinds()
 		}
 		got := engine.Kinds()
 		assert.Equal(t, want, got, "in the order of their urgency")

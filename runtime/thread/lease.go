@@ -4,16 +4,15 @@ import (
 	"maps"
 	"sync"
 	"time"
-
-	"github.com/routegen/routegen/runtime"
 )
 
-// leaseOver reports whether the lease of another engine has ended. seen is how long this engine has known the lease as it is, by a clock that
-// does not jump; now is the time that jumps, which Until was made of.
+// leaseOver reports whether the lease of another engine has ended. seen is how long this engine has
+// known the lease unchanged, on a monotonic clock; now is wall-clock time, as Until is.
 //
-// The holder of a lease renews it long before its end, and within Config.Poll when its clock has jumped. So a lease whose time is over
-// counts as over after a while in which it was not renewed, and one that no clock of now can have made after as long as a lease may last.
-func leaseOver(l *runtime.Lease, now time.Time, seen time.Duration, cfg *Config) bool {
+// The holder renews a lease long before its end, and within Config.Poll after its clock jumped. So
+// a lease whose time is over counts as ended only after a while without a renewal, and one that
+// ends later than any lease made now, after as long as a lease lasts.
+func leaseOver(l *Lease, now time.Time, seen time.Duration, cfg *Config) bool {
 	switch left := l.Until.Sub(now); {
 	case l.Owner == "":
 		return true
@@ -26,27 +25,27 @@ func leaseOver(l *runtime.Lease, now time.Time, seen time.Duration, cfg *Config)
 	}
 }
 
-// renews reports whether the holder of a lease must renew it: half of it is over, or its clock has gone back and the others see a lease that
-// is too long.
-func renews(l *runtime.Lease, now time.Time, cfg *Config) bool {
+// renews reports whether the holder must renew its lease: half of it is over, or the clock has gone
+// back and other engines see a lease that is too long.
+func renews(l *Lease, now time.Time, cfg *Config) bool {
 	left := l.Until.Sub(now)
 	return left < cfg.Lease/2 || left > cfg.Lease
 }
 
-// leases is since when an engine knows the leases of others.
+// leases records since when an engine knows the leases of others.
 type leases struct {
-	mu     sync.Mutex
-	known  map[string]sighting // by thread
-	looked time.Time           // at leases that end too late
+	mu      sync.Mutex
+	known   map[string]sighting // by thread
+	scanned time.Time           // at leases that end too late
 }
 
 type sighting struct {
-	lease       runtime.Lease
+	lease       Lease
 	first, last time.Time // with the reading of the clock that does not jump
 }
 
-// seen notes the lease of a thread, and returns for how long it has been known as it is.
-func (s *leases) seen(thread string, l runtime.Lease) time.Duration {
+// observe notes the lease of a thread, and returns for how long it has been known unchanged.
+func (s *leases) observe(thread string, l Lease) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -62,20 +61,20 @@ func (s *leases) seen(thread string, l runtime.Lease) time.Duration {
 	return now.Sub(at.first)
 }
 
-// forget drops what was not looked at for so long: those threads have moved on.
+// forget drops leases that were not looked at for that long: their threads have moved on.
 func (s *leases) forget(idle time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.known, func(_ string, at sighting) bool { return time.Since(at.last) > idle })
 }
 
-// late reports whether it is time to look at leases that end too late.
-func (s *leases) late(every time.Duration) bool {
+// isScanDue reports whether it is time to look for leases that end too late.
+func (s *leases) isScanDue(every time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.looked.IsZero() && time.Since(s.looked) < every {
+	if !s.scanned.IsZero() && time.Since(s.scanned) < every {
 		return false
 	}
-	s.looked = time.Now()
+	s.scanned = time.Now()
 	return true
 }

@@ -9,58 +9,60 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-
-	"github.com/routegen/routegen/runtime"
 )
 
-// Observer is told what the engine does, for metrics and traces. Its methods are called on the path of the work: they must be quick, and must
-// not call the engine. Several may be called at the same time. A panic of theirs is logged, and the work
-// goes on without what they would have done.
+// Observer is told what the engine does, for metrics and traces. Its methods are called by the
+// goroutines that do the work: they must return at once and must not call the engine. They may be
+// called at the same time. A panic is logged, and the work goes on.
 type Observer interface {
-	// Step is called before a step runs. The context it returns is the step's; ended is called when the handler has returned, which
-	// may be later than the end of a step that the engine gave up.
+	// Step is called before a step runs. The context it returns is the step's; ended is called when
+	// the handler has returned, which may be later than the end of a step that the engine gave up.
 	Step(ctx context.Context, a Activation) (inner context.Context, ended func(StepEnd))
-	// Committed is called after a commit, with the record, the entries and the interrupts it changed. Of the entries that a fork has
-	// copied only those are told that [runtime.Change.News] names.
-	Committed(t *runtime.Thread, entries []runtime.Entry, interrupts []*runtime.Interrupt)
+	// Committed is called after a commit, with the record, the entries and the interrupts it
+	// changed. Of the entries that a fork has copied only those are told that [Change.NewEntries]
+	// names.
+	Committed(t *Thread, entries []Entry, interrupts []*Interrupt)
 }
 
 // StepEnd is how a run of a step ended. The zero value says that it went through.
 type StepEnd struct {
-	Waiting bool  // it asked, or a person paused the thread: a normal end, no error
-	Cut     bool  // it was stopped and has no result: its frame has ended, another engine drives the thread, or this one is closing
-	Err     error // it failed, or ended its frame with a failure; its text may hold what people said
+	Waiting bool // it asked, or a person paused the thread: a normal end, no error
+	// it was stopped and has no result: its frame has ended, another engine drives the thread, or
+	// this one is closing
+	Cut bool
+	// it failed, or ended its frame with a failure; its text may hold what people said
+	Err error
 }
 
 // observeStep tells the observers that a step begins, and returns what to call at its end.
-func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context, func(*run)) {
+func (e *Engine) observeStep(ctx context.Context, a Activation) (context.Context, func(*stepRun)) {
 	if len(e.cfg.Observers) == 0 {
-		return ctx, func(*run) {}
+		return ctx, func(*stepRun) {}
 	}
 	inner := ctx
 	ends := make([]func(StepEnd), len(e.cfg.Observers))
 	for n, o := range e.cfg.Observers {
-		e.guard(func() {
+		e.callObserver(func() {
 			next, ended := o.Step(inner, a)
 			if ends[n] = ended; next != nil {
 				inner = next //nolint:fatcontext // one layer for each observer is what they ask for
 			}
 		})
 	}
-	return inner, func(r *run) {
+	return inner, func(r *stepRun) {
 		r.mu.Lock()
 		end := r.outcome(context.Cause(inner))
 		r.mu.Unlock()
 		for _, ended := range slices.Backward(ends) {
 			if ended != nil { // nil: it has panicked before
-				e.guard(func() { ended(end) })
+				e.callObserver(func() { ended(end) })
 			}
 		}
 	}
 }
 
-// guard calls an observer. A panic is the observer's own: it is logged, and the work goes on.
-func (e *Engine) guard(observe func()) {
+// callObserver calls an observer and logs a panic.
+func (e *Engine) callObserver(observe func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("observer panicked", "stack", string(debug.Stack()))
@@ -70,29 +72,30 @@ func (e *Engine) guard(observe func()) {
 }
 
 // outcome says how the run ended whose context ended for that cause. It needs r.mu.
-func (r *run) outcome(cause error) StepEnd {
+func (r *stepRun) outcome(cause error) StepEnd {
 	switch {
 	case errors.Is(cause, errEnded):
 		return StepEnd{Cut: true}
-	case r.failed():
+	case r.hasFailed():
 		return StepEnd{Err: r.err}
-	case len(r.asked) > 0, r.paused, errors.Is(r.err, errPause):
+	case len(r.asked) > 0, r.state.isSuspended(), errors.Is(r.err, errPause):
 		return StepEnd{Waiting: true}
 	case r.err != nil:
 		return StepEnd{Cut: true}
 	}
-	if err := r.next.check(r.driver.engine, r.user); err != nil {
+	if err := r.next.checkTransition(r.driver.engine, r.activation.User); err != nil {
 		return StepEnd{Err: err}
 	}
-	if r.next.verb == fail {
+	if r.next.verb == failVerb {
 		return StepEnd{Err: r.next.failure}
 	}
-	return StepEnd{Waiting: r.next.verb == ask}
+	return StepEnd{Waiting: r.next.verb == askVerb}
 }
 
-// announce tells everybody about a commit: timers, log, observers, and those who wait. Nobody hears of a state that is not on disk.
-func (e *Engine) announce(c *runtime.Change) {
-	e.timer.at(c.Thread.Wake())
+// announceCommit tells timers, log, observers and waiting readers about a commit. It is called only
+// once the commit is on disk.
+func (e *Engine) announceCommit(c *Change) {
+	e.timer.wakeAt(c.Thread.Wake())
 	if c.Empty() {
 		return
 	}
@@ -100,35 +103,40 @@ func (e *Engine) announce(c *runtime.Change) {
 		e.logCommit(c)
 	}
 	for _, o := range e.cfg.Observers {
-		e.guard(func() { o.Committed(c.Thread, c.News(), c.Interrupts) })
+		e.callObserver(func() { o.Committed(c.Thread, c.NewEntries(), c.Interrupts) })
 	}
-	e.news.publish(c.Thread.ID)
+	e.commits.publish(c.Thread.ID)
 }
 
-// logCommit writes one line for every interrupt that was opened or closed, every step that failed, and every message that tells of a failure. What people said appears as a digest,
-// and of a failure its code: the history has the text. What a fork has copied happened to its source: only what is still open is news.
-func (e *Engine) logCommit(c *runtime.Change) {
+// logCommit writes one line for every interrupt that was opened or closed, every step that failed,
+// and every message that tells of a failure. What people said appears as a digest, and of a failure
+// its code: the history has the text. What a fork has copied happened to its source: only what is
+// still open is news.
+func (e *Engine) logCommit(c *Change) {
 	copied := c.Before == 0 && c.Thread.ForkedFrom != nil
 	for _, i := range c.Interrupts {
-		attrs := []any{"thread", i.Thread, "frame", i.Frame, "step", i.Step, "interrupt", i.ID, "kind", i.Kind}
+		attrs := []any{"thread", i.Thread, "frame", i.Frame, "step", i.Step, "interrupt", i.ID,
+			"kind", i.Kind}
 		switch {
-		case i.State == runtime.InterruptQueued:
-		case i.State == runtime.InterruptOpen:
-			if asked(c, i.ID) {
-				e.log.Info("thread waiting", append(attrs, "who", i.Answerers(), "digest", i.Digest)...)
+		case i.State == InterruptQueued:
+		case i.State == InterruptOpen:
+			if wasAsked(c, i.ID) {
+				e.log.Info("thread waiting", append(attrs, "who", i.Answerers(), "digest",
+					i.Digest)...)
 			}
 		case copied:
-		case i.State == runtime.InterruptAnswered:
-			e.log.Info("thread resumed", append(attrs, "who", i.AnsweredBy, "answer", redacted(i.Answer))...)
+		case i.State == InterruptAnswered:
+			e.log.Info("thread resumed", append(attrs, "who", i.AnsweredBy, "answer",
+				digestOf(i.Answer))...)
 		default:
 			e.log.Info("interrupt closed", append(attrs, "state", i.State)...)
 		}
 	}
-	for _, entry := range c.News() {
+	for _, entry := range c.NewEntries() {
 		switch {
-		case entry.Type == runtime.EntryOver:
+		case entry.Type == EntryOver:
 			e.log.Info("thread over", "thread", c.Thread.ID, "status", entry.State)
-		case entry.Type == runtime.EntryFailed && entry.Failure != nil && !copied:
+		case entry.Type == EntryFailed && entry.Failure != nil && !copied:
 			attrs := []any{"thread", c.Thread.ID, "frame", entry.Frame, "code", entry.Failure.Code}
 			if f := c.Thread.Frame(entry.Frame); f != nil {
 				attrs = append(attrs, "step", f.PC)
@@ -137,24 +145,26 @@ func (e *Engine) logCommit(c *runtime.Change) {
 				attrs = append(attrs, "again", entry.Until)
 			}
 			e.log.Warn("step failed", attrs...)
-		case entry.Type == runtime.EntryMessage && entry.Failure != nil && !copied:
-			e.log.Warn("failure told", "thread", c.Thread.ID, "frame", entry.Frame, "message", entry.Name, "code", entry.Failure.Code)
+		case entry.Type == EntryMessage && entry.Failure != nil && !copied:
+			e.log.Warn("failure told", "thread", c.Thread.ID, "frame", entry.Frame, "message",
+				entry.Name, "code", entry.Failure.Code)
 		}
 	}
 }
 
-// asked reports whether the change opened the interrupt: a claim, say, changes it too.
-func asked(c *runtime.Change, id string) bool {
-	for _, entry := range c.News() {
-		if entry.Interrupt == id && (entry.Type == runtime.EntryAsked || entry.Type == runtime.EntryOpened) {
+// wasAsked reports whether the change opened the interrupt: a claim, say, changes it too.
+func wasAsked(c *Change, id string) bool {
+	for _, entry := range c.NewEntries() {
+		if entry.Interrupt == id &&
+			(entry.Type == EntryAsked || entry.Type == EntryOpened) {
 			return true
 		}
 	}
 	return false
 }
 
-// redacted is a value as it may appear in a log: enough to compare two, nothing of what they say.
-func redacted(value json.RawMessage) string {
+// digestOf returns a digest of a value for the log, which must not show what people said.
+func digestOf(value json.RawMessage) string {
 	sum := sha256.Sum256(value)
 	return "sha256:" + hex.EncodeToString(sum[:8])
 }

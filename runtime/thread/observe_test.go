@@ -64,13 +64,14 @@ func (l *logged) String() string {
 type observed struct {
 	mu        sync.Mutex
 	ends      []thread.StepEnd
-	committed []runtime.EntryType
+	committed []thread.EntryType
 	ended     chan struct{} // one for each end, where there is a channel
 }
 
 type observedKey struct{}
 
-func (o *observed) Step(ctx context.Context, a thread.Activation) (context.Context, func(thread.StepEnd)) {
+func (o *observed) Step(ctx context.Context, a thread.Activation) (context.Context,
+	func(thread.StepEnd)) {
 	return context.WithValue(ctx, observedKey{}, a.Frame.ID), func(end thread.StepEnd) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -81,7 +82,7 @@ func (o *observed) Step(ctx context.Context, a thread.Activation) (context.Conte
 	}
 }
 
-func (o *observed) Committed(_ *runtime.Thread, entries []runtime.Entry, _ []*runtime.Interrupt) {
+func (o *observed) Committed(_ *thread.Thread, entries []thread.Entry, _ []*thread.Interrupt) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range entries {
@@ -89,7 +90,7 @@ func (o *observed) Committed(_ *runtime.Thread, entries []runtime.Entry, _ []*ru
 	}
 }
 
-func observedWait(t *testing.T, e *thread.Engine) *runtime.Thread {
+func observedWait(t *testing.T, e *thread.Engine) *thread.Thread {
 	t.Helper()
 	th, err := e.Wait(t.Context(), "t")
 	require.NoError(t, err)
@@ -101,19 +102,23 @@ func TestLogSaysWhoWaitsAndWhoAnswered(t *testing.T) {
 	const secret = "CANARY-51d2"
 	ctx := t.Context()
 	l := &logged{}
-	e, err := thread.Open(ctx, mem.Open(), thread.Config{Log: l.to(slog.LevelInfo)}, thread.Func("asking", func(ctx context.Context, in string) (string, error) {
-		return thread.Ask[string](ctx, "question", runtime.Question{
-			Text: in, Payload: json.RawMessage(`"` + in + `"`), Assignees: []string{"bob", "cat"},
-		})
-	}))
+	e, err := thread.Open(ctx, mem.Open(), thread.Config{Log: l.to(slog.LevelInfo)},
+		thread.Func("asking", func(ctx context.Context, in string) (string, error) {
+			return thread.Ask[string](ctx, "question", thread.Question{
+				Text: in, Payload: json.RawMessage(`"` + in + `"`),
+				Assignees: []string{"bob", "cat"},
+			})
+		}))
 	require.NoError(t, err)
-	_, err = e.Start(ctx, thread.Begin{ID: "t", Machine: "asking", Name: "node", Input: secret, User: "ann"})
+	_, err = e.Start(ctx, thread.Begin{ID: "t", Machine: "asking", Name: "node", Input: secret,
+		User: "ann"})
 	require.NoError(t, err)
 	th := observedWait(t, e)
 	i := th.Open[0]
 	_, err = e.Claim(ctx, i.ID, "bob", false) // changes the interrupt, and is no news here
 	require.NoError(t, err)
-	_, err = e.Answer(ctx, "t", runtime.Answer{Interrupt: i.ID, Value: []byte(`"` + secret + `"`), By: "bob"})
+	_, err = e.Answer(ctx, "t", thread.Answer{Interrupt: i.ID, Value: []byte(`"` + secret + `"`),
+		By: "bob"})
 	require.NoError(t, err)
 	observedWait(t, e)
 	_, err = e.Fork(ctx, "t", th.Seq, "fork", "ann")
@@ -128,7 +133,8 @@ func TestLogSaysWhoWaitsAndWhoAnswered(t *testing.T) {
 	require.Len(t, resumed, 1, "what a fork copied is no news")
 	for _, line := range []map[string]any{waiting[0], resumed[0]} {
 		assert.Equal(t, "INFO", line["level"])
-		for key, want := range map[string]string{"thread": "t", "frame": "f1", "step": "", "interrupt": i.ID, "kind": "agent_question"} {
+		for key, want := range map[string]string{"thread": "t", "frame": "f1", "step": "",
+			"interrupt": i.ID, "kind": "agent_question"} {
 			assert.Equal(t, want, line[key], key)
 		}
 	}
@@ -142,18 +148,51 @@ func TestLogSaysWhoWaitsAndWhoAnswered(t *testing.T) {
 	assert.NotContains(t, l.String(), secret)
 }
 
-// What fails is told with its code, and not with its text: an effect whose error nobody passes on, and a step.
+// The log at Debug shows what a driver does: steps, commits and what it waits for.
+func TestDebugLogShowsWhatADriverDoes(t *testing.T) {
+	t.Parallel()
+	l := &logged{}
+	release := make(chan struct{})
+	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelDebug)},
+		thread.Func("slow", func(context.Context, string) (string, error) {
+			<-release
+			return "done", nil
+		}))
+	require.NoError(t, err)
+	_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "slow"})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		waits := l.lines(t, "driver waits")
+		return len(waits) > 0 && assert.ObjectsAreEqual([]any{"f1"}, waits[0]["frames"])
+	}, 5*time.Second, time.Millisecond)
+	require.Len(t, l.lines(t, "step starts"), 1)
+	close(release)
+	observedWait(t, e)
+	require.NoError(t, e.Close(t.Context()))
+	commits := l.lines(t, "commit")
+	require.NotEmpty(t, commits)
+	last := commits[len(commits)-1]
+	assert.Equal(t, "done", last["status"])
+	assert.Contains(t, last, "version")
+	assert.Contains(t, last, "entries")
+	assert.Contains(t, last, "took")
+}
+
+// What fails is told with its code, and not with its text: an effect whose error is not passed on,
+// and a step.
 func TestLogTellsOfFailures(t *testing.T) {
 	t.Parallel()
 	const secret = "CANARY-77aa"
 	l := &logged{}
-	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelWarn)}, thread.Func("f", func(ctx context.Context, _ string) (string, error) {
-		_, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) {
-			return 0, &runtime.Error{Code: runtime.CodeUnavailable, Op: secret, Err: errors.New(secret)}
-		})
-		assert.Error(t, err)
-		return "", runtime.Permanent(errors.New(secret))
-	}))
+	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelWarn)},
+		thread.Func("f", func(ctx context.Context, _ string) (string, error) {
+			_, err := thread.Do(ctx, "charge", func(context.Context, string) (int, error) {
+				return 0, &runtime.Error{Code: runtime.CodeUnavailable, Op: secret,
+					Err: errors.New(secret)}
+			})
+			assert.Error(t, err)
+			return "", thread.Permanent(errors.New(secret))
+		}))
 	require.NoError(t, err)
 	_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "f", Input: ""})
 	require.NoError(t, err)
@@ -162,10 +201,12 @@ func TestLogTellsOfFailures(t *testing.T) {
 	effects, steps := l.lines(t, "effect failed"), l.lines(t, "step failed")
 	require.Len(t, effects, 1)
 	require.Len(t, steps, 1)
-	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1", "step": "", "effect": "charge", "code": "unavailable"} {
+	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1",
+		"step": "", "effect": "charge", "code": "unavailable"} {
 		assert.Equal(t, want, effects[0][key], key)
 	}
-	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1", "step": "", "code": "internal"} {
+	for key, want := range map[string]string{"level": "WARN", "thread": "t", "frame": "f1",
+		"step": "", "code": "internal"} {
 		assert.Equal(t, want, steps[0][key], key)
 	}
 	assert.NotContains(t, l.String(), secret)
@@ -174,7 +215,8 @@ func TestLogTellsOfFailures(t *testing.T) {
 func TestLogBelowItsLevelIsSilent(t *testing.T) {
 	t.Parallel()
 	l := &logged{}
-	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelWarn)}, thread.Func("f", func(context.Context, string) (string, error) { return "", nil }))
+	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Log: l.to(slog.LevelWarn)},
+		thread.Func("f", func(context.Context, string) (string, error) { return "", nil }))
 	require.NoError(t, err)
 	_, err = e.Start(t.Context(), thread.Begin{ID: "t", Machine: "f", Input: ""})
 	require.NoError(t, err)
@@ -194,44 +236,56 @@ func (s stepping) Step(ctx context.Context, a thread.Activation) (thread.Transit
 
 func TestObserverIsToldHowStepsEnd(t *testing.T) {
 	t.Parallel()
-	broken := runtime.Permanent(errors.New("broken"))
+	broken := thread.Permanent(errors.New("broken"))
 	tests := map[string]struct {
 		step stepping
 		want thread.StepEnd
 		code runtime.Code
 	}{
-		"done":    {func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Done(nil), nil }, thread.StepEnd{}, ""},
-		"returns": {func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Return(nil), nil }, thread.StepEnd{}, ""},
+		"done": {func(context.Context, thread.Activation) (thread.Transition, error) {
+			return thread.Done(nil), nil
+		}, thread.StepEnd{}, ""},
+		"returns": {func(context.Context, thread.Activation) (thread.Transition, error) {
+			return thread.Return(nil), nil
+		}, thread.StepEnd{}, ""},
 		"asks": {func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
-			_, err := thread.Ask[string](ctx, "q", runtime.Question{})
+			_, err := thread.Ask[string](ctx, "q", thread.Question{})
 			return thread.Transition{}, err
 		}, thread.StepEnd{Waiting: true}, ""},
-		"asks and hides it": {func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
-			_, _ = thread.Ask[string](ctx, "q", runtime.Question{})
+		"asks and hides it": {func(ctx context.Context, _ thread.Activation) (thread.Transition,
+			error) {
+			_, _ = thread.Ask[string](ctx, "q", thread.Question{})
 			return thread.Done(nil), nil
 		}, thread.StepEnd{Waiting: true}, ""},
 		"asks by transition": {func(context.Context, thread.Activation) (thread.Transition, error) {
-			return thread.Asks("next", nil, runtime.Question{Name: "q"}), nil
+			return thread.Asks("next", nil, thread.Question{Name: "q"}), nil
 		}, thread.StepEnd{Waiting: true}, ""},
 		"error": {func(context.Context, thread.Activation) (thread.Transition, error) {
 			return thread.Transition{}, broken
 		},
 			thread.StepEnd{Err: broken}, runtime.CodeInternal},
-		"failure": {func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Fail(broken), nil },
+		"failure": {func(context.Context, thread.Activation) (thread.Transition, error) {
+			return thread.Fail(broken), nil
+		},
 			thread.StepEnd{Err: broken}, runtime.CodeInternal},
-		"no transition": {func(context.Context, thread.Activation) (thread.Transition, error) { return thread.Transition{}, nil },
+		"no transition": {func(context.Context, thread.Activation) (thread.Transition, error) {
+			return thread.Transition{}, nil
+		},
 			thread.StepEnd{Err: assert.AnError}, runtime.CodeInternal},
 		"no JSON": {func(context.Context, thread.Activation) (thread.Transition, error) {
 			return thread.Done(func() {}), nil
 		},
 			thread.StepEnd{Err: assert.AnError}, runtime.CodeInvalid},
-		"child without machine": {func(context.Context, thread.Activation) (thread.Transition, error) {
+		"child without machine": {func(context.Context, thread.Activation) (thread.Transition,
+			error) {
 			return thread.Call("next", nil, thread.Spawned{Machine: "nowhere"}), nil
 		}, thread.StepEnd{Err: assert.AnError}, runtime.CodeInvalid},
 		"child without JSON": {func(context.Context, thread.Activation) (thread.Transition, error) {
 			return thread.Jump(thread.Spawned{Machine: "stepping", Input: func() {}}), nil
 		}, thread.StepEnd{Err: assert.AnError}, runtime.CodeInvalid},
-		"panic": {func(context.Context, thread.Activation) (thread.Transition, error) { panic("broken") },
+		"panic": {func(context.Context, thread.Activation) (thread.Transition, error) {
+			panic("broken")
+		},
 			thread.StepEnd{Err: assert.AnError}, runtime.CodeInternal},
 		"time is up": {func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
 			<-ctx.Done()
@@ -241,15 +295,18 @@ func TestObserverIsToldHowStepsEnd(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { // its time is up when nothing else can move, and not when this machine is busy
+			// its time is up when nothing else can move, and not when this machine is busy
+			synctest.Test(t, func(t *testing.T) {
 				end, o := observedStep(t, tt.step)
 				assert.Equal(t, tt.code, runtime.CodeOf(end.Err))
 				if tt.want.Err != nil {
 					tt.want.Err = end.Err
 				}
 				assert.Equal(t, tt.want, end)
-				assert.Equal(t, []runtime.EntryType{runtime.EntryStarted, runtime.EntryEntered}, o.committed[:2])
-				assert.Equal(t, tt.want.Err != nil && name != "failure", slices.Contains(o.committed, runtime.EntryFailed), "the log says the same")
+				assert.Equal(t, []thread.EntryType{thread.EntryStarted, thread.EntryEntered},
+					o.committed[:2])
+				assert.Equal(t, tt.want.Err != nil && name != "failure",
+					slices.Contains(o.committed, thread.EntryFailed), "the log says the same")
 			})
 		})
 	}
@@ -264,7 +321,7 @@ func observedStep(t *testing.T, step stepping) (thread.StepEnd, *observed) {
 		seen = ctx.Value(observedKey{})
 		return step(ctx, a)
 	})
-	kinds := runtime.DefaultKinds()
+	kinds := thread.DefaultKinds()
 	kinds[2].Retry = nil // a person is asked at once
 	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{
 		Observers: []thread.Observer{outer, o}, Kinds: kinds, StepTimeout: 50 * time.Millisecond,
@@ -293,7 +350,7 @@ func TestObserverIsToldWhatStoppedAStep(t *testing.T) {
 		want     thread.StepEnd
 	}{
 		"a person pauses now": {func(e *thread.Engine) error {
-			_, err := e.Escape(context.Background(), "t", runtime.EscapeNow, "ann", "")
+			_, err := e.Escape(context.Background(), "t", thread.EscapeNow, "ann", "")
 			return err
 		}, false, thread.StepEnd{Waiting: true}},
 		"a person cancels":                     {cancel, false, thread.StepEnd{Cut: true}},
@@ -308,7 +365,8 @@ func TestObserverIsToldWhatStoppedAStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, running := &observed{ended: make(chan struct{}, 1)}, make(chan struct{}, 1)
-			e, err := thread.Open(t.Context(), mem.Open(), thread.Config{Observers: []thread.Observer{o}},
+			e, err := thread.Open(t.Context(), mem.Open(),
+				thread.Config{Observers: []thread.Observer{o}},
 				stepping(func(ctx context.Context, _ thread.Activation) (thread.Transition, error) {
 					running <- struct{}{}
 					<-ctx.Done()

@@ -4,27 +4,25 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
-
-	"github.com/routegen/routegen/runtime"
 )
 
-// announceProcess gives the engine the name that its leases have. Where the store knows which processes
-// have it open, others see from that name whether this one is still alive.
+// announceProcess gives the engine the name that its leases have. Where the store knows which
+// processes have it open, others see from that name whether this one is still alive.
 func (e *Engine) announceProcess(ctx context.Context) error {
 	id, leave := rand.Text(), func() {}
-	if p, ok := e.store.(runtime.Presence); ok {
+	if p, ok := e.store.(Presence); ok {
 		var err error
 		if id, leave, err = p.Announce(ctx); err != nil {
 			return err
 		}
 	}
-	e.process, e.absent = e.cfg.Owner+"@"+id, leave
+	e.process, e.leave = e.cfg.Owner+"@"+id, leave
 	return nil
 }
 
-// dead reports whether the engine that a lease names has certainly ended, so that its threads need not
-// wait for the end of the lease.
-func (e *Engine) dead(owner string) bool {
-	p, ok := e.store.(runtime.Presence)
+// hasEnded reports whether the engine that a lease names has certainly ended, so that its threads
+// need not wait for the end of the lease.
+func (e *Engine) hasEnded(owner string) bool {
+	p, ok := e.store.(Presence)
 	return ok && p.Ended(owner[strings.LastIndexByte(owner, '@')+1:])
 }

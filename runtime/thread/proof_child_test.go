@@ -26,7 +26,7 @@ import (
 const childEnv = "ROUTEGEN_PROOF_CHILD"
 
 // order says what a child does.
-type order struct {
+type childOrder struct {
 	Dir     string `json:"dir"`     // of the database
 	Outside string `json:"outside"` // file
 	Round   int    `json:"round"`   // part of the ids of its threads
@@ -47,15 +47,16 @@ var childModes = map[string]func(c *child){modeNormal: (*child).normal, modeCoun
 
 // ack is what the child tells its parent after the engine has acknowledged it.
 type ack struct {
-	Thread    string          `json:"thread"`
-	Request   string          `json:"request,omitempty"`   // of a start, or of a message that began a turn
+	Thread string `json:"thread"`
+	// of a start, or of a message that began a turn
+	Request   string          `json:"request,omitempty"`
 	Interrupt string          `json:"interrupt,omitempty"` // of an answer
 	Value     json.RawMessage `json:"value,omitempty"`
 }
 
 // child runs threads in a process that may be killed at any time.
 type child struct {
-	order
+	childOrder
 	t       *testing.T
 	ctx     context.Context //nolint:containedctx // of the process
 	engine  *thread.Engine
@@ -72,7 +73,7 @@ func TestProofChild(t *testing.T) { //nolint:paralleltest // it is alone in its 
 		t.Skip("the kill tests run this in a process of its own")
 	}
 	c := &child{t: t, ctx: t.Context(), acks: os.NewFile(3, "acks")}
-	require.NoError(t, json.Unmarshal([]byte(told), &c.order))
+	require.NoError(t, json.Unmarshal([]byte(told), &c.childOrder))
 	if run := childModes[c.Mode]; run != nil {
 		run(c)
 		return
@@ -80,11 +81,12 @@ func TestProofChild(t *testing.T) { //nolint:paralleltest // it is alone in its 
 	c.outside = openOutside(t, c.Outside)
 	disk, err := sqlite.Open(c.ctx, filepath.Join(c.Dir, "threads.db"), sqlite.Config{})
 	require.NoError(t, err)
-	var store runtime.Store = disk
+	var store thread.Store = disk
 	if c.Mode == modeHasty {
 		store = newHasty(c.ctx, disk)
 	}
-	c.engine, err = thread.Open(c.ctx, store, thread.Config{Owner: "child", Poll: 20 * time.Millisecond}, c.machines()...)
+	c.engine, err = thread.Open(c.ctx, store,
+		thread.Config{Owner: "child", Poll: 20 * time.Millisecond}, c.machines()...)
 	require.NoError(t, err)
 	const workers = 8
 	var all sync.WaitGroup
@@ -108,7 +110,8 @@ func (c *child) machines() []thread.Machine {
 		if b.Quote, err = thread.Do(ctx, "quote", c.effect); err != nil {
 			return b, err
 		}
-		if b.OK, err = thread.Ask[bool](ctx, "ok", runtime.Question{Text: "Pay " + in + "?", Plain: runtime.PlainYesNo}); err != nil {
+		if b.OK, err = thread.Ask[bool](ctx, "ok",
+			thread.Question{Text: "Pay " + in + "?", Plain: thread.PlainYesNo}); err != nil {
 			return b, err
 		}
 		if b.Charge, err = once(ctx, "charge", c.effect); err != nil {
@@ -120,7 +123,8 @@ func (c *child) machines() []thread.Machine {
 		if b.Mail, err = thread.Do(ctx, "mail", c.effect); err != nil {
 			return b, err
 		}
-		b.Note, err = thread.Ask[string](ctx, "note", runtime.Question{Text: "A note?", Plain: runtime.PlainText})
+		b.Note, err = thread.Ask[string](ctx, "note",
+			thread.Question{Text: "A note?", Plain: thread.PlainText})
 		return b, err
 	}
 	return []thread.Machine{thread.Func("order", steps), thread.Turns("chat", steps)}
@@ -135,7 +139,8 @@ type bill struct {
 	Note   string `json:"note"`
 }
 
-// effect happens outside and returns what marks this very call. It takes its time, so that a kill can come between the deed and its record.
+// effect happens outside and returns what marks this very call. It takes its time, so that a kill
+// can come between the effect and its record.
 func (c *child) effect(ctx context.Context, key string) (string, error) {
 	mark := rand.Text()
 	c.outside.add(c.t, key, mark)
@@ -151,15 +156,16 @@ func (c *child) effect(ctx context.Context, key string) (string, error) {
 	}
 }
 
-// work takes up what earlier rounds left in this worker's share, and starts threads until the process is killed.
+// work takes up what earlier rounds left in this worker's share, and starts threads until the
+// process is killed.
 func (c *child) work(w, workers int) {
 	after := ""
 	for {
-		rows, err := c.engine.Threads(c.ctx, runtime.ThreadQuery{AfterID: after})
+		rows, err := c.engine.Threads(c.ctx, thread.Query{AfterID: after})
 		require.NoError(c.t, err)
 		for _, row := range rows {
 			after = row.ID
-			if share(row.ID, workers) == w && row.Status != runtime.StatusDone {
+			if share(row.ID, workers) == w && row.Status != thread.StatusDone {
 				c.drive(row.ID, 0)
 			}
 		}
@@ -168,7 +174,8 @@ func (c *child) work(w, workers int) {
 		}
 	}
 	for n := 0; c.Mode != modeFinish; n++ {
-		b := thread.Begin{ID: fmt.Sprintf("r%03d-w%d-%d", c.Round, w, n), Machine: "order", Input: "it", User: "ann", Request: "start"}
+		b := thread.Begin{ID: fmt.Sprintf("r%03d-w%d-%d", c.Round, w, n), Machine: "order",
+			Input: "it", User: "ann", Request: "start"}
 		if n%3 == 1 {
 			b.Machine = "chat"
 		}
@@ -187,20 +194,22 @@ func share(id string, of int) int {
 	return int(h.Sum32() % uint32(of))
 }
 
-// drive answers what a thread asks until it is at its end, or until it has asked often enough; 0 means no limit.
+// drive answers what a thread asks until it is at its end, or until it has asked often enough; 0
+// means no limit.
 func (c *child) drive(id string, most int) {
 	for n := 1; ; n++ {
-		var t *runtime.Thread
+		var t *thread.Thread
 		c.try(func() (err error) {
 			t, err = c.engine.Wait(c.ctx, id)
 			return err
 		})
 		switch {
-		case most > 0 && n > most, t.Over != "", t.Status() == runtime.StatusIdle && t.Turn == 2:
+		case most > 0 && n > most, t.Over != "", t.Status() == thread.StatusIdle && t.Turn == 2:
 			return
-		case t.Status() == runtime.StatusIdle:
+		case t.Status() == thread.StatusIdle:
 			c.try(func() error {
-				_, err := c.engine.Deliver(c.ctx, thread.Message{Thread: id, Machine: "chat", Text: "more", By: "ann", Request: "turn 2"})
+				_, err := c.engine.Deliver(c.ctx, thread.Message{Thread: id, Machine: "chat",
+					Text: "more", By: "ann", Request: "turn 2"})
 				return err
 			})
 			c.tell(ack{Thread: id, Request: "turn 2"})
@@ -213,13 +222,13 @@ func (c *child) drive(id string, most int) {
 }
 
 // answer answers in one of two ways, and says of an effect in doubt what is true outside.
-func (c *child) answer(t *runtime.Thread, i *runtime.Interrupt) {
+func (c *child) answer(t *thread.Thread, i *thread.Interrupt) {
 	var value json.RawMessage
 	text := ""
 	switch {
 	case strings.HasPrefix(i.Name, "in_doubt/"):
 		value = c.outside.verdict(c.t, i)
-	case i.Kind == runtime.KindSystemError:
+	case i.Kind == thread.KindSystemError:
 		value = json.RawMessage(`"retry"`)
 	case i.Name == "ok":
 		text, value = "yes", json.RawMessage(`true`)
@@ -228,9 +237,11 @@ func (c *child) answer(t *runtime.Thread, i *runtime.Interrupt) {
 	}
 	c.try(func() (err error) {
 		if text != "" && share(t.ID, 2) == 0 {
-			_, err = c.engine.Deliver(c.ctx, thread.Message{Thread: t.ID, Text: text, By: "bob", Request: i.ID})
+			_, err = c.engine.Deliver(c.ctx, thread.Message{Thread: t.ID, Text: text, By: "bob",
+				Request: i.ID})
 		} else {
-			_, err = c.engine.Answer(c.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: value, By: "bob", Request: i.ID})
+			_, err = c.engine.Answer(c.ctx, t.ID, thread.Answer{Interrupt: i.ID, Value: value,
+				By: "bob", Request: i.ID})
 		}
 		return err
 	})
@@ -259,7 +270,8 @@ func (c *child) tell(a ack) {
 	require.NoError(c.t, err)
 }
 
-// outside is the world that effects change: a file that stays when the process is killed. It is not synced, since the machine goes on.
+// outside is the world that effects change: a file that stays when the process is killed. It is not
+// synced, since the machine goes on.
 type outside struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -294,8 +306,9 @@ func (o *outside) add(t *testing.T, key, mark string) {
 	require.NoError(t, err)
 }
 
-// verdict is what an honest person says of an effect in doubt: it happened, with this result, or it did not.
-func (o *outside) verdict(t *testing.T, i *runtime.Interrupt) json.RawMessage {
+// verdict is what an honest person says of an effect in doubt: it happened, with this result, or it
+// did not.
+func (o *outside) verdict(t *testing.T, i *thread.Interrupt) json.RawMessage {
 	t.Helper()
 	var about struct {
 		Key string `json:"key"`
@@ -309,12 +322,12 @@ func (o *outside) verdict(t *testing.T, i *runtime.Interrupt) json.RawMessage {
 
 // hasty is a store that acknowledges what is not yet on disk: the control that must lose.
 type hasty struct {
-	runtime.Store // all that was acknowledged
-	late          chan []*runtime.Change
+	thread.Store // all that was acknowledged
+	late         chan []*thread.Change
 }
 
-func newHasty(ctx context.Context, disk runtime.Store) *hasty {
-	h := &hasty{Store: mem.Open(), late: make(chan []*runtime.Change, 100_000)}
+func newHasty(ctx context.Context, disk thread.Store) *hasty {
+	h := &hasty{Store: mem.Open(), late: make(chan []*thread.Change, 100_000)}
 	go func() {
 		for changes := range h.late {
 			<-time.After(5 * time.Millisecond)
@@ -326,7 +339,7 @@ func newHasty(ctx context.Context, disk runtime.Store) *hasty {
 	return h
 }
 
-func (h *hasty) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (h *hasty) Commit(ctx context.Context, changes ...*thread.Change) error {
 	err := h.Store.Commit(ctx, changes...)
 	if err == nil {
 		h.late <- changes

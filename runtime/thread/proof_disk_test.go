@@ -23,19 +23,22 @@ import (
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if said, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m", "routegen-proof", dir).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: a full disk needs a small one to fill, and tmpfs cannot be mounted here (root on Linux can): %v %s", err, said)
+	if said, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m",
+		"routegen-proof", dir).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: a full disk needs a small one to fill, and tmpfs cannot be mounted "+
+			"here (root on Linux can): %v %s", err, said)
 	}
 	t.Cleanup(func() {
 		nobodyBegins()
-		said, err := exec.Command("umount", dir).CombinedOutput() // the test's context is over by now
+		// the test's context is over by now
+		said, err := exec.Command("umount", dir).CombinedOutput()
 		assert.NoError(t, err, string(said))
 	})
 	return dir
 }
 
-// nobodyBegins returns when no process of another test is on its way between fork and exec: until then it holds the files that were open, closed
-// here or not, and the disk is busy.
+// nobodyBegins returns when no process of another test is on its way between fork and exec: until
+// then it holds the files that were open, closed here or not, and the disk is busy.
 func nobodyBegins() {
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
@@ -56,7 +59,8 @@ func fill(t *testing.T, dir string) (free func()) {
 	return func() { require.NoError(t, os.Remove(path)) }
 }
 
-// diskProgram has a thread that asks at once, and one whose effect is under way for as long as the test wants.
+// diskProgram has a thread that asks at once, and one whose effect is under way for as long as the
+// test wants.
 type diskProgram struct {
 	begun, end    chan struct{}
 	done, started atomic.Int32
@@ -66,7 +70,7 @@ func (p *diskProgram) machines() []thread.Machine {
 	return []thread.Machine{
 		thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
 			p.started.Add(1)
-			return thread.Ask[string](ctx, "name", runtime.Question{})
+			return thread.Ask[string](ctx, "name", thread.Question{})
 		}),
 		thread.Func("worker", func(ctx context.Context, _ any) (string, error) {
 			return thread.Once(ctx, "work", func(context.Context, string) (string, error) {
@@ -79,8 +83,9 @@ func (p *diskProgram) machines() []thread.Machine {
 	}
 }
 
-// TestProofFullDiskRefusesAndForgetsNothing answers while the disk is full: the answer is refused and nothing is marked, what a step has done
-// meanwhile is kept, and when there is space again both go on.
+// TestProofFullDiskRefusesAndForgetsNothing answers while the disk is full: the answer is refused
+// and nothing is marked, what a step has done meanwhile is kept, and when there is space again both
+// go on.
 func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t)
@@ -89,7 +94,8 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close() }) // or the disk is busy, where the test fails
 	p := &diskProgram{begun: make(chan struct{}), end: make(chan struct{})}
-	e, err := thread.Open(ctx, store, thread.Config{Poll: 20 * time.Millisecond, Eager: -1}, p.machines()...)
+	e, err := thread.Open(ctx, store, thread.Config{Poll: 20 * time.Millisecond, CommitDelay: -1},
+		p.machines()...)
 	require.NoError(t, err)
 	_, err = e.Start(ctx, thread.Begin{ID: "ask", Machine: "asker"})
 	require.NoError(t, err)
@@ -103,7 +109,8 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	before := everything(t, store)
 
 	free := fill(t, dir)
-	answer := runtime.Answer{Interrupt: question, Value: json.RawMessage(`"Bob"`), By: "bob", Request: "r1"}
+	answer := thread.Answer{Interrupt: question, Value: json.RawMessage(`"Bob"`), By: "bob",
+		Request: "r1"}
 	for range 3 {
 		_, err = e.Answer(ctx, "ask", answer)
 		require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), err)
@@ -124,7 +131,7 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	assert.EqualValues(t, 1, p.done.Load(), "its result was kept")
 	i, err := e.Answer(ctx, "ask", answer)
 	require.NoError(t, err)
-	assert.Equal(t, runtime.InterruptAnswered, i.State)
+	assert.Equal(t, thread.InterruptAnswered, i.State)
 	done, err = e.Wait(ctx, "ask")
 	require.NoError(t, err)
 	assert.Equal(t, `"Bob"`, string(done.Result))
@@ -136,12 +143,14 @@ func TestProofFullDiskRefusesAndForgetsNothing(t *testing.T) {
 	readOnlyDisk(t, dir)
 }
 
-// readOnlyDisk opens the file of a disk that cannot be written: that is refused, and all is there when it can be.
+// readOnlyDisk opens the file of a disk that cannot be written: that is refused, and all is there
+// when it can be.
 func readOnlyDisk(t *testing.T, dir string) {
 	t.Helper()
 	remount := func(mode string) {
 		nobodyBegins()
-		said, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,"+mode, dir).CombinedOutput()
+		said, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,"+mode, dir).
+			CombinedOutput()
 		require.NoError(t, err, string(said))
 	}
 	path := filepath.Join(dir, "threads.db")
@@ -154,16 +163,16 @@ func readOnlyDisk(t *testing.T, dir string) {
 	for _, id := range []string{"ask", "work"} {
 		done, err := store.Load(t.Context(), id)
 		require.NoError(t, err)
-		assert.Equal(t, runtime.StatusDone, done.Status())
+		assert.Equal(t, thread.StatusDone, done.Status())
 	}
 	require.NoError(t, store.Close())
 }
 
 // everything is all that a store holds, as JSON.
-func everything(t *testing.T, s runtime.Store) string {
+func everything(t *testing.T, s thread.Store) string {
 	t.Helper()
 	all := map[string]any{}
-	rows, err := s.Threads(t.Context(), runtime.ThreadQuery{})
+	rows, err := s.Threads(t.Context(), thread.Query{})
 	require.NoError(t, err)
 	for _, row := range rows {
 		record, err := s.Load(t.Context(), row.ID)

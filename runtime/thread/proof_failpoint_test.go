@@ -38,7 +38,7 @@ var proofScenarios = map[string]func(w *world) []string{
 		w.start("a", "planner", nil)
 		w.until("a", asks("go"))
 		w.try(func(e *thread.Engine) error {
-			_, err := e.Escape(w.ctx, "a", runtime.EscapeSafe, "ann", "wait")
+			_, err := e.Escape(w.ctx, "a", thread.EscapeSafe, "ann", "wait")
 			return err
 		})
 		w.answer("user_escape", `{"choice":"modify","text":"shorter"}`)
@@ -49,8 +49,9 @@ var proofScenarios = map[string]func(w *world) []string{
 		w.start("a", "endless", nil)
 		w.meanwhile("a", func() bool { return w.happened("a/f1//1/once") })
 		w.try(func(e *thread.Engine) error {
-			_, err := e.Escape(w.ctx, "a", runtime.EscapeNow, "ann", "stop")
-			if runtime.CodeOf(err) == runtime.CodeNotWaiting && len(w.gone) > 0 { // a death was faster: the next process asks what became of the effect
+			_, err := e.Escape(w.ctx, "a", thread.EscapeNow, "ann", "stop")
+			// a death was faster: the next process asks what became of the effect
+			if runtime.CodeOf(err) == runtime.CodeNotWaiting && len(w.gone) > 0 {
 				w.missed, err = []string{`a: user_escape answered "continue" by bob`}, nil
 			}
 			return err
@@ -71,8 +72,8 @@ var proofScenarios = map[string]func(w *world) []string{
 		b := askedBy(w.until("b", asks("sure")), "sure")
 		w.try(func(e *thread.Engine) error {
 			_, err := e.AnswerAll(w.ctx,
-				runtime.Answer{Interrupt: a.ID, Value: json.RawMessage(`"Bob"`), By: "bob"},
-				runtime.Answer{Interrupt: b.ID, Value: json.RawMessage(`true`), By: "bob"})
+				thread.Answer{Interrupt: a.ID, Value: json.RawMessage(`"Bob"`), By: "bob"},
+				thread.Answer{Interrupt: b.ID, Value: json.RawMessage(`true`), By: "bob"})
 			return err
 		})
 		return []string{"a", "b"}
@@ -87,7 +88,8 @@ var proofScenarios = map[string]func(w *world) []string{
 		})
 		b := askedBy(w.until("b", asks("name")), "name")
 		w.try(func(e *thread.Engine) error {
-			_, err := e.Answer(w.ctx, "b", runtime.Answer{Interrupt: b.ID, Value: json.RawMessage(`"Eve"`), By: "ann"})
+			_, err := e.Answer(w.ctx, "b",
+				thread.Answer{Interrupt: b.ID, Value: json.RawMessage(`"Eve"`), By: "ann"})
 			return err
 		})
 		return []string{"a", "b"}
@@ -105,7 +107,7 @@ func proofMachines(p *process) []thread.Machine {
 			if err := thread.Say(ctx, "hello", in); err != nil {
 				return "", err
 			}
-			name, err := thread.Ask[string](ctx, "name", runtime.Question{Text: "Name?"})
+			name, err := thread.Ask[string](ctx, "name", thread.Question{Text: "Name?"})
 			if err != nil {
 				return "", err
 			}
@@ -119,7 +121,7 @@ func proofMachines(p *process) []thread.Machine {
 			if _, err := thread.Do(ctx, "quote", p.effect); err != nil {
 				return "", err
 			}
-			sure, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Sure?"})
+			sure, err := thread.Ask[bool](ctx, "sure", thread.Question{Text: "Sure?"})
 			if err != nil {
 				return "", err
 			}
@@ -131,22 +133,25 @@ func proofMachines(p *process) []thread.Machine {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("%d %t %s %s", sum, sure, paid, mailed), thread.Say(ctx, "receipt", paid)
+			return fmt.Sprintf("%d %t %s %s", sum, sure, paid, mailed), thread.Say(ctx, "receipt",
+				paid)
 		}),
-		thread.TakesChanges(thread.Func("planner", func(ctx context.Context, _ any) (string, error) {
-			if _, err := thread.Do(ctx, "plan", p.effect); err != nil {
-				return "", err
-			}
-			change, _ := thread.Modification(ctx)
-			ok, err := thread.Ask[bool](ctx, "go", runtime.Question{Text: "Go? " + change})
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("%t %s", ok, change), nil
-		})),
+		thread.TakesChanges(thread.Func("planner",
+			func(ctx context.Context, _ any) (string, error) {
+				if _, err := thread.Do(ctx, "plan", p.effect); err != nil {
+					return "", err
+				}
+				change, _ := thread.Modification(ctx)
+				ok, err := thread.Ask[bool](ctx, "go", thread.Question{Text: "Go? " + change})
+				if err != nil {
+					return "", err
+				}
+				return fmt.Sprintf("%t %s", ok, change), nil
+			})),
 		thread.Func("patient", func(ctx context.Context, _ any) (string, error) {
-			said, err := thread.Ask[string](ctx, "well", runtime.Question{
-				Deadline: &runtime.Deadline{After: time.Hour, Then: "default", Answer: `"never mind"`, Reminder: time.Minute},
+			said, err := thread.Ask[string](ctx, "well", thread.Question{
+				Deadline: &runtime.Deadline{After: time.Hour, Then: "default",
+					Answer: `"never mind"`, Reminder: time.Minute},
 			})
 			if err != nil {
 				return "", err
@@ -168,7 +173,7 @@ func proofMachines(p *process) []thread.Machine {
 			if _, err := thread.Do(ctx, "prepare", p.effect); err != nil {
 				return 0, err
 			}
-			n, err := thread.Ask[int](ctx, side, runtime.Question{Text: side + "?"})
+			n, err := thread.Ask[int](ctx, side, thread.Question{Text: side + "?"})
 			if err != nil {
 				return 0, err
 			}
@@ -185,7 +190,8 @@ func (parentMachine) Name() string { return "parent" }
 
 func (parentMachine) Step(_ context.Context, a thread.Activation) (thread.Transition, error) {
 	if a.Frame.PC == "" {
-		return thread.Call("joined", nil, thread.Spawned{Machine: "child", Input: "left"}, thread.Spawned{Machine: "child", Input: "right"}), nil
+		return thread.Call("joined", nil, thread.Spawned{Machine: "child", Input: "left"},
+			thread.Spawned{Machine: "child", Input: "right"}), nil
 	}
 	var out []json.RawMessage
 	for _, c := range a.Frame.Children {
@@ -194,8 +200,8 @@ func (parentMachine) Step(_ context.Context, a thread.Activation) (thread.Transi
 	return thread.Done(out), nil
 }
 
-// TestProofAnyStoreCallMayFail makes the first store call fail, then the second, and so on to the last, in every way a call can fail, and
-// demands the outcome of a run in which none does.
+// TestProofAnyStoreCallMayFail makes the first store call fail, then the second, and so on to the
+// last, in every way a call can fail, and demands the outcome of a run in which none does.
 func TestProofAnyStoreCallMayFail(t *testing.T) {
 	t.Parallel()
 	for store, open := range proofStores {
@@ -214,8 +220,10 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 						if !assert.Equal(t, want, got, "call %d %s", n, kind) {
 							return
 						}
-						if kind != fullFromNow && kind != unknownLong && !strings.Contains(name, "nobody") {
-							assert.Less(t, took, 20*time.Second, "call %d %s: nothing waits for the end of a lease", n, kind)
+						if kind != fullFromNow && kind != unknownLong &&
+							!strings.Contains(name, "nobody") {
+							assert.Less(t, took, 20*time.Second,
+								"call %d %s: nothing waits for the end of a lease", n, kind)
 						}
 					}
 				})
@@ -224,16 +232,18 @@ func TestProofAnyStoreCallMayFail(t *testing.T) {
 	}
 }
 
-// TestProofFailpointsSeeWhatHappensTwice is the control: an effect named as if it were one of Once and made with Do must be found out.
+// TestProofFailpointsSeeWhatHappensTwice is the control: an effect named as if it were one of Once
+// and made with Do must be found out.
 func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
 	t.Parallel()
 	machines := func(p *process) []thread.Machine {
-		return []thread.Machine{thread.Func("payer", func(ctx context.Context, _ int) (string, error) {
-			if _, err := thread.Ask[bool](ctx, "sure", runtime.Question{}); err != nil {
-				return "", err
-			}
-			return thread.Do(ctx, "once", p.effect)
-		})}
+		return []thread.Machine{thread.Func("payer",
+			func(ctx context.Context, _ int) (string, error) {
+				if _, err := thread.Ask[bool](ctx, "sure", thread.Question{}); err != nil {
+					return "", err
+				}
+				return thread.Do(ctx, "once", p.effect)
+			})}
 	}
 	scenario := proofScenarios["an effect that must not happen twice"]
 	want, _, _ := proofRun(t, proofStores["mem"], machines, scenario, noFault, 0)
@@ -250,8 +260,9 @@ func TestProofFailpointsSeeWhatHappensTwice(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// TestProofAStormOfFailures lets calls fail at random, one after the other, and processes die in the middle of taking up what the last one
-// left. The outcome is that of a run in which nothing fails.
+// TestProofAStormOfFailures lets calls fail at random, one after the other, and processes die in
+// the middle of taking up what the last one left. The outcome is that of a run in which nothing
+// fails.
 func TestProofAStormOfFailures(t *testing.T) {
 	t.Parallel()
 	for name, scenario := range proofScenarios {
@@ -274,7 +285,8 @@ func TestProofAStormOfFailures(t *testing.T) {
 }
 
 // proofRun plays a scenario in a bubble of its own.
-func proofRun(t *testing.T, open func(t *testing.T) runtime.Store, machines func(p *process) []thread.Machine, scenario func(w *world) []string,
+func proofRun(t *testing.T, open func(t *testing.T) thread.Store,
+	machines func(p *process) []thread.Machine, scenario func(w *world) []string,
 	kind fault, at int,
 ) (out outcome, took time.Duration, fired bool) {
 	t.Helper()

@@ -8,28 +8,34 @@ import (
 	"sync"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // How a store call goes wrong.
 type fault string
 
 const (
-	noFault     fault = "none"
-	refused     fault = "refused"                     // it is not done, and says so
-	unknown     fault = "done but refused"            // it is done, and the caller hears that it is not available
-	unknownLong fault = "done but refused for a time" // as the last, and the nine calls after it are refused
-	diesBefore  fault = "dies before"                 // the process is gone before the call, and never calls again
-	diesAfter   fault = "dies after"                  // the call is done, the process is gone before it hears of it
-	fullFromNow fault = "refused for a time"          // this call and the nine after it are refused
+	noFault fault = "none"
+	refused fault = "refused" // it is not done, and says so
+	// it is done, and the caller hears that it is not available
+	unknown fault = "done but refused"
+	// as the last, and the nine calls after it are refused
+	unknownLong fault = "done but refused for a time"
+	// the process is gone before the call, and never calls again
+	diesBefore fault = "dies before"
+	// the call is done, the process is gone before it hears of it
+	diesAfter   fault = "dies after"
+	fullFromNow fault = "refused for a time" // this call and the nine after it are refused
 )
 
 func everyFault() []fault {
 	return []fault{refused, fullFromNow, unknown, unknownLong, diesBefore, diesAfter}
 }
 
-// faulty is a store whose n-th call goes wrong. It stands for one process: a new one is a new faulty over the same store.
+// faulty is a store whose n-th call goes wrong. It stands for one process: a new one is a new
+// faulty over the same store.
 type faulty struct {
-	runtime.Store
+	thread.Store
 	kind fault
 	at   int        // the call that goes wrong; counts from 1
 	died func()     // is called when the process dies
@@ -50,7 +56,9 @@ func (s *faulty) before() (do bool, after error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	if s.calls > tooMany { // time stands still in a bubble where a goroutine never rests: end that goroutine, so that the test can say so
+	// time stands still in a bubble where a goroutine never rests: end that goroutine, so that the
+	// test can say so
+	if s.calls > tooMany {
 		s.spun = true
 		goruntime.Goexit()
 	}
@@ -128,23 +136,26 @@ func through[T any](s *faulty, call func() (T, error)) (T, error) {
 	return v, err
 }
 
-func (s *faulty) Load(ctx context.Context, id string) (*runtime.Thread, error) {
-	return through(s, func() (*runtime.Thread, error) { return s.Store.Load(ctx, id) })
+func (s *faulty) Load(ctx context.Context, id string) (*thread.Thread, error) {
+	return through(s, func() (*thread.Thread, error) { return s.Store.Load(ctx, id) })
 }
 
-func (s *faulty) Commit(ctx context.Context, changes ...*runtime.Change) error {
-	_, err := through(s, func() (struct{}, error) { return struct{}{}, s.Store.Commit(ctx, changes...) })
+func (s *faulty) Commit(ctx context.Context, changes ...*thread.Change) error {
+	_, err := through(s, func() (struct{}, error) {
+		return struct{}{}, s.Store.Commit(ctx, changes...)
+	})
 	return err
 }
 
-func (s *faulty) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
-	return through(s, func() ([]*runtime.Interrupt, error) { return s.Store.Interrupts(ctx, q) })
+func (s *faulty) Interrupts(ctx context.Context, q thread.InterruptQuery) ([]*thread.Interrupt,
+	error) {
+	return through(s, func() ([]*thread.Interrupt, error) { return s.Store.Interrupts(ctx, q) })
 }
 
-func (s *faulty) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
-	return through(s, func() ([]runtime.Entry, error) { return s.Store.Log(ctx, q) })
+func (s *faulty) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
+	return through(s, func() ([]thread.Entry, error) { return s.Store.Log(ctx, q) })
 }
 
-func (s *faulty) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
-	return through(s, func() ([]runtime.ThreadRow, error) { return s.Store.Threads(ctx, q) })
+func (s *faulty) Threads(ctx context.Context, q thread.Query) ([]thread.Summary, error) {
+	return through(s, func() ([]thread.Summary, error) { return s.Store.Threads(ctx, q) })
 }

@@ -22,10 +22,12 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// TestProofKilledProcessLosesNothing kills a process at work again and again, at any moment, and holds what is on disk to what the process had
-// acknowledged. At the end every thread is brought to its end.
+// TestProofKilledProcessLosesNothing kills a process at work again and again, at any moment, and
+// holds what is on disk to what the process had acknowledged. At the end every thread is brought to
+// its end.
 func TestProofKilledProcessLosesNothing(t *testing.T) {
 	t.Parallel()
 	p := newParent(t)
@@ -36,12 +38,14 @@ func TestProofKilledProcessLosesNothing(t *testing.T) {
 	p.finish(modeFinish)
 	require.Empty(t, p.check())
 	require.Empty(t, p.checkEnd())
-	t.Logf("%d kills: %d acknowledged, %d threads, %d effects, %d of them again under the same key, %d in doubt",
+	t.Logf("%d kills: %d acknowledged, %d threads, %d effects, %d of them again under the same "+
+		"key, %d in doubt",
 		proofKills, len(p.acked), p.threads, p.effects, p.again, p.doubts)
 	require.Greater(t, len(p.acked), proofKills, "the processes worked")
 }
 
-// TestProofKillSeesWhatIsLost is the control: a store that acknowledges before the disk has it must be found out.
+// TestProofKillSeesWhatIsLost is the control: a store that acknowledges before the disk has it must
+// be found out.
 func TestProofKillSeesWhatIsLost(t *testing.T) {
 	t.Parallel()
 	var faults []string
@@ -56,12 +60,14 @@ func TestProofKillSeesWhatIsLost(t *testing.T) {
 	require.NotEmpty(t, faults)
 }
 
-// TestProofKillSeesWhatHappensTwice is the control: an effect that is not written down before it begins must be found out.
+// TestProofKillSeesWhatHappensTwice is the control: an effect that is not written down before it
+// begins must be found out.
 func TestProofKillSeesWhatHappensTwice(t *testing.T) {
 	t.Parallel()
 	p := newParent(t)
 	var faults []string
-	for round := range 50 { // a kill may come when no charge is under way, and finds several when one comes in time
+	// a kill may come when no charge is under way, and finds several when one comes in time
+	for round := range 50 {
 		p.round(round, modeDoubled)
 		if faults = p.check(); len(faults) > 0 {
 			break
@@ -98,12 +104,14 @@ func newParent(t *testing.T) *parent {
 // run starts a child. acks yields what it acknowledges, and is closed when it is gone.
 func (p *parent) run(round int, mode string) (cmd *exec.Cmd, acks <-chan ack, said *bytes.Buffer) {
 	p.t.Helper()
-	told, err := json.Marshal(order{Dir: p.dir, Outside: filepath.Join(p.dir, "outside"), Round: round, Mode: mode})
+	told, err := json.Marshal(childOrder{Dir: p.dir, Outside: filepath.Join(p.dir, "outside"),
+		Round: round, Mode: mode})
 	require.NoError(p.t, err)
 	from, to, err := os.Pipe()
 	require.NoError(p.t, err)
 	said = new(bytes.Buffer)
-	cmd = exec.CommandContext(p.t.Context(), os.Args[0], "-test.run=^TestProofChild$", "-test.timeout=5m")
+	cmd = exec.CommandContext(p.t.Context(), os.Args[0], "-test.run=^TestProofChild$",
+		"-test.timeout=5m")
 	cmd.Env = append(os.Environ(), childEnv+"="+string(told))
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = said, said, []*os.File{to}
 	require.NoError(p.t, cmd.Start())
@@ -174,7 +182,8 @@ func (p *parent) open() *sqlite.Store {
 	return s
 }
 
-// check holds the file to what was acknowledged, and the outside to what may be there. It returns what is wrong.
+// check holds the file to what was acknowledged, and the outside to what may be there. It returns
+// what is wrong.
 func (p *parent) check() (faults []string) {
 	p.t.Helper()
 	s := p.open()
@@ -196,20 +205,22 @@ func (p *parent) check() (faults []string) {
 }
 
 // missing says what of an acknowledgement is not in the store.
-func (a *ack) missing(ctx context.Context, s runtime.Store) string {
+func (a *ack) missing(ctx context.Context, s thread.Store) string {
 	if a.Request != "" {
-		rows, err := s.Log(ctx, runtime.LogQuery{Thread: a.Thread, Request: a.Request})
+		rows, err := s.Log(ctx, thread.LogQuery{Thread: a.Thread, Request: a.Request})
 		if err != nil || len(rows) != 1 {
-			return fmt.Sprintf("request %s of thread %s is lost: %d entries, %v", a.Request, a.Thread, len(rows), err)
+			return fmt.Sprintf("request %s of thread %s is lost: %d entries, %v", a.Request,
+				a.Thread, len(rows), err)
 		}
 		return ""
 	}
-	found, err := s.Interrupts(ctx, runtime.InterruptQuery{ID: a.Interrupt})
+	found, err := s.Interrupts(ctx, thread.InterruptQuery{ID: a.Interrupt})
 	switch {
 	case err != nil || len(found) != 1:
 		return fmt.Sprintf("interrupt %s of thread %s is lost: %v", a.Interrupt, a.Thread, err)
-	case found[0].State != runtime.InterruptAnswered || string(found[0].Answer) != string(a.Value):
-		return fmt.Sprintf("the answer %s to interrupt %s is lost: %s %s", a.Value, a.Interrupt, found[0].State, found[0].Answer)
+	case found[0].State != thread.InterruptAnswered || string(found[0].Answer) != string(a.Value):
+		return fmt.Sprintf("the answer %s to interrupt %s is lost: %s %s", a.Value, a.Interrupt,
+			found[0].State, found[0].Answer)
 	}
 	return ""
 }
@@ -223,7 +234,7 @@ func (p *parent) checkEnd() (faults []string) {
 	after := ""
 	p.threads, p.doubts = 0, 0
 	for {
-		rows, err := s.Threads(p.t.Context(), runtime.ThreadQuery{AfterID: after})
+		rows, err := s.Threads(p.t.Context(), thread.Query{AfterID: after})
 		require.NoError(p.t, err)
 		if len(rows) == 0 {
 			break
@@ -234,9 +245,12 @@ func (p *parent) checkEnd() (faults []string) {
 			faults = append(faults, p.checkThread(s, row.ID, marks)...)
 		}
 	}
-	for key := range marks { // a start that nobody was told of may have left an effect of Do behind, and nothing else may be left
+	// a start that was not acknowledged may have left an effect of Do behind, and nothing else may
+	// be left
+	for key := range marks {
 		id, _, _ := strings.Cut(key, "/")
-		if _, err := s.Load(p.t.Context(), id); runtime.CodeOf(err) != runtime.CodeNotFound || strings.HasSuffix(key, "/charge") {
+		if _, err := s.Load(p.t.Context(), id); runtime.CodeOf(err) != runtime.CodeNotFound ||
+			strings.HasSuffix(key, "/charge") {
 			faults = append(faults, "no thread knows of "+key)
 		}
 	}
@@ -244,19 +258,22 @@ func (p *parent) checkEnd() (faults []string) {
 }
 
 // checkThread looks at one thread, and takes its effects out of the marks.
-func (p *parent) checkThread(s runtime.Store, id string, marks map[string][]string) (faults []string) {
+func (p *parent) checkThread(s thread.Store, id string, marks map[string][]string) (
+	faults []string) {
 	p.t.Helper()
-	fault := func(format string, args ...any) { faults = append(faults, id+": "+fmt.Sprintf(format, args...)) }
+	fault := func(format string, args ...any) {
+		faults = append(faults, id+": "+fmt.Sprintf(format, args...))
+	}
 	t, err := s.Load(p.t.Context(), id)
 	require.NoError(p.t, err)
 	entries, interrupts := wholeLog(p.t, s, id)
 	sameByReplay(p.t, t, entries, interrupts)
-	if t.Over != runtime.StatusDone && (t.Status() != runtime.StatusIdle || t.Turn != 2) {
+	if t.Over != thread.StatusDone && (t.Status() != thread.StatusIdle || t.Turn != 2) {
 		fault("it is %s in turn %d", t.Status(), t.Turn)
 	}
 	said := 0
 	for _, i := range interrupts {
-		if i.State != runtime.InterruptAnswered {
+		if i.State != thread.InterruptAnswered {
 			fault("question %s is %s", i.Name, i.State)
 		}
 		if strings.HasPrefix(i.Name, "in_doubt/") {
@@ -267,10 +284,10 @@ func (p *parent) checkThread(s runtime.Store, id string, marks map[string][]stri
 		}
 	}
 	for _, e := range entries {
-		if e.Type == runtime.EntryMessage {
+		if e.Type == thread.EntryMessage {
 			said++
 		}
-		if e.Type != runtime.EntryReturned && e.Type != runtime.EntryOver {
+		if e.Type != thread.EntryReturned && e.Type != thread.EntryOver {
 			continue
 		}
 		var b bill
@@ -279,8 +296,9 @@ func (p *parent) checkThread(s runtime.Store, id string, marks map[string][]stri
 		if frame == "" {
 			frame = "f1"
 		}
-		for name, mark := range map[string]string{"quote": b.Quote, "charge": b.Charge, "mail": b.Mail} {
-			key := runtime.EffectKey(id, &runtime.Frame{ID: frame, Visit: 1}, name)
+		for name, mark := range map[string]string{"quote": b.Quote, "charge": b.Charge,
+			"mail": b.Mail} {
+			key := thread.EffectKey(id, &thread.Frame{ID: frame, Visit: 1}, name)
 			if !slices.Contains(marks[key], mark) {
 				fault("its %s has the result %q, and outside are %q", name, mark, marks[key])
 			}

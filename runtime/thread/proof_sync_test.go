@@ -15,17 +15,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 const (
-	modeCount  = "count"  // threads one after the other, as often as was ordered; the last acknowledgement says how many commits that took
-	modeNormal = "normal" // control: rows of a bare table in a file that is not synced at commits; without end when no number was ordered
+	// threads one after the other, as often as was ordered; the last acknowledgement says how many
+	// commits that took
+	modeCount = "count"
+	// control: rows of a bare table in a file that is not synced at commits; without end when no
+	// number was ordered
+	modeNormal = "normal"
 )
 
-// TestProofEveryCommitIsSynced counts the syncs that the system is asked for: with one caller there is at least one for every commit.
+// TestProofEveryCommitIsSynced counts the syncs that the system is asked for: with one caller there
+// is at least one for every commit.
 func TestProofEveryCommitIsSynced(t *testing.T) {
 	t.Parallel()
 	commits, syncs := syncsOf(t, modeCount, 25)
@@ -46,16 +50,20 @@ func TestProofSyncsThatAreMissingAreSeen(t *testing.T) {
 // needsTracing skips the test where system calls cannot be counted, and says why.
 func needsTracing(t *testing.T) {
 	t.Helper()
-	if said, err := exec.CommandContext(t.Context(), "strace", "-f", "-o", os.DevNull, os.Args[0], "-test.run=^$").CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(t.Context(), "strace", "-f", "-o", os.DevNull, os.Args[0],
+		"-test.run=^$").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: strace is not installed here, or may not trace: %v %s", err, said)
 	}
 }
 
-// TestProofFailingSyncsLoseNothing lets every few syncs fail with an error of the disk, which the store must refuse and the engine outlive.
+// TestProofFailingSyncsLoseNothing lets every few syncs fail with an error of the disk, which the
+// store must refuse and the engine outlive.
 func TestProofFailingSyncsLoseNothing(t *testing.T) {
 	t.Parallel()
 	p := newParent(t)
-	all, failed := traced(t, order{Dir: p.dir, Mode: modeCount, Count: 15, Patient: true}, "-e", "inject=fsync,fdatasync:error=EIO:when=4+5")
+	all, failed := traced(t, childOrder{Dir: p.dir, Mode: modeCount, Count: 15, Patient: true},
+		"-e",
+		"inject=fsync,fdatasync:error=EIO:when=4+5")
 	for _, a := range all {
 		if a.Thread != "" {
 			p.acked = append(p.acked, a)
@@ -71,17 +79,19 @@ func TestProofFailingSyncsLoseNothing(t *testing.T) {
 // syncsOf runs a child to its end and counts its commits and its syncs.
 func syncsOf(t *testing.T, mode string, count int) (commits, syncs int) {
 	t.Helper()
-	acks, calls := traced(t, order{Dir: t.TempDir(), Mode: mode, Count: count})
+	acks, calls := traced(t, childOrder{Dir: t.TempDir(), Mode: mode, Count: count})
 	for _, a := range acks {
 		if a.Thread == "" {
 			commits++
 		}
 	}
-	return commits, bytes.Count(calls, []byte("sync(")) // a call that another thread interrupts goes on in a line without parenthesis
+	// a call that another thread interrupts goes on in a line without parenthesis
+	return commits, bytes.Count(calls, []byte("sync("))
 }
 
-// traced runs a child under strace to its end, and returns what it acknowledged and its syncs, a line each.
-func traced(t *testing.T, do order, inject ...string) (acks []ack, calls []byte) {
+// traced runs a child under strace to its end, and returns what it acknowledged and its syncs, a
+// line each.
+func traced(t *testing.T, do childOrder, inject ...string) (acks []ack, calls []byte) {
 	t.Helper()
 	needsTracing(t)
 	do.Outside = filepath.Join(do.Dir, "outside")
@@ -92,7 +102,8 @@ func traced(t *testing.T, do order, inject ...string) (acks []ack, calls []byte)
 	pipe, err := os.Create(said)
 	require.NoError(t, err)
 	args := append([]string{"-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync"}, inject...)
-	cmd := exec.CommandContext(t.Context(), "strace", append(args, os.Args[0], "-test.run=^TestProofChild$")...)
+	cmd := exec.CommandContext(t.Context(), "strace",
+		append(args, os.Args[0], "-test.run=^TestProofChild$")...)
 	cmd.Env = append(os.Environ(), childEnv+"="+string(told))
 	cmd.ExtraFiles = []*os.File{pipe}
 	output, err := cmd.CombinedOutput()
@@ -112,11 +123,11 @@ func traced(t *testing.T, do order, inject ...string) (acks []ack, calls []byte)
 
 // counted tells of every commit that went through.
 type counted struct {
-	runtime.Store
+	thread.Store
 	commits atomic.Int64
 }
 
-func (s *counted) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (s *counted) Commit(ctx context.Context, changes ...*thread.Change) error {
 	err := s.Store.Commit(ctx, changes...)
 	if err == nil {
 		s.commits.Add(1)
@@ -137,7 +148,8 @@ func (c *child) count() {
 	c.engine, err = thread.Open(c.ctx, store, thread.Config{}, c.machines()...)
 	require.NoError(c.t, err)
 	for n := range c.Count {
-		b := thread.Begin{ID: fmt.Sprintf("t%d", n), Machine: "order", Input: "it", Request: "start"}
+		b := thread.Begin{ID: fmt.Sprintf("t%d", n), Machine: "order", Input: "it",
+			Request: "start"}
 		c.try(func() error {
 			_, err := c.engine.Start(c.ctx, b)
 			return err
@@ -156,17 +168,20 @@ func (c *child) count() {
 
 // normal writes rows, each a commit.
 func (c *child) normal() {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(c.Dir, "threads.db")+"?_journal_mode=WAL&_synchronous=NORMAL")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(c.Dir, "threads.db")+
+		"?_journal_mode=WAL&_synchronous=NORMAL")
 	require.NoError(c.t, err)
 	for _, stmt := range []string{
 		"CREATE TABLE acked (id TEXT PRIMARY KEY, payload TEXT)",
-		"PRAGMA wal_checkpoint(TRUNCATE)", // syncs: a cut may take the rows, and must leave what they are looked for in
+		// syncs: a cut may take the rows, and must leave what they are looked for in
+		"PRAGMA wal_checkpoint(TRUNCATE)",
 	} {
 		_, err = db.ExecContext(c.ctx, stmt)
 		require.NoError(c.t, err)
 	}
 	for n := 0; c.Count == 0 || n < c.Count; n++ {
-		// Without a pause it spends a third of its time in the sync of a checkpoint, and a power cut that comes then loses nothing.
+		// Without a pause it spends a third of its time in the sync of a checkpoint, and a power
+		// cut that comes then loses nothing.
 		<-time.After(2 * time.Millisecond)
 		id := fmt.Sprintf("row %d", n)
 		_, err := db.ExecContext(c.ctx, "INSERT INTO acked VALUES (?, ?)", id, id)

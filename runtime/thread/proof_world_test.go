@@ -23,28 +23,30 @@ import (
 )
 
 // proofStores are the stores that every proof holds on.
-var proofStores = map[string]func(t *testing.T) runtime.Store{
-	"mem": func(t *testing.T) runtime.Store {
+var proofStores = map[string]func(t *testing.T) thread.Store{
+	"mem": func(t *testing.T) thread.Store {
 		t.Helper()
 		s := mem.Open()
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
 		return s
 	},
-	"sqlite": func(t *testing.T) runtime.Store {
+	"sqlite": func(t *testing.T) thread.Store {
 		t.Helper()
-		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"),
+			sqlite.Config{})
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
 		return s
 	},
 }
 
-// world is a store that stays, processes that come and go over it, the outside that effects change, and a person who tries again when told
-// to. It lives in a synctest bubble: its time moves only when nothing else can.
+// world is a store that stays, processes that come and go over it, the outside that effects change,
+// and a person who tries again when told to. It lives in a synctest bubble: its time moves only
+// when nothing else can.
 type world struct {
 	t        *testing.T
 	ctx      context.Context //nolint:containedctx // of the bubble
-	base     runtime.Store
+	base     thread.Store
 	kind     fault // of the first process; those after it are sound
 	at       int
 	storm    uint64 // seed; 0 is none
@@ -67,18 +69,21 @@ type process struct {
 	life   context.Context //nolint:containedctx // who waits for a process hears of its death
 }
 
-// Announce implements [runtime.Presence].
+// Announce implements [thread.Presence].
 func (p *process) Announce(context.Context) (string, func(), error) {
 	return announce(func() bool { return !p.alive(func() {}) })
 }
 
-// Ended implements [runtime.Presence].
+// Ended implements [thread.Presence].
 func (*process) Ended(id string) bool { return ended(id) }
 
-func newWorld(t *testing.T, base runtime.Store, kind fault, at int, machines func(p *process) []thread.Machine) *world {
+func newWorld(t *testing.T, base thread.Store, kind fault, at int,
+	machines func(p *process) []thread.Machine) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour) // of the bubble: what is stuck ends the test, and does not hang it
-	w := &world{t: t, ctx: ctx, base: base, kind: kind, at: at, machines: machines, outside: map[string]int{}}
+	// of the bubble: what is stuck ends the test, and does not hang it
+	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+	w := &world{t: t, ctx: ctx, base: base, kind: kind, at: at, machines: machines,
+		outside: map[string]int{}}
 	t.Cleanup(func() {
 		cancel()
 		for _, p := range append(w.gone, w.now) {
@@ -116,7 +121,8 @@ func (w *world) up() *process {
 		}
 		p := w.now
 		if p.alive(func() {}) && p.engine == nil {
-			e, err := thread.Open(w.ctx, p, thread.Config{Owner: "proof", Poll: 10 * time.Minute}, w.machines(p)...)
+			e, err := thread.Open(w.ctx, p, thread.Config{Owner: "proof", Poll: 10 * time.Minute},
+				w.machines(p)...)
 			if err == nil {
 				p.engine = e
 			} else {
@@ -139,11 +145,13 @@ func (w *world) pause(d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-w.ctx.Done():
-		require.FailNow(w.t, "stuck", "a day has passed and the threads are not where they should be")
+		require.FailNow(w.t, "stuck",
+			"a day has passed and the threads are not where they should be")
 	}
 }
 
-// try does what a person does who is told that the service is not available: the same again, of the same process or the next one.
+// try does what a person does who is told that the service is not available: the same again, of the
+// same process or the next one.
 func (w *world) try(do func(e *thread.Engine) error) {
 	w.t.Helper()
 	for {
@@ -178,16 +186,18 @@ func (w *world) happened(key string) bool {
 func (w *world) start(id, machine string, input any) {
 	w.t.Helper()
 	w.try(func(e *thread.Engine) error {
-		_, err := e.Start(w.ctx, thread.Begin{ID: id, Machine: machine, Input: input, User: "ann", Request: "start " + id})
+		_, err := e.Start(w.ctx, thread.Begin{ID: id, Machine: machine, Input: input, User: "ann",
+			Request: "start " + id})
 		return err
 	})
 }
 
-// until waits for a state of a thread. Meanwhile it says of effects in doubt what is true outside, and lets steps that failed be tried again.
-func (w *world) until(id string, there func(t *runtime.Thread) bool) *runtime.Thread {
+// until waits for a state of a thread. Meanwhile it says of effects in doubt what is true outside,
+// and lets steps that failed be tried again.
+func (w *world) until(id string, there func(t *thread.Thread) bool) *thread.Thread {
 	w.t.Helper()
 	for pause := time.Second; ; pause *= 2 {
-		var now *runtime.Thread
+		var now *thread.Thread
 		w.try(func(e *thread.Engine) (err error) {
 			now, err = e.Wait(w.now.life, id)
 			return err
@@ -217,18 +227,20 @@ func (w *world) meanwhile(id string, there func() bool) {
 	}
 }
 
-func (w *world) settleErrors(t *runtime.Thread) bool {
+func (w *world) settleErrors(t *thread.Thread) bool {
 	w.t.Helper()
 	for _, i := range t.Open {
-		if i.State != runtime.InterruptOpen || i.Kind != runtime.KindSystemError {
+		if i.State != thread.InterruptOpen || i.Kind != thread.KindSystemError {
 			continue
 		}
-		value := json.RawMessage(`"retry"`) // a step that failed three times since the store was not there
+		// a step that failed three times since the store was not there
+		value := json.RawMessage(`"retry"`)
 		if strings.HasPrefix(i.Name, "in_doubt/") {
 			value = verdict(w.t, i, w.happened)
 		}
 		w.try(func(e *thread.Engine) error {
-			_, err := e.Answer(w.ctx, t.ID, runtime.Answer{Interrupt: i.ID, Value: value, By: "operator"})
+			_, err := e.Answer(w.ctx, t.ID, thread.Answer{Interrupt: i.ID, Value: value,
+				By: "operator"})
 			return err
 		})
 		return true
@@ -237,7 +249,7 @@ func (w *world) settleErrors(t *runtime.Thread) bool {
 }
 
 // verdict is what an honest person says of an effect in doubt.
-func verdict(t *testing.T, i *runtime.Interrupt, happened func(key string) bool) json.RawMessage {
+func verdict(t *testing.T, i *thread.Interrupt, happened func(key string) bool) json.RawMessage {
 	t.Helper()
 	var about struct {
 		Key string `json:"key"`
@@ -250,19 +262,21 @@ func verdict(t *testing.T, i *runtime.Interrupt, happened func(key string) bool)
 }
 
 // asks reports whether the thread asks a question of that name.
-func asks(name string) func(t *runtime.Thread) bool {
-	return func(t *runtime.Thread) bool { return askedBy(t, name) != nil }
+func asks(name string) func(t *thread.Thread) bool {
+	return func(t *thread.Thread) bool { return askedBy(t, name) != nil }
 }
 
-func askedBy(t *runtime.Thread, name string) *runtime.Interrupt {
-	at := slices.IndexFunc(t.Open, func(i *runtime.Interrupt) bool { return i.Name == name && i.State == runtime.InterruptOpen })
+func askedBy(t *thread.Thread, name string) *thread.Interrupt {
+	at := slices.IndexFunc(t.Open, func(i *thread.Interrupt) bool {
+		return i.Name == name && i.State == thread.InterruptOpen
+	})
 	if at < 0 {
 		return nil
 	}
 	return t.Open[at]
 }
 
-func isOver(t *runtime.Thread) bool { return t.Over != "" }
+func isOver(t *thread.Thread) bool { return t.Over != "" }
 
 // answer answers the question of that name, once thread a asks it.
 func (w *world) answer(question, value string) {
@@ -270,7 +284,9 @@ func (w *world) answer(question, value string) {
 	const id = "a"
 	asked := askedBy(w.until(id, asks(question)), question)
 	w.try(func(e *thread.Engine) error {
-		_, err := e.Answer(w.ctx, id, runtime.Answer{Interrupt: asked.ID, Value: json.RawMessage(value), By: "bob", Request: "answer " + asked.ID})
+		_, err := e.Answer(w.ctx, id,
+			thread.Answer{Interrupt: asked.ID, Value: json.RawMessage(value), By: "bob",
+				Request: "answer " + asked.ID})
 		return err
 	})
 }
@@ -285,25 +301,29 @@ type outcome struct {
 	Once    []string // of those that must not happen twice: how often they did
 }
 
-// look waits for the end of the threads and says what came of them. It also holds each log to the record it must add up to.
+// look waits for the end of the threads and says what came of them. It also holds each log to the
+// record it must add up to.
 func (w *world) look(ids []string) (out outcome) {
 	w.t.Helper()
 	for _, id := range ids {
 		t := w.until(id, isOver)
-		out.Threads = append(out.Threads, fmt.Sprintf("%s: %s %s, %d frames, %d open", id, t.Over, t.Result, len(t.Frames), len(t.Open)))
+		out.Threads = append(out.Threads, fmt.Sprintf("%s: %s %s, %d frames, %d open", id, t.Over,
+			t.Result, len(t.Frames), len(t.Open)))
 		entries, interrupts := wholeLog(w.t, w.base, id)
 		sameByReplay(w.t, t, entries, interrupts)
 		for _, i := range interrupts {
-			if i.Kind == runtime.KindAgentQuestion || i.Kind == runtime.KindUserEscape {
-				out.Asked = append(out.Asked, fmt.Sprintf("%s: %s %s %s by %s", id, i.Name, i.State, i.Answer, i.AnsweredBy))
+			if i.Kind == thread.KindAgentQuestion || i.Kind == thread.KindUserEscape {
+				out.Asked = append(out.Asked, fmt.Sprintf("%s: %s %s %s by %s", id, i.Name, i.State,
+					i.Answer, i.AnsweredBy))
 			}
 		}
 		for _, e := range entries {
 			switch {
-			case e.Type == runtime.EntryMessage:
+			case e.Type == thread.EntryMessage:
 				out.Said = append(out.Said, fmt.Sprintf("%s: %s %s", id, e.Name, e.Value))
-			case e.Type == runtime.EntryEffect && e.State == runtime.EffectDone:
-				out.Done = append(out.Done, fmt.Sprintf("%s: %s of %s %s", id, e.Name, e.Frame, e.Value))
+			case e.Type == thread.EntryEffect && e.State == thread.EffectDone:
+				out.Done = append(out.Done, fmt.Sprintf("%s: %s of %s %s", id, e.Name, e.Frame,
+					e.Value))
 			}
 		}
 	}
@@ -323,22 +343,25 @@ func (w *world) look(ids []string) (out outcome) {
 }
 
 // wholeLog reads a thread's log, and its interrupts of any state.
-func wholeLog(t *testing.T, s runtime.Store, id string) ([]runtime.Entry, []*runtime.Interrupt) {
+func wholeLog(t *testing.T, s thread.Store, id string) ([]thread.Entry, []*thread.Interrupt) {
 	t.Helper()
 	const all = 10_000
-	entries, err := s.Log(t.Context(), runtime.LogQuery{Thread: id, Limit: all})
+	entries, err := s.Log(t.Context(), thread.LogQuery{Thread: id, Limit: all})
 	require.NoError(t, err)
-	interrupts, err := s.Interrupts(t.Context(), runtime.InterruptQuery{Thread: id, Limit: all})
+	interrupts, err := s.Interrupts(t.Context(), thread.InterruptQuery{Thread: id, Limit: all})
 	require.NoError(t, err)
-	slices.SortStableFunc(interrupts, func(a, b *runtime.Interrupt) int { return cmp.Compare(a.Created.UnixMilli(), b.Created.UnixMilli()) })
+	slices.SortStableFunc(interrupts, func(a, b *thread.Interrupt) int {
+		return cmp.Compare(a.Created.UnixMilli(), b.Created.UnixMilli())
+	})
 	return entries, interrupts
 }
 
 // sameByReplay holds a record to its log.
-func sameByReplay(t *testing.T, record *runtime.Thread, entries []runtime.Entry, interrupts []*runtime.Interrupt) {
+func sameByReplay(t *testing.T, record *thread.Thread, entries []thread.Entry,
+	interrupts []*thread.Interrupt) {
 	t.Helper()
-	made, err := runtime.Replay(record.ID, entries, func(id string) *runtime.Interrupt {
-		at := slices.IndexFunc(interrupts, func(i *runtime.Interrupt) bool { return i.ID == id })
+	made, err := thread.Replay(record.ID, entries, func(id string) *thread.Interrupt {
+		at := slices.IndexFunc(interrupts, func(i *thread.Interrupt) bool { return i.ID == id })
 		if at < 0 {
 			return nil
 		}
@@ -346,7 +369,9 @@ func sameByReplay(t *testing.T, record *runtime.Thread, entries []runtime.Entry,
 	})
 	require.NoError(t, err)
 	want := *record
-	want.Lease, want.Version, made.Version, made.Fingerprint = runtime.Lease{}, 0, 0, record.Fingerprint // a lease that is renewed is a version without an entry
+	// a lease that is renewed is a version without an entry
+	want.Lease, want.Version, made.Version, made.Fingerprint = thread.Lease{}, 0, 0,
+		record.Fingerprint
 	wantJSON, err := json.Marshal(&want)
 	require.NoError(t, err)
 	madeJSON, err := json.Marshal(made)

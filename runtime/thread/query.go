@@ -3,7 +3,6 @@ package thread
 import (
 	"cmp"
 	"context"
-	"errors"
 	"hash/fnv"
 	"iter"
 	"slices"
@@ -14,36 +13,37 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Thread returns the record of a thread as last committed, with its open and queued interrupts. An unknown id is refused with CodeNotFound.
-func (e *Engine) Thread(ctx context.Context, id string) (*runtime.Thread, error) {
+// Thread returns the record of a thread as last committed, with its open and queued interrupts. An
+// unknown id is refused with CodeNotFound.
+func (e *Engine) Thread(ctx context.Context, id string) (*Thread, error) {
 	return e.store.Load(ctx, id)
 }
 
 // Interrupt returns an interrupt of any state. An unknown id is refused with CodeNotFound.
-func (e *Engine) Interrupt(ctx context.Context, id string) (*runtime.Interrupt, error) {
+func (e *Engine) Interrupt(ctx context.Context, id string) (*Interrupt, error) {
 	const op = "load interrupt"
 	if id == "" {
-		return nil, refuse(runtime.CodeNotFound, op, errors.New("it has no id: name the interrupt"))
+		return nil, runtime.Errorf(runtime.CodeNotFound, op, "it has no id: name the interrupt")
 	}
-	found, err := e.store.Interrupts(ctx, runtime.InterruptQuery{ID: id})
+	found, err := e.store.Interrupts(ctx, InterruptQuery{ID: id})
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, refuse(runtime.CodeNotFound, op+" "+id, errors.New("no such interrupt"))
+		return nil, runtime.Errorf(runtime.CodeNotFound, op+" "+id, "no such interrupt")
 	}
 	return found[0], nil
 }
 
-// Inbox lists interrupts over all threads, the most urgent first. It reads the store, so it is the same after any reconnect.
-func (e *Engine) Inbox(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+// Inbox lists interrupts of all threads, the most urgent first. It reads the store.
+func (e *Engine) Inbox(ctx context.Context, q InterruptQuery) ([]*Interrupt, error) {
 	return e.store.Interrupts(ctx, q)
 }
 
-// Threads lists threads. A page that is shorter than the limit is the last one.
-func (e *Engine) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
-	limit := cmp.Or(q.Limit, runtime.DefaultLimit)
-	var found []runtime.ThreadRow
+// Threads lists threads. A page with fewer rows than the limit is the last one.
+func (e *Engine) Threads(ctx context.Context, q Query) ([]Summary, error) {
+	limit := cmp.Or(q.Limit, DefaultLimit)
+	var found []Summary
 	for {
 		rows, err := e.store.Threads(ctx, q)
 		if err != nil {
@@ -54,56 +54,59 @@ func (e *Engine) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.
 				found = append(found, row)
 			}
 		}
-		if len(rows) < limit || len(found) == limit || !q.WakeBefore.IsZero() { // tables of shapes are never woken
+		// tables of shapes are never woken
+		if len(rows) < limit || len(found) == limit || !q.WakeBefore.IsZero() {
 			return found, nil
 		}
 	}
 }
 
-// History lists what happened to a thread after entry seq, in order; at most limit entries, 0 means [runtime.DefaultLimit]. What the entries
-// say of interrupts is completed by [Engine.Interrupt].
-func (e *Engine) History(ctx context.Context, thread string, seq int64, limit int) ([]runtime.Entry, error) {
-	return e.store.Log(ctx, runtime.LogQuery{Thread: thread, AfterSeq: seq, Limit: limit})
+// History lists what happened to a thread after entry seq, in order; at most limit entries, 0 means
+// [DefaultLimit]. What the entries say of interrupts is completed by [Engine.Interrupt].
+func (e *Engine) History(ctx context.Context, thread string, seq int64, limit int) ([]Entry,
+	error) {
+	return e.store.Log(ctx, LogQuery{Thread: thread, AfterSeq: seq, Limit: limit})
 }
 
-// Wait returns a thread as soon as it rests, see [runtime.Thread.Rests]: a question is open, or it is
-// idle, or over. A thread that waits for the next try of a step does not rest. Where ctx ends first, the
-// thread is returned as last read, with CodeUnavailable.
-func (e *Engine) Wait(ctx context.Context, id string) (*runtime.Thread, error) {
+// Wait returns a thread once it rests (see [Thread.Rests]): a question is open, or it is idle or
+// over. A thread that waits for the next try of a step does not rest. If ctx ends first, Wait
+// returns the thread as last read with CodeUnavailable.
+func (e *Engine) Wait(ctx context.Context, id string) (*Thread, error) {
 	for {
-		news := e.news.next(id)
+		news := e.commits.nextCommit(id)
 		t, err := e.store.Load(ctx, id)
 		if err != nil || t.Rests() {
 			return t, err
 		}
-		if err := e.hear(ctx, news); err != nil {
+		if err := e.waitForCommit(ctx, news); err != nil {
 			return t, err
 		}
 	}
 }
 
-// hear returns at the next commit of this engine, or after Config.Poll, when another may have committed.
-func (e *Engine) hear(ctx context.Context, news <-chan struct{}) error {
+// waitForCommit returns at the next commit of this engine, or after Config.Poll, when another
+// engine may have committed.
+func (e *Engine) waitForCommit(ctx context.Context, news <-chan struct{}) error {
 	timer := time.NewTimer(e.cfg.Poll)
 	defer timer.Stop()
 	select {
 	case <-news:
 	case <-timer.C:
 	case <-ctx.Done():
-		return refuse(runtime.CodeUnavailable, "wait", context.Cause(ctx))
+		return runtime.Errorf(runtime.CodeUnavailable, "wait", "%w", context.Cause(ctx))
 	}
 	if e.ctx.Err() != nil {
-		return refuse(runtime.CodeUnavailable, "wait", errClosing)
+		return runtime.Errorf(runtime.CodeUnavailable, "wait", "%w", errClosing)
 	}
 	return nil
 }
 
-// ByRequest returns the entry under which a thread has taken a request of that id; nil when it has not.
-func (e *Engine) ByRequest(ctx context.Context, thread, request string) (*runtime.Entry, error) {
+// ByRequest returns the first entry that a request added to a thread, or nil if there is none.
+func (e *Engine) ByRequest(ctx context.Context, thread, request string) (*Entry, error) {
 	if request == "" {
 		return nil, nil //nolint:nilnil // nothing was asked for, and nothing is there
 	}
-	rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: thread, Request: request, Limit: 1})
+	rows, err := e.store.Log(ctx, LogQuery{Thread: thread, Request: request, Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -113,40 +116,43 @@ func (e *Engine) ByRequest(ctx context.Context, thread, request string) (*runtim
 // Filter selects entries for [Engine.Subscribe]. Zero fields do not select.
 type Filter struct {
 	Thread string
-	Types  []runtime.EntryType
+	Types  []EntryType
 }
 
-func (f *Filter) selects(e *runtime.Entry) bool {
-	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) && !strings.HasPrefix(e.Thread, shapePrefix)
+func (f *Filter) matches(e *Entry) bool {
+	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) &&
+		!strings.HasPrefix(e.Thread, shapePrefix)
 }
 
-// Subscribe yields the entries after a cursor, in the order they were committed, and goes on with new ones until ctx ends, which is not yielded as an
-// error. Everything comes from the store: a reader that is slow, or comes late, or comes back with the cursor of the last entry it has
-// seen, misses nothing and sees nothing twice. An entry is yielded after its commit, never before. A fork begins with copies of its source's
-// entries: [Engine.Fork] says how to tell them.
-func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[runtime.Entry, error] {
-	return func(yield func(runtime.Entry, error) bool) {
+// Subscribe yields the entries after a cursor, in the order they were committed, and goes on with
+// new ones until ctx ends, which is not yielded as an error. Everything comes from the store: a
+// reader that is slow, or comes late, or comes back with the cursor of the last entry it has seen,
+// misses nothing and sees nothing twice. An entry is yielded after its commit, never before. A fork
+// begins with copies of its source's entries: [Engine.Fork] says how to tell them.
+func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[Entry,
+	error] {
+	return func(yield func(Entry, error) bool) {
 		for {
-			news := e.news.next(f.Thread)
-			rows, err := e.store.Log(ctx, runtime.LogQuery{Thread: f.Thread, After: after})
+			news := e.commits.nextCommit(f.Thread)
+			rows, err := e.store.Log(ctx, LogQuery{Thread: f.Thread, After: after})
 			if err != nil {
 				if ctx.Err() == nil {
-					yield(runtime.Entry{}, err)
+					yield(Entry{}, err)
 				}
 				return
 			}
 			for _, row := range rows {
 				after = row.Cursor
-				if f.selects(&row) && !yield(row, nil) {
+				if f.matches(&row) && !yield(row, nil) {
 					return
 				}
 			}
 			if len(rows) > 0 {
 				continue
 			}
-			if err := e.hear(ctx, news); err != nil {
+			if err := e.waitForCommit(ctx, news); err != nil {
 				if ctx.Err() == nil {
-					yield(runtime.Entry{}, err)
+					yield(Entry{}, err)
 				}
 				return
 			}
@@ -156,48 +162,54 @@ func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2
 
 // Forked is a new thread, and what its source had done after the point of the fork.
 type Forked struct {
-	Thread *runtime.Thread
-	After  []runtime.Entry // effects of the source that are done; the fork may do them again, under keys of its own
+	Thread *Thread
+	// effects of the source that are done; the fork may do them again, under keys of its own
+	After []Entry
 }
 
-// Fork makes a new thread from an earlier point of another one, which stays as it is: from its first entries up to seq, after which it must have
-// been at rest: [runtime.Entry] says where. id is that of the new thread; "" makes one up. The fork is driven at once.
+// Fork makes a new thread from an earlier point of another one, which stays as it is: from its
+// first entries up to seq, after which it must have been at rest: [Entry] says where. id is
+// that of the new thread; "" makes one up. The fork is driven at once.
 //
-// The same fork again, with an id and by the same person, finds the thread that the first one made, however far that has come: so a caller
-// who was told CodeUnavailable or CodeUnknown asks again. Any other thread of that id is refused with CodeConflict.
+// The same fork again, with an id and by the same person, finds the thread that the first one made,
+// however far that has come: so a caller who was told CodeUnavailable or CodeUnknown asks again.
+// Any other thread of that id is refused with CodeConflict.
 //
-// The first commit of a fork repeats its source's entries, under the fork's id and with interrupts of its own: [Engine.Subscribe] and
-// [Engine.History] yield messages, questions and answers of the source once more, at new cursors. An entry of a fork is such a copy when its
-// Seq is at most seq, which is the Seq of [runtime.Thread.ForkedFrom]; a reader of the log alone finds a [runtime.Fork] in the Value of the
-// fork's first entry, of type started, which no other thread's has.
-func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by string) (*Forked, error) {
+// The first commit of a fork repeats its source's entries, under the fork's id and with interrupts
+// of its own: [Engine.Subscribe] and [Engine.History] yield messages, questions and answers of the
+// source once more, at new cursors. An entry of a fork is such a copy when its Seq is at most seq,
+// which is the Seq of [Thread.ForkedFrom]; a reader of the log alone finds a [Fork]
+// in the Value of the fork's first entry, of type started, which no other thread's has.
+func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by string) (*Forked,
+	error) {
 	if id == "" {
 		id = e.cfg.NewID()
 	} else if err := checkID(id); err != nil {
 		return nil, err
 	}
 	if e.closing.Load() {
-		return nil, refuse(runtime.CodeUnavailable, "fork thread "+source, errClosing)
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "fork thread "+source, "%w", errClosing)
 	}
-	t, err := e.load(ctx, source)
+	t, err := e.loadCompatible(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	interrupts, err := e.interrupts(ctx, source)
+	interrupts, err := e.allInterrupts(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	find := func(id string) *runtime.Interrupt { return interrupts[id] }
-	c, after, err := runtime.ForkAt(id, t, e.logOf(ctx, source), find, seq, &e.rules, by, e.clock.Now())
+	find := func(id string) *Interrupt { return interrupts[id] }
+	c, after, err := ForkAt(id, t, e.logOf(ctx, source), find, seq, &e.rules, by, e.clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	if c.Thread.Status() == runtime.StatusRunning {
-		c.Drive(e.process, e.clock.Now().Add(e.cfg.Lease))
+	if c.Thread.Status() == StatusRunning {
+		c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
 	}
 	c.Finish()
-	if err = e.commit(ctx, "fork thread "+source, c); runtime.CodeOf(err) == runtime.CodeConflict {
-		c.Thread, err = e.forked(ctx, c.Thread, by, err)
+	if err = e.commitChanges(ctx, "fork thread "+source, c); runtime.CodeOf(
+		err) == runtime.CodeConflict {
+		c.Thread, err = e.existingFork(ctx, c.Thread, by, err)
 	}
 	if err != nil {
 		return nil, err
@@ -205,29 +217,32 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 	return &Forked{Thread: c.Thread, After: after}, nil
 }
 
-// forked returns the thread that has the id of a fork already, where just this fork made it, and the conflict where something else did.
-func (e *Engine) forked(ctx context.Context, fork *runtime.Thread, by string, conflict error) (*runtime.Thread, error) {
+// existingFork returns the thread that has the id of a fork already, where just this fork made it,
+// and the conflict where something else did.
+func (e *Engine) existingFork(ctx context.Context, fork *Thread, by string, conflict error) (
+	*Thread, error) {
 	t, err := e.store.Load(ctx, fork.ID)
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.store.Log(ctx, runtime.LogQuery{Thread: t.ID, Limit: 1})
+	first, err := e.store.Log(ctx, LogQuery{Thread: t.ID, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	if from := t.ForkedFrom; from == nil || *from != *fork.ForkedFrom || len(first) == 0 || first[0].Name != by {
+	if from := t.ForkedFrom; from == nil || *from != *fork.ForkedFrom || len(first) == 0 ||
+		first[0].Name != by {
 		return nil, conflict
 	}
 	return t, nil
 }
 
 // logOf yields the whole log of a thread, page by page.
-func (e *Engine) logOf(ctx context.Context, thread string) iter.Seq2[runtime.Entry, error] {
-	return func(yield func(runtime.Entry, error) bool) {
-		for q := (runtime.LogQuery{Thread: thread, Limit: 1000}); ; {
+func (e *Engine) logOf(ctx context.Context, thread string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for q := (LogQuery{Thread: thread, Limit: 1000}); ; {
 			rows, err := e.store.Log(ctx, q)
 			if err != nil {
-				yield(runtime.Entry{}, err)
+				yield(Entry{}, err)
 				return
 			}
 			for n := range rows {
@@ -243,11 +258,11 @@ func (e *Engine) logOf(ctx context.Context, thread string) iter.Seq2[runtime.Ent
 	}
 }
 
-// interrupts reads the interrupts of a thread, of every state.
-func (e *Engine) interrupts(ctx context.Context, thread string) (map[string]*runtime.Interrupt, error) {
+// allInterrupts reads the interrupts of a thread, of every state.
+func (e *Engine) allInterrupts(ctx context.Context, thread string) (map[string]*Interrupt, error) {
 	const page = 1000
-	found := map[string]*runtime.Interrupt{}
-	q := runtime.InterruptQuery{Thread: thread, ByAge: true, Limit: page}
+	found := map[string]*Interrupt{}
+	q := InterruptQuery{Thread: thread, ByAge: true, Limit: page}
 	for {
 		rows, err := e.store.Interrupts(ctx, q)
 		if err != nil {
@@ -259,21 +274,21 @@ func (e *Engine) interrupts(ctx context.Context, thread string) (map[string]*run
 		if len(rows) < page {
 			return found, nil
 		}
-		q.After = &runtime.InterruptMark{ID: rows[len(rows)-1].ID}
+		q.After = &InterruptMark{ID: rows[len(rows)-1].ID}
 	}
 }
 
-// bulletin tells those who wait that something was committed. Threads share its channels, so that it stays small; who waits for any thread
-// has the last one.
-type bulletin struct {
+// notifier tells waiting readers that something was committed. Threads share its channels, so that
+// it stays small; the last channel is for readers of all threads.
+type notifier struct {
 	mu  sync.Mutex
 	chs [257]chan struct{}
 }
 
-// next returns a channel that is closed at the next publication for a thread, or for any when it is "". Take it before reading the store, so
-// that nothing falls in between.
-func (b *bulletin) next(thread string) <-chan struct{} {
-	at := b.place(thread)
+// nextCommit returns a channel that is closed at the next commit of a thread, or of any thread if
+// it is "". Get it before reading the store, so that no commit is missed.
+func (b *notifier) nextCommit(thread string) <-chan struct{} {
+	at := b.slotOf(thread)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.chs[at] == nil {
@@ -282,7 +297,7 @@ func (b *bulletin) next(thread string) <-chan struct{} {
 	return b.chs[at]
 }
 
-func (b *bulletin) place(thread string) int {
+func (b *notifier) slotOf(thread string) int {
 	if thread == "" {
 		return len(b.chs) - 1
 	}
@@ -291,9 +306,9 @@ func (b *bulletin) place(thread string) int {
 	return int(h.Sum32() % uint32(len(b.chs)-1))
 }
 
-// publish wakes those who wait for a thread, and those who wait for any; without one it wakes everybody.
-func (b *bulletin) publish(thread string) {
-	at := b.place(thread)
+// publish wakes the readers of a thread and those of all threads; with "" it wakes all readers.
+func (b *notifier) publish(thread string) {
+	at := b.slotOf(thread)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for n := range b.chs {
@@ -304,29 +319,34 @@ func (b *bulletin) publish(thread string) {
 	}
 }
 
-// Stat is what became of the interrupts of one kind, node and answerer. Those of an open circle that nobody has answered have no assignee, so
-// they are a row apart from the answered ones: a rate of a kind or a node is made of the sums of its rows.
+// Stat counts the interrupts of one kind, node and answerer. Unanswered interrupts without
+// assignees have an empty Assignee and so a row apart from the answered ones: a rate of a kind or a
+// node is computed from the sums of its rows.
 type Stat struct {
 	Kind, Node, Assignee string // Assignee is who answered, or else the first who was asked
 	Count                int
 	Answered             int
 	Expired              int
-	Superseded           int           // closed by a more urgent one, or since the step that asked failed
-	Clashed              int           // lost a clash, once or more: was queued, or superseded, by a more urgent one; whatever became of it
-	Reasked              int           // plain answers that were unclear
-	Median, P95          time.Duration // from asking to the answer; 0 when none was answered
+	// closed by a more urgent one, or since the step that asked failed
+	Superseded int
+	// lost a clash, once or more: was queued, or superseded, by a more urgent one; whatever became
+	// of it
+	Clashed     int
+	Reasked     int           // plain answers that were unclear
+	Median, P95 time.Duration // from asking to the answer; 0 when none was answered
 }
 
-// Stats counts the interrupts created since a time, in the order of kind, node and assignee. It reads all there are, each once: its cost
-// grows with their number.
+// Stats counts the interrupts created since a time, in the order of kind, node and assignee. It
+// reads all there are, each once: its cost grows with their number.
 func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 	type key struct{ kind, node, assignee string }
 	rows := map[key]*Stat{}
 	took := map[key][]time.Duration{}
 	const page = 1000
-	q := runtime.InterruptQuery{ByAge: true, Limit: page, States: []runtime.InterruptState{
-		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
-		runtime.InterruptExpired,
+	q := InterruptQuery{ByAge: true, Limit: page, States: []InterruptState{
+		InterruptOpen, InterruptQueued, InterruptAnswered,
+		InterruptSuperseded, InterruptCancelled,
+		InterruptExpired,
 	}}
 	for {
 		found, err := e.store.Interrupts(ctx, q)
@@ -334,7 +354,7 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 			return nil, err
 		}
 		for _, i := range found {
-			q.After = &runtime.InterruptMark{ID: i.ID}
+			q.After = &InterruptMark{ID: i.ID}
 			if i.Created.Before(since) {
 				continue
 			}
@@ -345,8 +365,8 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 			if rows[k] == nil {
 				rows[k] = &Stat{Kind: k.kind, Node: k.node, Assignee: k.assignee}
 			}
-			rows[k].count(i)
-			if i.State == runtime.InterruptAnswered {
+			rows[k].addInterrupt(i)
+			if i.State == InterruptAnswered {
 				took[k] = append(took[k], i.ClosedAt.Sub(i.Created))
 			}
 		}
@@ -363,23 +383,24 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 		out = append(out, *s)
 	}
 	slices.SortFunc(out, func(a, b Stat) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Assignee, b.Assignee))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node),
+			cmp.Compare(a.Assignee, b.Assignee))
 	})
 	return out, nil
 }
 
-func (s *Stat) count(i *runtime.Interrupt) {
+func (s *Stat) addInterrupt(i *Interrupt) {
 	s.Count++
 	s.Reasked += i.Asks
 	if i.Clashes > 0 {
 		s.Clashed++
 	}
 	switch i.State {
-	case runtime.InterruptAnswered:
+	case InterruptAnswered:
 		s.Answered++
-	case runtime.InterruptExpired:
+	case InterruptExpired:
 		s.Expired++
-	case runtime.InterruptSuperseded:
+	case InterruptSuperseded:
 		s.Superseded++
 	default: // open, queued or taken back
 	}

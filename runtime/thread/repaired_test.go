@@ -50,12 +50,14 @@ func TestRepairedProgramGoesOnAfterPermanentFailure(t *testing.T) {
 				if _, err := charge(r, ctx); err != nil {
 					return receipt{}, err
 				}
-				_, err := thread.Ask[bool](ctx, "go on", runtime.Question{})
+				_, err := thread.Ask[bool](ctx, "go on", thread.Question{})
 				return receipt{}, err
 			})
 		}, `"retry"`, 1},
 		"an input that does not decode": {"x", func(*rig) thread.Machine {
-			return thread.Func("order", func(context.Context, receipt) (string, error) { return "", nil })
+			return thread.Func("order", func(context.Context, receipt) (string, error) {
+				return "", nil
+			})
 		}, `"retry"`, 1},
 		"edit without an input where there is none": {nil, func(r *rig) thread.Machine {
 			return thread.Func("order", func(ctx context.Context, _ any) (any, error) {
@@ -73,15 +75,16 @@ func TestRepairedProgramGoesOnAfterPermanentFailure(t *testing.T) {
 				if i := askedBy(th, "go on"); i != nil {
 					th = r.say(i, "true")
 				}
-				i := r.asked(th, runtime.KindSystemError)
+				i := r.asked(th, thread.KindSystemError)
 				require.Equal(r, "retry", i.Choices[0].Label)
 				r.next()
 				require.NoError(r, r.e.Close(r.ctx))
 				r.machines = []thread.Machine{repaired(r)}
 				r.open()
 				th = r.say(i, tc.order)
-				require.Equal(r, runtime.StatusDone, th.Status())
-				assert.Equal(r, tc.charge, r.did.of("charge"), "retry keeps what was done, edit does not")
+				require.Equal(r, thread.StatusDone, th.Status())
+				assert.Equal(r, tc.charge, r.did.of("charge"),
+					"retry keeps what was done, edit does not")
 				assert.Equal(r, 1, r.did.of("ship"))
 			})
 		})
@@ -90,27 +93,33 @@ func TestRepairedProgramGoesOnAfterPermanentFailure(t *testing.T) {
 
 func TestSkippedChildTellsItsParentWhy(t *testing.T) {
 	t.Parallel()
-	for name, policy := range map[string]string{"a person": "", "a policy": `{"choice":"skip","value":"none"}`} {
+	for name, policy := range map[string]string{"a person": "",
+		"a policy": `{"choice":"skip","value":"none"}`} {
 		t.Run(name, func(t *testing.T) {
 			scene(t, func(r *rig) {
-				r.cfg.Kinds = runtime.DefaultKinds()
+				r.cfg.Kinds = thread.DefaultKinds()
 				r.cfg.Kinds[2].AutoAnswer = policy
-				var child runtime.Child
-				r.with(&staged{name: "parent", steps: map[string]func(context.Context, thread.Activation) (thread.Transition, error){
-					"": func(context.Context, thread.Activation) (thread.Transition, error) {
-						return thread.Call("end", nil, thread.Spawned{Machine: "weak"}), nil
-					},
-					"end": func(_ context.Context, a thread.Activation) (thread.Transition, error) {
-						child = a.Frame.Children[0]
-						return thread.Done(string(child.Value)), nil
-					},
-				}}, thread.Turns("weak", func(context.Context, any) (string, error) {
-					return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call", Err: assert.AnError}
+				var child thread.Child
+				r.with(&staged{name: "parent",
+					steps: map[string]func(context.Context, thread.Activation) (thread.Transition,
+						error){
+						"": func(context.Context, thread.Activation) (thread.Transition, error) {
+							return thread.Call("end", nil, thread.Spawned{Machine: "weak"}), nil
+						},
+						"end": func(_ context.Context, a thread.Activation) (thread.Transition,
+							error) {
+							child = a.Frame.Children[0]
+							return thread.Done(string(child.Value)), nil
+						},
+					}}, thread.Turns("weak", func(context.Context, any) (string, error) {
+					return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call",
+						Err: assert.AnError}
 				}))
 				th := r.start("parent", nil)
 				r.next()
 				if policy == "" {
-					th = r.say(r.asked(th, runtime.KindSystemError), `{"choice":"skip","value":"none"}`)
+					th = r.say(r.asked(th, thread.KindSystemError),
+						`{"choice":"skip","value":"none"}`)
 				}
 				r.done(r.rest(th.ID), `"\"none\""`)
 				require.True(r, child.Skipped)

@@ -15,7 +15,8 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// A request id stands for one thing: the same thing again gets what it got, and nothing else passes for it.
+// A request id stands for one thing: the same thing again gets what it got, and nothing else passes
+// for it.
 func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.cfg.HoldEarly = true
@@ -23,7 +24,9 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 			if in == "hi" {
 				return "", nil
 			}
-			replies, err := thread.AskAll(ctx, runtime.Question{Name: "sure", Plain: runtime.PlainYesNo}, runtime.Question{Name: "why"})
+			replies, err := thread.AskAll(ctx,
+				thread.Question{Name: "sure", Plain: thread.PlainYesNo},
+				thread.Question{Name: "why"})
 			if err != nil {
 				return "", err
 			}
@@ -34,7 +37,7 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 		require.NoError(r, err)
 		r.rest("t")
 
-		answer := func(want runtime.Code, a runtime.Answer) *runtime.Interrupt {
+		answer := func(want runtime.Code, a thread.Answer) *thread.Interrupt {
 			r.Helper()
 			seq := r.load("t").Seq
 			i, err := r.e.Answer(r.ctx, "t", a)
@@ -57,16 +60,20 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 			require.NoError(r, err)
 		}
 		again()
-		answer(runtime.CodeConflict, runtime.Answer{Question: "why", Value: value(`1`), By: "ann", Request: "start"})
+		answer(runtime.CodeConflict, thread.Answer{Question: "why", Value: value(`1`), By: "ann",
+			Request: "start"})
 		deliver(runtime.CodeConflict, thread.Message{Text: "go", By: "ann", Request: "start"})
 		deliver("", thread.Message{Text: "hi", By: "ann", Request: "start"})
 
-		answer("", runtime.Answer{Question: "why", Value: value(`"early"`), By: "ann", Request: "early"})
+		answer("", thread.Answer{Question: "why", Value: value(`"early"`), By: "ann",
+			Request: "early"})
 		r.next()
-		answer("", runtime.Answer{Question: "why", Value: value(`"early"`), By: "ann", Request: "early"})
-		answer(runtime.CodeConflict, runtime.Answer{Question: "sure", Value: value(`true`), By: "ann", Request: "early"})
+		answer("", thread.Answer{Question: "why", Value: value(`"early"`), By: "ann",
+			Request: "early"})
+		answer(runtime.CodeConflict, thread.Answer{Question: "sure", Value: value(`true`),
+			By: "ann", Request: "early"})
 		deliver(runtime.CodeConflict, thread.Message{Text: "go", By: "ann", Request: "early"})
-		require.Len(r, r.load("t").Mailbox, 1)
+		require.Len(r, r.load("t").EarlyAnswers, 1)
 
 		deliver("", thread.Message{Text: "go", By: "ann", Request: "go"})
 		r.next()
@@ -74,11 +81,14 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 		deliver(runtime.CodeConflict, thread.Message{Text: "stop", By: "ann", Request: "go"})
 		deliver(runtime.CodeConflict, thread.Message{Text: "go", By: "bob", Request: "go"})
 		sure := r.asked(r.rest("t"), "sure")
-		answer(runtime.CodeConflict, runtime.Answer{Interrupt: sure.ID, Value: value(`true`), By: "ann", Request: "go"})
-		answer(runtime.CodeConflict, runtime.Answer{Question: "sure", Value: value(`true`), By: "ann", Request: "early"})
+		answer(runtime.CodeConflict, thread.Answer{Interrupt: sure.ID, Value: value(`true`),
+			By: "ann", Request: "go"})
+		answer(runtime.CodeConflict, thread.Answer{Question: "sure", Value: value(`true`),
+			By: "ann", Request: "early"})
 
 		for range 2 { // what was not understood is told again, and not counted again
-			deliver(runtime.CodeInvalid, thread.Message{Text: "perhaps", By: "ann", Request: "unclear"})
+			deliver(runtime.CodeInvalid,
+				thread.Message{Text: "perhaps", By: "ann", Request: "unclear"})
 			r.next()
 		}
 		assert.Equal(r, 1, r.interrupt(sure.ID).Asks)
@@ -88,8 +98,11 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 			r.next()
 		}
 		deliver(runtime.CodeConflict, thread.Message{Text: "no", By: "ann", Request: "yes"})
-		assert.Equal(r, sure.ID, answer("", runtime.Answer{Question: "sure", Value: value(`true`), By: "ann", Request: "yes"}).ID)
-		answer(runtime.CodeConflict, runtime.Answer{Question: "why", Value: value(`true`), By: "ann", Request: "yes"})
+		assert.Equal(r, sure.ID,
+			answer("", thread.Answer{Question: "sure", Value: value(`true`), By: "ann",
+				Request: "yes"}).ID)
+		answer(runtime.CodeConflict, thread.Answer{Question: "why", Value: value(`true`),
+			By: "ann", Request: "yes"})
 
 		assert.JSONEq(r, `"true\"early\""`, string(r.rest("t").Result))
 		again()
@@ -99,10 +112,13 @@ func TestARequestIdIsNotUsedForTwoThings(t *testing.T) {
 	})
 }
 
-// The same request starts the same thread, however far that has come. Another input, or another person, is another request.
+// The same request starts the same thread, however far that has come. Another input, or another
+// person, is another request.
 func TestStartAgain(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(thread.Turns("talk", func(_ context.Context, in any) (any, error) { return in, nil }))
+		r.with(thread.Turns("talk", func(_ context.Context, in any) (any, error) {
+			return in, nil
+		}))
 		start := func(b thread.Begin, want string) {
 			r.Helper()
 			th, err := r.e.Start(r.ctx, b)
@@ -116,7 +132,8 @@ func TestStartAgain(t *testing.T) {
 			assert.Equal(r, want, th.ID)
 			r.rest(th.ID)
 		}
-		first := thread.Begin{Machine: "talk", Name: "n", Input: value(`{"a":1,"b":[null]}`), User: "ann", Request: "r"}
+		first := thread.Begin{Machine: "talk", Name: "n", Input: value(`{"a":1,"b":[null]}`),
+			User: "ann", Request: "r"}
 		th, err := r.e.Start(r.ctx, first)
 		require.NoError(r, err)
 		r.rest(th.ID)
@@ -152,7 +169,8 @@ func TestStartAgain(t *testing.T) {
 		again()
 		r.next()
 		for n := range 120 { // more than a page of the log
-			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk", Input: n, By: "bob"})
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk", Input: n,
+				By: "bob"})
 			require.NoError(r, err)
 			r.rest(th.ID)
 		}
@@ -167,7 +185,8 @@ func TestStartAgain(t *testing.T) {
 		of := first
 		of.ID = fork.Thread.ID
 		_, err = r.e.Start(r.ctx, of)
-		require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err), "the requests of a source are not those of its fork")
+		require.Equal(r, runtime.CodeConflict, runtime.CodeOf(err),
+			"the requests of a source are not those of its fork")
 		require.NotErrorIs(r, err, thread.ErrRequestUsed)
 	})
 }
@@ -175,11 +194,13 @@ func TestStartAgain(t *testing.T) {
 // One of several needed answers, given as plain text, is the same vote when it comes again.
 func TestADeliveredVoteComesAgain(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{Plain: runtime.PlainText, Quorum: 2, Assignees: []string{"bob", "eve"}}))
+		r.with(r.asker(thread.Question{Plain: thread.PlainText, Quorum: 2,
+			Assignees: []string{"bob", "eve"}}))
 		th := r.start("asker", nil)
 		vote := func(by, text, request string, want runtime.Code) {
 			r.Helper()
-			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Text: text, By: by, Request: request})
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Text: text, By: by,
+				Request: request})
 			require.Equal(r, want, runtime.CodeOf(err), "%v", err)
 		}
 		vote("bob", "a", "1", "")
@@ -208,20 +229,22 @@ func TestAMessageThatIsNotTaken(t *testing.T) {
 		}))
 		refused := func(id, machine string, code runtime.Code, why string) {
 			r.Helper()
-			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: id, Machine: machine, Text: "hi", By: "ann"})
+			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: id, Machine: machine, Text: "hi",
+				By: "ann"})
 			require.Equal(r, code, runtime.CodeOf(err))
 			require.ErrorContains(r, err, why)
 		}
 		th := r.tried("talk", "hi")
-		require.Equal(r, runtime.StatusWaiting, th.Status())
+		require.Equal(r, thread.StatusWaiting, th.Status())
 		require.Empty(r, th.Open)
-		refused(th.ID, "talk", runtime.CodeConflict, "it is working on the last message: wait")
+		refused(th.ID, "talk", runtime.CodeConflict, "wait until it rests")
 		up.Store(true)
 		r.next()
 		r.pass(5 * time.Second)
-		require.Equal(r, runtime.StatusIdle, r.load(th.ID).Status())
+		require.Equal(r, thread.StatusIdle, r.load(th.ID).Status())
 		refused(th.ID, "", runtime.CodeInvalid, "no machine is named: say which one runs the turn")
-		refused(th.ID, "nobody", runtime.CodeInvalid, `there is no machine "nobody": give it to Open`)
+		refused(th.ID, "nobody", runtime.CodeInvalid,
+			`there is no machine "nobody": give it to Open`)
 		refused("nowhere", "talk", runtime.CodeNotFound, "nowhere")
 		_, err := r.e.Cancel(r.ctx, th.ID, "ann", "")
 		require.NoError(r, err)
@@ -230,30 +253,37 @@ func TestAMessageThatIsNotTaken(t *testing.T) {
 	})
 }
 
-// An effect that starts another thread, under a request made of its key, starts it once, whatever happens to the process.
+// An effect that starts another thread, under a request made of its key, starts it once, whatever
+// happens to the process.
 func TestAnEffectStartsAnotherThread(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{}), thread.Func("parent", func(ctx context.Context, _ any) (string, error) {
-			made, err := thread.Do(ctx, "other", func(ctx context.Context, key string) (string, error) {
-				if _, err := thread.Do(ctx, "inner", func(context.Context, string) (int, error) { return 1, nil }); runtime.CodeOf(err) != runtime.CodeInvalid {
-					return "", errors.New("an effect may not hold another one")
-				}
-				e, err := thread.EngineOf(ctx)
+		r.with(r.asker(thread.Question{}),
+			thread.Func("parent", func(ctx context.Context, _ any) (string, error) {
+				made, err := thread.Do(ctx, "other", func(ctx context.Context, key string) (string,
+					error) {
+					if _, err := thread.Do(ctx, "inner",
+						func(context.Context, string) (int, error) {
+							return 1, nil
+						}); runtime.CodeOf(err) != runtime.CodeInvalid {
+						return "", errors.New("an effect may not hold another one")
+					}
+					e, err := thread.EngineOf(ctx)
+					if err != nil {
+						return "", err
+					}
+					other, err := e.Start(ctx, thread.Begin{Machine: "asker", Request: key,
+						User: "ann"})
+					if err != nil {
+						return "", err
+					}
+					return other.ID, nil
+				})
 				if err != nil {
 					return "", err
 				}
-				other, err := e.Start(ctx, thread.Begin{Machine: "asker", Request: key, User: "ann"})
-				if err != nil {
-					return "", err
-				}
-				return other.ID, nil
-			})
-			if err != nil {
-				return "", err
-			}
-			_, err = thread.Ask[bool](ctx, "go on", runtime.Question{Plain: runtime.PlainYesNo})
-			return made, err
-		}))
+				_, err = thread.Ask[bool](ctx, "go on", thread.Question{Plain: thread.PlainYesNo})
+				return made, err
+			}))
 		parent := r.start("parent", nil)
 		r.asked(parent, "go on")
 		parent = r.reply(parent.ID, "go on", `true`)
@@ -261,7 +291,7 @@ func TestAnEffectStartsAnotherThread(t *testing.T) {
 		require.NoError(r, json.Unmarshal(parent.Result, &other))
 		r.done(parent, string(parent.Result))
 		r.asked(r.rest(other), "which")
-		rows, err := r.e.Threads(r.ctx, runtime.ThreadQuery{})
+		rows, err := r.e.Threads(r.ctx, thread.Query{})
 		require.NoError(r, err)
 		assert.Len(r, rows, 2)
 		_, err = thread.EngineOf(r.ctx)

@@ -17,12 +17,15 @@ import (
 // panicky is an observer with a defect: in the method of that name.
 type panicky struct{ in string }
 
-func (p panicky) Step(ctx context.Context, _ thread.Activation) (context.Context, func(thread.StepEnd)) {
+func (p panicky) Step(ctx context.Context, _ thread.Activation) (context.Context,
+	func(thread.StepEnd)) {
 	p.at("step")
 	return context.WithValue(ctx, observedKey{}, "panicky"), func(thread.StepEnd) { p.at("end") }
 }
 
-func (p panicky) Committed(*runtime.Thread, []runtime.Entry, []*runtime.Interrupt) { p.at("committed") }
+func (p panicky) Committed(*thread.Thread, []thread.Entry, []*thread.Interrupt) {
+	p.at("committed")
+}
 
 func (p panicky) at(place string) {
 	if p.in == place {
@@ -36,8 +39,9 @@ func TestPanicOfAnObserverEndsNothing(t *testing.T) {
 		t.Run(in, func(t *testing.T) {
 			scene(t, func(r *rig) {
 				l, sees := &logged{}, &observed{}
-				r.cfg.Log, r.cfg.Observers = l.to(slog.LevelError), []thread.Observer{panicky{in}, sees, panicky{in}}
-				r.with(r.asker(runtime.Question{}))
+				r.cfg.Log, r.cfg.Observers = l.to(slog.LevelError),
+					[]thread.Observer{panicky{in}, sees, panicky{in}}
+				r.with(r.asker(thread.Question{}))
 				th := r.start("asker", nil)
 				r.next()
 				r.done(r.reply(th.ID, "which", `"a"`), `"a"`)
@@ -66,7 +70,7 @@ func TestWaitNeverReturnsBetweenTwoTries(t *testing.T) {
 			if r.did.add(name, ""); r.did.of(name) < 3 {
 				return "", errors.New("down")
 			}
-			return thread.Ask[string](ctx, "which", runtime.Question{})
+			return thread.Ask[string](ctx, "which", thread.Question{})
 		}))
 		th := r.tried("weak", "try")
 		r.next()
@@ -94,19 +98,19 @@ func TestErrorOfAPausedStepIsNoFailure(t *testing.T) {
 			}
 			done, err := thread.Do(ctx, "work", r.did.effect("work"))
 			if err != nil {
-				return "", runtime.Permanent(errors.New("no luck"))
+				return "", thread.Permanent(errors.New("no luck"))
 			}
 			return done, nil
 		}))
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
 		require.NoError(r, err)
 		<-begun
-		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		_, err = r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "")
 		require.NoError(r, err)
 		close(free)
-		i := r.asked(r.rest(th.ID), runtime.KindUserEscape)
-		require.Empty(r, r.log(th.ID, runtime.EntryFailed))
-		assert.Equal(r, runtime.StatusDone, r.say(i, `"continue"`).Status())
+		i := r.asked(r.rest(th.ID), thread.KindUserEscape)
+		require.Empty(r, r.log(th.ID, thread.EntryFailed))
+		assert.Equal(r, thread.StatusDone, r.say(i, `"continue"`).Status())
 		assert.Equal(r, 1, r.did.of("work"))
 	})
 }

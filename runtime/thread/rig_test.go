@@ -32,8 +32,8 @@ const (
 	restarted = "the engine is abandoned and another one opened"
 )
 
-// scene plays a scenario on every store, and with the engine going on, closed, or abandoned at each [rig.next]. Each play is a synctest bubble:
-// time moves when nothing else can.
+// scene plays a scenario on every store, and with the engine going on, closed, or abandoned at each
+// [rig.next]. Each play is a synctest bubble: time moves when nothing else can.
 func scene(t *testing.T, play func(r *rig)) {
 	t.Helper()
 	t.Parallel()
@@ -64,7 +64,7 @@ type rig struct {
 	*testing.T
 	ctx      context.Context //nolint:containedctx // that of the test
 	mode     string
-	store    runtime.Store
+	store    thread.Store
 	cfg      thread.Config
 	machines []thread.Machine
 	e        *thread.Engine
@@ -74,7 +74,8 @@ type rig struct {
 
 func newRig(t *testing.T, store, mode string) *rig {
 	t.Helper()
-	r := &rig{T: t, ctx: t.Context(), mode: mode, cfg: thread.Config{Owner: "rig", Poll: time.Second}}
+	r := &rig{T: t, ctx: t.Context(), mode: mode,
+		cfg: thread.Config{Owner: "rig", Poll: time.Second}}
 	if store == "mem" {
 		r.store = mem.Open()
 		return r
@@ -100,7 +101,8 @@ func (r *rig) open() {
 }
 
 // engine opens an engine that is closed with the test, whatever it does then.
-func (r *rig) engine(store runtime.Store, cfg thread.Config, machines ...thread.Machine) *thread.Engine {
+func (r *rig) engine(store thread.Store, cfg thread.Config,
+	machines ...thread.Machine) *thread.Engine {
 	r.Helper()
 	e, err := thread.Open(r.ctx, store, cfg, machines...)
 	require.NoError(r, err)
@@ -129,7 +131,8 @@ func (r *rig) close() {
 	require.NoError(r, r.e.Close(r.ctx))
 }
 
-// restart abandons the engine: nothing of it reaches the store any more. Another one takes its place.
+// restart abandons the engine: nothing of it reaches the store. Another one takes its
+// place.
 func (r *rig) restart() {
 	r.Helper()
 	r.way.cut.Store(true)
@@ -138,28 +141,30 @@ func (r *rig) restart() {
 
 // aDay are the kinds with a day for the questions of the work.
 func aDay() []runtime.Kind {
-	kinds := runtime.DefaultKinds()
+	kinds := thread.DefaultKinds()
 	kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
 	return kinds
 }
 
-// way is a way to a store that can be cut, or fail. Whoever came on a way that is cut counts as a process that died.
+// way is a way to a store that can be cut, or fail. Whoever came on a way that is cut counts as a
+// process that died.
 type way struct {
-	runtime.Store
+	thread.Store
 	cut   atomic.Bool
 	fails atomic.Int64 // so many calls of Commit
 }
 
-// Announce implements [runtime.Presence].
+// Announce implements [thread.Presence].
 func (w *way) Announce(context.Context) (string, func(), error) { return announce(w.cut.Load) }
 
-// Ended implements [runtime.Presence].
+// Ended implements [thread.Presence].
 func (*way) Ended(id string) bool { return ended(id) }
 
-// plain is a store that does not know who has it open.
-type plain struct{ runtime.Store }
+// plainStore is a store that does not know who has it open.
+type plainStore struct{ thread.Store }
 
-// announced has a function for each engine of a test that stands for a process: whether that has died.
+// announced has a function for each engine of a test that stands for a process: whether that has
+// died.
 var announced sync.Map
 
 func announce(died func() bool) (string, func(), error) {
@@ -174,30 +179,31 @@ func ended(id string) bool {
 	return ok && died()
 }
 
-var errCut = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store", Err: errors.New("the way to the store is cut")}
+var errCut = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store",
+	Err: errors.New("the way to the store is cut")}
 
-func (w *way) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (w *way) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if w.cut.Load() || w.fails.Add(-1) >= 0 {
 		return errCut
 	}
 	return w.Store.Commit(ctx, changes...)
 }
 
-func (w *way) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+func (w *way) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	if w.cut.Load() {
 		return nil, errCut
 	}
 	return w.Store.Load(ctx, id)
 }
 
-func (w *way) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+func (w *way) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
 	if w.cut.Load() {
 		return nil, errCut
 	}
 	return w.Store.Log(ctx, q)
 }
 
-func (w *way) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+func (w *way) Threads(ctx context.Context, q thread.Query) ([]thread.Summary, error) {
 	if w.cut.Load() {
 		return nil, errCut
 	}
@@ -236,7 +242,7 @@ func (c *tally) of(name string) int {
 }
 
 // start begins a thread and waits until it rests.
-func (r *rig) start(machine string, input any) *runtime.Thread {
+func (r *rig) start(machine string, input any) *thread.Thread {
 	r.Helper()
 	t, err := r.e.Start(r.ctx, thread.Begin{Machine: machine, Input: input, User: "ann"})
 	require.NoError(r, err)
@@ -244,18 +250,18 @@ func (r *rig) start(machine string, input any) *runtime.Thread {
 }
 
 // tried begins a thread whose first step fails, and returns it while it waits for the next try.
-func (r *rig) tried(machine string, input any) *runtime.Thread {
+func (r *rig) tried(machine string, input any) *thread.Thread {
 	r.Helper()
 	t, err := r.e.Start(r.ctx, thread.Begin{Machine: machine, Input: input, User: "ann"})
 	require.NoError(r, err)
 	r.pass(100 * time.Millisecond)
 	t = r.load(t.ID)
-	require.Equal(r, runtime.FrameRetrying, t.Frames[0].State)
+	require.Equal(r, thread.FrameRetrying, t.Frames[0].State)
 	return t
 }
 
 // rest waits until nothing happens to the thread by itself.
-func (r *rig) rest(id string) *runtime.Thread {
+func (r *rig) rest(id string) *thread.Thread {
 	r.Helper()
 	t, err := r.e.Wait(r.ctx, id)
 	require.NoError(r, err)
@@ -263,7 +269,7 @@ func (r *rig) rest(id string) *runtime.Thread {
 }
 
 // asked returns the open interrupt of that question.
-func (r *rig) asked(t *runtime.Thread, question string) *runtime.Interrupt {
+func (r *rig) asked(t *thread.Thread, question string) *thread.Interrupt {
 	r.Helper()
 	i := askedBy(t, question)
 	require.NotNil(r, i, "%s does not ask %q: %s, %d open", t.ID, question, t.Status(), len(t.Open))
@@ -271,35 +277,36 @@ func (r *rig) asked(t *runtime.Thread, question string) *runtime.Interrupt {
 }
 
 // say answers a question by its id, and waits until the thread rests.
-func (r *rig) say(i *runtime.Interrupt, value string) *runtime.Thread {
+func (r *rig) say(i *thread.Interrupt, value string) *thread.Thread {
 	r.Helper()
-	_, err := r.e.Answer(r.ctx, i.Thread, runtime.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "bob"})
+	_, err := r.e.Answer(r.ctx, i.Thread,
+		thread.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "bob"})
 	require.NoError(r, err)
 	return r.rest(i.Thread)
 }
 
 // reply answers the open question of that name.
-func (r *rig) reply(id, question, value string) *runtime.Thread {
+func (r *rig) reply(id, question, value string) *thread.Thread {
 	r.Helper()
 	return r.say(r.asked(r.load(id), question), value)
 }
 
 // refused answers and expects a refusal.
-func (r *rig) refused(code runtime.Code, a runtime.Answer) error {
+func (r *rig) refused(code runtime.Code, a thread.Answer) error {
 	r.Helper()
 	_, err := r.e.Answer(r.ctx, "", a)
 	require.Equal(r, code, runtime.CodeOf(err), "%v", err)
 	return err
 }
 
-func (r *rig) load(id string) *runtime.Thread {
+func (r *rig) load(id string) *thread.Thread {
 	r.Helper()
 	t, err := r.store.Load(r.ctx, id)
 	require.NoError(r, err)
 	return t
 }
 
-func (r *rig) interrupt(id string) *runtime.Interrupt {
+func (r *rig) interrupt(id string) *thread.Interrupt {
 	r.Helper()
 	i, err := r.e.Interrupt(r.ctx, id)
 	require.NoError(r, err)
@@ -307,19 +314,21 @@ func (r *rig) interrupt(id string) *runtime.Interrupt {
 }
 
 // done expects the end of a thread, with that result.
-func (r *rig) done(t *runtime.Thread, result string) {
+func (r *rig) done(t *thread.Thread, result string) {
 	r.Helper()
-	require.Equal(r, runtime.StatusDone, t.Status(), "%+v", t.Failure)
+	require.Equal(r, thread.StatusDone, t.Status(), "%+v", t.Failure)
 	require.JSONEq(r, result, string(t.Result))
 	require.Empty(r, t.Open)
 }
 
 // log returns the entries of some types.
-func (r *rig) log(id string, types ...runtime.EntryType) []runtime.Entry {
+func (r *rig) log(id string, types ...thread.EntryType) []thread.Entry {
 	r.Helper()
 	entries, err := r.e.History(r.ctx, id, 0, 10_000)
 	require.NoError(r, err)
-	return slices.DeleteFunc(entries, func(e runtime.Entry) bool { return len(types) > 0 && !slices.Contains(types, e.Type) })
+	return slices.DeleteFunc(entries, func(e thread.Entry) bool {
+		return len(types) > 0 && !slices.Contains(types, e.Type)
+	})
 }
 
 // pass lets time go by.

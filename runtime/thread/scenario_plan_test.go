@@ -25,7 +25,7 @@ type staged struct {
 
 func (s *staged) Name() string { return s.name }
 
-func (s *staged) Changeable(*runtime.Frame) bool { return true }
+func (s *staged) Changeable(*thread.Frame) bool { return true }
 
 func (s *staged) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	step := s.steps[a.Frame.PC]
@@ -36,7 +36,7 @@ func (s *staged) Step(ctx context.Context, a thread.Activation) (thread.Transiti
 }
 
 // asker does something, asks its question and gives the answer back.
-func (r *rig) asker(q runtime.Question) thread.Machine {
+func (r *rig) asker(q thread.Question) thread.Machine {
 	return thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
 		if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
 			return "", err
@@ -52,75 +52,80 @@ func (r *rig) asker(q runtime.Question) thread.Machine {
 	})
 }
 
-func TestP5_EscapeWhenNothingRuns(t *testing.T) {
+func TestEscapeWhenNothingRuns(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(thread.Turns("idle", func(context.Context, any) (string, error) { return "rested", nil }),
+		r.with(thread.Turns("idle", func(context.Context, any) (string, error) {
+			return "rested", nil
+		}),
 			thread.Func("done", func(context.Context, any) (string, error) { return "over", nil }))
 		for _, machine := range []string{"idle", "done"} {
 			before := r.start(machine, nil)
 			r.next()
-			ack, err := r.e.Escape(r.ctx, before.ID, runtime.EscapeSafe, "ann", "stop")
+			ack, err := r.e.Escape(r.ctx, before.ID, thread.EscapeSafe, "ann", "stop")
 			assert.Empty(r, ack)
 			assert.Equal(r, runtime.CodeNotWaiting, runtime.CodeOf(err))
 			require.ErrorContains(r, err, "not_running")
 			assert.Equal(r, before, r.load(before.ID), "nothing has changed")
 		}
-		_, err := r.e.Escape(r.ctx, "nobody", runtime.EscapeSafe, "ann", "")
+		_, err := r.e.Escape(r.ctx, "nobody", thread.EscapeSafe, "ann", "")
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 	})
 }
 
-func TestP6_AgentQuestionGoesBackToItsStep(t *testing.T) {
+func TestAgentQuestionGoesBackToItsStep(t *testing.T) {
 	scene(t, func(r *rig) {
 		plan := map[string]any{"current_plan": []string{"a", "b"}, "completed_steps": 1}
 		r.with(thread.Func("agent", func(ctx context.Context, _ any) (string, error) {
-			if err := thread.Show(ctx, plan); err != nil {
+			if err := thread.SetContext(ctx, plan); err != nil {
 				return "", err
 			}
 			if _, err := thread.Do(ctx, "search", r.did.effect("search")); err != nil {
 				return "", err
 			}
-			return thread.Ask[string](ctx, "which", runtime.Question{
-				Text: "Which?", Choices: []runtime.Choice{{Label: "A", Value: value(`"a"`)}, {Label: "B", Value: value(`"b"`)}}, Plain: runtime.PlainChoice,
+			return thread.Ask[string](ctx, "which", thread.Question{
+				Text: "Which?", Choices: []thread.Choice{{Label: "A", Value: value(`"a"`)},
+					{Label: "B", Value: value(`"b"`)}}, Plain: thread.PlainChoice,
 			})
 		}))
 		th := r.start("agent", nil)
-		require.Equal(r, runtime.StatusWaiting, th.Status())
+		require.Equal(r, thread.StatusWaiting, th.Status())
 		i := r.asked(th, "which")
-		assert.Equal(r, runtime.KindAgentQuestion, i.Kind)
+		assert.Equal(r, thread.KindAgentQuestion, i.Kind)
 		assert.Len(r, i.Choices, 2)
 		r.next()
 		r.done(r.say(i, `"b"`), `"b"`)
 		assert.Equal(r, 1, r.did.of("search"))
 		closed := r.interrupt(i.ID)
-		assert.Equal(r, runtime.InterruptAnswered, closed.State)
-		assert.JSONEq(r, `{"current_plan":["a","b"],"completed_steps":1}`, string(closed.Context), "the plan goes out with the question, unchanged")
+		assert.Equal(r, thread.InterruptAnswered, closed.State)
+		assert.JSONEq(r, `{"current_plan":["a","b"],"completed_steps":1}`, string(closed.Context),
+			"the plan goes out with the question, unchanged")
 	})
 }
 
-func TestP7_EscapeWhileAQuestionIsPending(t *testing.T) {
+func TestEscapeWhileAQuestionIsPending(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(thread.TakesChanges(r.asker(runtime.Question{Text: "Which?"})))
+		r.with(thread.TakesChanges(r.asker(thread.Question{Text: "Which?"})))
 		th := r.start("asker", nil)
 		old := r.asked(th, "which")
 		r.next()
-		ack, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "wait")
+		ack, err := r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "wait")
 		require.NoError(r, err)
-		assert.Equal(r, runtime.AckRequested, ack)
+		assert.Equal(r, thread.AckRequested, ack)
 		th = r.load(th.ID)
 		require.Len(r, th.Open, 1)
-		escape := r.asked(th, runtime.KindUserEscape)
+		escape := r.asked(th, thread.KindUserEscape)
 		r.next()
-		assert.Equal(r, runtime.InterruptSuperseded, r.interrupt(old.ID).State)
+		assert.Equal(r, thread.InterruptSuperseded, r.interrupt(old.ID).State)
 		assert.Equal(r, escape.ID, r.interrupt(old.ID).SupersededBy)
-		r.refused(runtime.CodeSuperseded, runtime.Answer{Interrupt: old.ID, Value: value(`"late"`), By: "bob"})
+		r.refused(runtime.CodeSuperseded, thread.Answer{Interrupt: old.ID, Value: value(`"late"`),
+			By: "bob"})
 		th = r.say(escape, `{"choice":"modify","text":"ask better"}`)
 		r.next()
 		anew := r.asked(th, "which")
 		assert.NotEqual(r, old.ID, anew.ID)
 		r.done(r.say(anew, `"b"`), `"b"`)
 		var ids []string
-		for _, e := range r.log(th.ID, runtime.EntryAsked) {
+		for _, e := range r.log(th.ID, thread.EntryAsked) {
 			ids = append(ids, e.Interrupt)
 		}
 		assert.Equal(r, []string{old.ID, escape.ID, anew.ID}, ids, "all are in the history")
@@ -128,57 +133,61 @@ func TestP7_EscapeWhileAQuestionIsPending(t *testing.T) {
 	})
 }
 
-func TestP8_QuestionRaisedAfterThePauseWasRequested(t *testing.T) {
+func TestQuestionRaisedAfterThePauseWasRequested(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		reached, go1 := make(chan struct{}), make(chan struct{})
 		first := sync.OnceFunc(func() { close(reached); <-go1 })
 		r.with(thread.Func("asker", func(ctx context.Context, _ any) (string, error) {
 			first()
-			return thread.Ask[string](ctx, "which", runtime.Question{Text: "Which?"})
+			return thread.Ask[string](ctx, "which", thread.Question{Text: "Which?"})
 		}))
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "asker", User: "ann"})
 		require.NoError(r, err)
 		<-reached
-		ack, err := r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "")
+		ack, err := r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "")
 		require.NoError(r, err)
-		assert.Equal(r, runtime.AckRequested, ack)
+		assert.Equal(r, thread.AckRequested, ack)
 		assert.Empty(r, r.load(th.ID).Open, "acknowledged, and not yet paused: the step runs")
 		close(go1)
 		th = r.rest(th.ID)
 		require.Len(r, th.Open, 1)
-		escape := r.asked(th, runtime.KindUserEscape)
+		escape := r.asked(th, thread.KindUserEscape)
 		var question string
-		for _, e := range r.log(th.ID, runtime.EntryAsked) {
+		for _, e := range r.log(th.ID, thread.EntryAsked) {
 			if e.Name == "which" {
 				question = e.Interrupt
 			}
 		}
 		require.NotEmpty(r, question, "it is in the history")
-		assert.Equal(r, runtime.InterruptSuperseded, r.interrupt(question).State)
+		assert.Equal(r, thread.InterruptSuperseded, r.interrupt(question).State)
 		assert.Equal(r, escape.ID, r.interrupt(question).SupersededBy, "with the clash")
 		for _, e := range r.log(th.ID) {
-			assert.False(r, e.Type == runtime.EntryAsked && e.Name == "which" && e.End, "the question is never committed open on its own")
+			assert.False(r, e.Type == thread.EntryAsked && e.Name == "which" && e.End,
+				"the question is never committed open on its own")
 		}
 		th = r.say(escape, `"continue"`)
 		r.done(r.say(r.asked(th, "which"), `"a"`), `"a"`)
 	})
 }
 
-func TestP10_TwoTabsAnswerAtOnce(t *testing.T) {
+func TestTwoTabsAnswerAtOnce(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		r.cfg.Eager = -1
-		r.with(r.asker(runtime.Question{Text: "Which?", Assignees: []string{"bob", "eve"}}))
+		r.cfg.CommitDelay = -1
+		r.with(r.asker(thread.Question{Text: "Which?", Assignees: []string{"bob", "eve"}}))
 		other := r.cfg
 		other.Owner = "other"
 		second := r.engine(r.store, other, r.machines...)
 		th := r.start("asker", nil)
 		i := r.asked(th, "which")
-		r.refused(runtime.CodeForbidden, runtime.Answer{Interrupt: i.ID, Value: value(`"mine"`), By: "mallory"})
+		r.refused(runtime.CodeForbidden, thread.Answer{Interrupt: i.ID, Value: value(`"mine"`),
+			By: "mallory"})
 		errs := make([]error, 2)
 		var both sync.WaitGroup
 		for n, e := range []*thread.Engine{r.e, second} {
 			both.Go(func() {
-				_, errs[n] = e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: fmt.Appendf(nil, `"tab %d"`, n), By: []string{"bob", "eve"}[n]})
+				_, errs[n] = e.Answer(r.ctx, th.ID,
+					thread.Answer{Interrupt: i.ID, Value: fmt.Appendf(nil, `"tab %d"`, n),
+						By: []string{"bob", "eve"}[n]})
 			})
 		}
 		both.Wait()
@@ -188,24 +197,25 @@ func TestP10_TwoTabsAnswerAtOnce(t *testing.T) {
 		}
 		require.NoError(r, errs[won])
 		assert.Equal(r, runtime.CodeAlreadyAnswered, runtime.CodeOf(errs[1-won]))
-		var who *runtime.AnsweredError
+		var who *thread.AnsweredError
 		require.ErrorAs(r, errs[1-won], &who)
 		assert.Equal(r, []string{"bob", "eve"}[won], who.By)
 		r.done(r.rest(th.ID), fmt.Sprintf(`"tab %d"`, won))
 		assert.Equal(r, 1, r.did.of("after"), "the step went on once")
-		again, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Interrupt: i.ID, Value: fmt.Appendf(nil, ` "tab %d"`, won), By: who.By})
+		again, err := r.e.Answer(r.ctx, th.ID,
+			thread.Answer{Interrupt: i.ID, Value: fmt.Appendf(nil, ` "tab %d"`, won), By: who.By})
 		require.NoError(r, err, "the same answer again gets the same result")
 		assert.Equal(r, i.ID, again.ID)
 	})
 }
 
-func TestP11_ReaderComesBackWithItsCursor(t *testing.T) {
+func TestReaderComesBackWithItsCursor(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("asker", func(ctx context.Context, in string) (string, error) {
 			if err := thread.Say(ctx, "hello", in); err != nil {
 				return "", err
 			}
-			got, err := thread.Ask[string](ctx, "which", runtime.Question{})
+			got, err := thread.Ask[string](ctx, "which", thread.Question{})
 			if err != nil {
 				return "", err
 			}
@@ -213,7 +223,7 @@ func TestP11_ReaderComesBackWithItsCursor(t *testing.T) {
 		}))
 		th := r.start("asker", "hi")
 		noise := r.start("asker", "noise")
-		var seen []runtime.Entry
+		var seen []thread.Entry
 		read := func(most int) {
 			after := int64(0)
 			if len(seen) > 0 {
@@ -222,7 +232,7 @@ func TestP11_ReaderComesBackWithItsCursor(t *testing.T) {
 			for e, err := range r.e.Subscribe(r.ctx, thread.Filter{Thread: th.ID}, after) {
 				require.NoError(r, err)
 				seen = append(seen, e)
-				if most--; most == 0 || e.Type == runtime.EntryOver {
+				if most--; most == 0 || e.Type == thread.EntryOver {
 					return
 				}
 			}
@@ -238,74 +248,75 @@ func TestP11_ReaderComesBackWithItsCursor(t *testing.T) {
 			assert.Equal(r, int64(n+1), e.Seq, "each once, in order")
 		}
 		last := seen[len(seen)-1]
-		assert.Equal(r, runtime.EntryOver, last.Type)
+		assert.Equal(r, thread.EntryOver, last.Type)
 		assert.JSONEq(r, `"done"`, string(last.Value), "with the final answer")
 	})
 }
 
-func TestP12_RestartWhileWaiting(t *testing.T) {
+func TestRestartWhileWaiting(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{Text: "Which?", Payload: value(`{"a":1}`)}))
+		r.with(r.asker(thread.Question{Text: "Which?", Payload: value(`{"a":1}`)}))
 		th := r.start("asker", nil)
 		r.next()
-		inbox, err := r.e.Inbox(r.ctx, runtime.InterruptQuery{})
+		inbox, err := r.e.Inbox(r.ctx, thread.InterruptQuery{})
 		require.NoError(r, err)
 		require.Len(r, inbox, 1)
 		assert.JSONEq(r, `{"a":1}`, string(inbox[0].Payload))
-		assert.Equal(r, runtime.StatusWaiting, r.load(th.ID).Status())
+		assert.Equal(r, thread.StatusWaiting, r.load(th.ID).Status())
 		r.done(r.say(inbox[0], `"a"`), `"a"`)
 		assert.Equal(r, 1, r.did.of("before"))
 		assert.Equal(r, 1, r.did.of("after"))
 	})
 }
 
-func TestP14_Expiry(t *testing.T) {
+func TestExpiry(t *testing.T) {
 	const limit = 300 * time.Second
 	scene(t, func(r *rig) {
 		expires := &runtime.Deadline{After: limit, Then: "expire"}
 		defaults := &runtime.Deadline{After: limit, Then: "default", Answer: `"standard"`}
 		r.with(thread.Func("asker", func(ctx context.Context, d *runtime.Deadline) (string, error) {
-			return thread.Ask[string](ctx, "which", runtime.Question{Deadline: d})
+			return thread.Ask[string](ctx, "which", thread.Question{Deadline: d})
 		}))
 		lost, kept := r.start("asker", expires), r.start("asker", defaults)
 		late := r.asked(lost, "which")
 		r.next()
 		r.pass(limit - time.Second)
-		require.Equal(r, runtime.StatusWaiting, r.load(lost.ID).Status())
-		require.Equal(r, runtime.StatusWaiting, r.load(kept.ID).Status())
+		require.Equal(r, thread.StatusWaiting, r.load(lost.ID).Status())
+		require.Equal(r, thread.StatusWaiting, r.load(kept.ID).Status())
 		r.pass(2 * time.Second) // an engine that has just started looks within Config.Poll
 		r.done(r.rest(kept.ID), `"standard"`)
 		lost = r.rest(lost.ID)
-		require.Equal(r, runtime.StatusFailed, lost.Status())
+		require.Equal(r, thread.StatusFailed, lost.Status())
 		assert.Equal(r, runtime.CodeExpired, lost.Failure.Code)
-		r.refused(runtime.CodeExpired, runtime.Answer{Interrupt: late.ID, Value: value(`"late"`)})
+		r.refused(runtime.CodeExpired, thread.Answer{Interrupt: late.ID, Value: value(`"late"`)})
 	})
 }
 
-func TestP16_SystemErrorOffersItsChoices(t *testing.T) {
+func TestSystemErrorOffersItsChoices(t *testing.T) {
 	t.Parallel()
 	choices := map[string]struct {
 		order string
-		check func(r *rig, t *runtime.Thread)
+		check func(r *rig, t *thread.Thread)
 	}{
-		"retry": {`"retry"`, func(r *rig, t *runtime.Thread) {
+		"retry": {`"retry"`, func(r *rig, t *thread.Thread) {
 			r.Helper()
 			r.done(t, `"good after 4"`)
-			assert.Len(r, r.log(t.ID, runtime.EntryFailed), 3)
+			assert.Len(r, r.log(t.ID, thread.EntryFailed), 3)
 		}},
-		"edit": {`{"choice":"edit","input":"fine"}`, func(r *rig, t *runtime.Thread) {
+		"edit": {`{"choice":"edit","input":"fine"}`, func(r *rig, t *thread.Thread) {
 			r.Helper()
 			r.done(t, `"fine after 4"`)
 		}},
-		"skip": {`{"choice":"skip","value":"nothing"}`, func(r *rig, t *runtime.Thread) {
+		"skip": {`{"choice":"skip","value":"nothing"}`, func(r *rig, t *thread.Thread) {
 			r.Helper()
-			assert.Equal(r, runtime.StatusIdle, t.Status(), "the turn is over, with the value of the person")
+			assert.Equal(r, thread.StatusIdle, t.Status(),
+				"the turn is over, with the value of the person")
 			assert.JSONEq(r, `"nothing"`, string(t.Result))
-			assert.Equal(r, "skipped", r.log(t.ID, runtime.EntryReturned)[0].State)
+			assert.Equal(r, "skipped", r.log(t.ID, thread.EntryReturned)[0].State)
 		}},
-		"abort": {`"abort"`, func(r *rig, t *runtime.Thread) {
+		"abort": {`"abort"`, func(r *rig, t *thread.Thread) {
 			r.Helper()
-			assert.Equal(r, runtime.StatusCancelled, t.Status())
+			assert.Equal(r, thread.StatusCancelled, t.Status())
 			assert.Equal(r, 3, r.did.of("try"), "no further run")
 		}},
 	}
@@ -320,12 +331,12 @@ func TestP16_SystemErrorOffersItsChoices(t *testing.T) {
 					return "", errors.New("the line is down")
 				}))
 				th := r.start("weak", "good")
-				for th.Status() == runtime.StatusWaiting && len(th.Open) == 0 {
+				for th.Status() == thread.StatusWaiting && len(th.Open) == 0 {
 					r.next()
 					r.pass(time.Minute) // the pauses between the tries are stored times
 					th = r.rest(th.ID)
 				}
-				i := r.asked(th, runtime.KindSystemError)
+				i := r.asked(th, thread.KindSystemError)
 				assert.Contains(r, string(i.Payload), `"recoverable":true`)
 				assert.Contains(r, string(i.Payload), "the line is down")
 				r.next()
@@ -335,14 +346,15 @@ func TestP16_SystemErrorOffersItsChoices(t *testing.T) {
 	}
 }
 
-func TestP15_TypedAnswers(t *testing.T) {
+func TestTypedAnswers(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("confirm", func(ctx context.Context, _ any) (bool, error) {
-			return thread.Ask[bool](ctx, "sure", runtime.Question{Plain: runtime.PlainYesNo})
-		}), r.asker(runtime.Question{Plain: runtime.PlainChoice, Choices: []runtime.Choice{
+			return thread.Ask[bool](ctx, "sure", thread.Question{Plain: thread.PlainYesNo})
+		}), r.asker(thread.Question{Plain: thread.PlainChoice, Choices: []thread.Choice{
 			{Label: "Red wine", Value: value(`"red"`)}, {Label: "red", Value: value(`"colour"`)},
 		}}), thread.Func("approve", func(ctx context.Context, _ any) (string, error) {
-			return thread.Ask[string](ctx, "ok", runtime.Question{Schema: value(`{"enum":["APPROVE","DENY"]}`)})
+			return thread.Ask[string](ctx, "ok",
+				thread.Question{Schema: value(`{"enum":["APPROVE","DENY"]}`)})
 		}))
 		for _, no := range []string{"no way", "not really", "deny", "don't"} {
 			th := r.start("confirm", nil)
@@ -353,42 +365,49 @@ func TestP15_TypedAnswers(t *testing.T) {
 		}
 		th := r.start("confirm", nil)
 		for left := 2; left >= 0; left-- {
-			_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Text: "yes, but only if it rains", By: "bob"})
-			var unclear *runtime.UnclearError
+			_, err := r.e.Deliver(r.ctx,
+				thread.Message{Thread: th.ID, Text: "yes, but only if it rains", By: "bob"})
+			var unclear *thread.UnclearError
 			require.ErrorAs(r, err, &unclear)
 			assert.Equal(r, left, unclear.Left)
 			r.next()
 		}
-		assert.Equal(r, runtime.StatusFailed, r.rest(th.ID).Status(), "three unclear answers, and no default")
+		assert.Equal(r, thread.StatusFailed, r.rest(th.ID).Status(),
+			"three unclear answers, and no default")
 		th = r.start("asker", nil)
-		err := r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: th.Open[0].ID, Text: "red", By: "bob"})
-		require.ErrorContains(r, err, "names 2 choices", "ambiguous is asked again, with the reason")
+		err := r.refused(runtime.CodeInvalid, thread.Answer{Interrupt: th.Open[0].ID, Text: "red",
+			By: "bob"})
+		require.ErrorContains(r, err, "names 2 choices",
+			"ambiguous is asked again, with the reason")
 		r.done(r.say(r.asked(r.load(th.ID), "which"), `"red"`), `"red"`)
 		th = r.start("approve", nil)
 		for _, bad := range []string{`"approve"`, `true`, `"MAYBE"`, `null`} {
-			r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: th.Open[0].ID, Value: value(bad)})
+			r.refused(runtime.CodeInvalid,
+				thread.Answer{Interrupt: th.Open[0].ID, Value: value(bad)})
 		}
 		r.done(r.say(th.Open[0], `"DENY"`), `"DENY"`)
 	})
 }
 
-func TestP17_BadJSONAndUnknownIDs(t *testing.T) {
+func TestBadJSONAndUnknownIDs(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.with(r.asker(runtime.Question{}))
+		r.with(r.asker(thread.Question{}))
 		th := r.start("asker", nil)
 		i := r.asked(th, "which")
 		before := r.load(th.ID)
-		for _, bad := range []string{`{"a":`, `{"a":1}{`, `{"a":1,"a":2}`, ``, ` `, `"a" "b"`, strings.Repeat("[", 100_000)} {
-			err := r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(bad)})
+		for _, bad := range []string{`{"a":`, `{"a":1}{`, `{"a":1,"a":2}`, ``, ` `, `"a" "b"`,
+			strings.Repeat("[", 100_000)} {
+			err := r.refused(runtime.CodeInvalid,
+				thread.Answer{Interrupt: i.ID, Value: value(bad)})
 			require.Error(r, err)
 		}
-		r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID})
-		r.refused(runtime.CodeNotFound, runtime.Answer{Interrupt: "nobody", Value: value(`1`)})
-		r.refused(runtime.CodeNotFound, runtime.Answer{})
-		_, err := r.e.Answer(r.ctx, "nobody", runtime.Answer{Question: "which", Value: value(`1`)})
+		r.refused(runtime.CodeInvalid, thread.Answer{Interrupt: i.ID})
+		r.refused(runtime.CodeNotFound, thread.Answer{Interrupt: "nobody", Value: value(`1`)})
+		r.refused(runtime.CodeNotFound, thread.Answer{})
+		_, err := r.e.Answer(r.ctx, "nobody", thread.Answer{Question: "which", Value: value(`1`)})
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))
 		other := r.start("asker", nil)
-		_, err = r.e.Answer(r.ctx, other.ID, runtime.Answer{Interrupt: i.ID, Value: value(`"a"`)})
+		_, err = r.e.Answer(r.ctx, other.ID, thread.Answer{Interrupt: i.ID, Value: value(`"a"`)})
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err), "an id of another thread")
 		_, err = r.e.Thread(r.ctx, "nobody")
 		assert.Equal(r, runtime.CodeNotFound, runtime.CodeOf(err))

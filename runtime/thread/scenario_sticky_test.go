@@ -32,9 +32,10 @@ func (r *rig) mailer() thread.Machine {
 		if err != nil {
 			return "", err
 		}
-		said, err := thread.Ask[approval](ctx, "approve", runtime.Question{
+		said, err := thread.Ask[approval](ctx, "approve", thread.Question{
 			Text: "Send it?", Payload: payload, Assignees: []string{"boss"},
-			Schema: value(`{"type":"object","required":["approved"],"properties":{"approved":{"type":"boolean"},"edited":{"type":"object"}}}`),
+			Schema: value(
+				`{"type":"object","required":["approved"],"properties":{"approved":{"type":"boolean"},"edited":{"type":"object"}}}`),
 		})
 		switch {
 		case err != nil:
@@ -51,22 +52,24 @@ func (r *rig) mailer() thread.Machine {
 	})
 }
 
-func (r *rig) boss(th *runtime.Thread, answer string) *runtime.Thread {
+func (r *rig) boss(th *thread.Thread, answer string) *thread.Thread {
 	r.Helper()
-	_, err := r.e.Answer(r.ctx, th.ID, runtime.Answer{Question: "approve", Value: value(answer), By: "boss"})
+	_, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "approve", Value: value(answer),
+		By: "boss"})
 	require.NoError(r, err)
 	return r.rest(th.ID)
 }
 
-func TestS10_ApprovalComesBeforeTheEffect(t *testing.T) {
+func TestApprovalComesBeforeTheEffect(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		answer, result string
 		sent           int
 	}{
-		"approved":                       {`{"approved":true}`, `"sent to ann: hello"`, 1},
-		"denied":                         {`{"approved":false}`, `"denied"`, 0},
-		"edited arguments count in full": {`{"approved":true,"edited":{"to":"eve"}}`, `"sent to eve: "`, 1},
+		"approved": {`{"approved":true}`, `"sent to ann: hello"`, 1},
+		"denied":   {`{"approved":false}`, `"denied"`, 0},
+		"edited arguments count in full": {`{"approved":true,"edited":{"to":"eve"}}`,
+			`"sent to eve: "`, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,29 +87,33 @@ func TestS10_ApprovalComesBeforeTheEffect(t *testing.T) {
 	}
 }
 
-func TestS11_RestartWithAnApprovalOpen(t *testing.T) {
+func TestRestartWithAnApprovalOpen(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(r.mailer())
 		th := r.start("mailer", mail{"ann", "hello"})
 		i := r.asked(th, "approve")
 		r.next()
-		assert.Equal(r, i.ID, r.asked(r.load(th.ID), "approve").ID, "the snapshot after a restart lists it")
+		assert.Equal(r, i.ID, r.asked(r.load(th.ID), "approve").ID,
+			"the snapshot after a restart lists it")
 		yes := value(`{"approved":true}`)
-		r.refused(runtime.CodeForbidden, runtime.Answer{Interrupt: i.ID, Value: yes, By: "eve"})
-		r.refused(runtime.CodeForbidden, runtime.Answer{Interrupt: i.ID, Value: yes})
-		r.refused(runtime.CodeNotFound, runtime.Answer{Interrupt: "unknown", Value: yes, By: "boss"})
+		r.refused(runtime.CodeForbidden, thread.Answer{Interrupt: i.ID, Value: yes, By: "eve"})
+		r.refused(runtime.CodeForbidden, thread.Answer{Interrupt: i.ID, Value: yes})
+		r.refused(runtime.CodeNotFound, thread.Answer{Interrupt: "unknown", Value: yes,
+			By: "boss"})
 		assert.Zero(r, r.did.of("mail"))
 		r.done(r.boss(th, string(yes)), `"sent to ann: hello"`)
 		r.next()
-		r.refused(runtime.CodeAlreadyAnswered, runtime.Answer{Interrupt: i.ID, Value: value(`{"approved":false}`), By: "boss"})
-		r.refused(runtime.CodeAlreadyAnswered, runtime.Answer{Interrupt: i.ID, Value: yes, By: "eve"})
-		_, err := r.e.Answer(r.ctx, "", runtime.Answer{Interrupt: i.ID, Value: yes, By: "boss"})
+		r.refused(runtime.CodeAlreadyAnswered,
+			thread.Answer{Interrupt: i.ID, Value: value(`{"approved":false}`), By: "boss"})
+		r.refused(runtime.CodeAlreadyAnswered,
+			thread.Answer{Interrupt: i.ID, Value: yes, By: "eve"})
+		_, err := r.e.Answer(r.ctx, "", thread.Answer{Interrupt: i.ID, Value: yes, By: "boss"})
 		require.NoError(r, err, "a repeated answer is no error, and no effect")
 		assert.Equal(r, 1, r.did.of("mail"))
 	})
 }
 
-func TestS12_NewMessageWhileAnApprovalIsOpen(t *testing.T) {
+func TestNewMessageWhileAnApprovalIsOpen(t *testing.T) {
 	t.Parallel()
 	for _, plainText := range []string{"answer", "strict"} {
 		t.Run(plainText, func(t *testing.T) {
@@ -116,7 +123,8 @@ func TestS12_NewMessageWhileAnApprovalIsOpen(t *testing.T) {
 				th := r.start("mailer", mail{"ann", "hello"})
 				i := r.asked(th, "approve")
 				r.next()
-				_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "mailer", Text: "yes please", By: "boss"})
+				_, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "mailer",
+					Text: "yes please", By: "boss"})
 				assert.Equal(r, runtime.CodeConflict, runtime.CodeOf(err))
 				var pending *thread.PendingError
 				require.ErrorAs(r, err, &pending)
@@ -128,7 +136,7 @@ func TestS12_NewMessageWhileAnApprovalIsOpen(t *testing.T) {
 	}
 }
 
-func TestS13_TwoInputsAtOnce(t *testing.T) {
+func TestTwoInputsAtOnce(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}, 2), make(chan struct{})
 		r.with(thread.Turns("talk", func(_ context.Context, in string) (string, error) {
@@ -145,7 +153,8 @@ func TestS13_TwoInputsAtOnce(t *testing.T) {
 		var both sync.WaitGroup
 		for n := range errs {
 			both.Go(func() {
-				_, errs[n] = r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk", Text: "again", Request: []string{"one", "two"}[n]})
+				_, errs[n] = r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk",
+					Text: "again", Request: []string{"one", "two"}[n]})
 			})
 		}
 		<-running
@@ -155,10 +164,12 @@ func TestS13_TwoInputsAtOnce(t *testing.T) {
 			lost = 1
 		}
 		require.NoError(r, errs[1-lost])
-		assert.Equal(r, runtime.CodeConflict, runtime.CodeOf(errs[lost]), "one run is active, the other is told so")
-		same, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk", Text: "again", Request: []string{"two", "one"}[lost]})
+		assert.Equal(r, runtime.CodeConflict, runtime.CodeOf(errs[lost]),
+			"one run is active, the other is told so")
+		same, err := r.e.Deliver(r.ctx, thread.Message{Thread: th.ID, Machine: "talk",
+			Text: "again", Request: []string{"two", "one"}[lost]})
 		require.NoError(r, err, "the same request again is no second input")
-		assert.Equal(r, runtime.StatusRunning, same.Status())
+		assert.Equal(r, thread.StatusRunning, same.Status())
 		close(free)
 		r.rest(th.ID)
 		assert.Equal(r, 1, r.did.of("turn"))
@@ -166,24 +177,27 @@ func TestS13_TwoInputsAtOnce(t *testing.T) {
 	})
 }
 
-func TestS15_BatchOfMessagesForTwoThreads(t *testing.T) {
+func TestBatchOfMessagesForTwoThreads(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Turns("talk", func(ctx context.Context, in string) (string, error) {
 			r.did.add(in, "")
 			return in, thread.Say(ctx, "echo", in)
 		}), r.mailer())
 		a, b := r.start("talk", "a0"), r.start("talk", "b0")
-		for _, m := range []struct{ id, text string }{{a.ID, "a1"}, {b.ID, "b1"}, {a.ID, "a2"}, {b.ID, "b2"}} {
+		for _, m := range []struct{ id, text string }{{a.ID, "a1"}, {b.ID, "b1"}, {a.ID, "a2"},
+			{b.ID, "b2"}} {
 			for range 2 { // each arrives twice
-				_, err := r.e.Deliver(r.ctx, thread.Message{Thread: m.id, Machine: "talk", Text: m.text, Request: m.text})
+				_, err := r.e.Deliver(r.ctx, thread.Message{Thread: m.id, Machine: "talk",
+					Text: m.text, Request: m.text})
 				require.NoError(r, err)
 				r.rest(m.id)
 			}
 			r.next()
 		}
-		for id, want := range map[string][]string{a.ID: {`"a0"`, `"a1"`, `"a2"`}, b.ID: {`"b0"`, `"b1"`, `"b2"`}} {
+		for id, want := range map[string][]string{a.ID: {`"a0"`, `"a1"`, `"a2"`},
+			b.ID: {`"b0"`, `"b1"`, `"b2"`}} {
 			var said []string
-			for _, e := range r.log(id, runtime.EntryMessage) {
+			for _, e := range r.log(id, thread.EntryMessage) {
 				said = append(said, string(e.Value))
 			}
 			assert.Equal(r, want, said, "each on its own thread, in order, once")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,8 +17,8 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// answerSchemas holds answers to the JSON Schema of their question. It keeps the schemas it compiled last, up to a bound: a program asks the
-// same questions again and again.
+// answerSchemas holds answers to the JSON Schema of their question. It keeps the schemas it
+// compiled last, up to a bound: a program asks the same questions again and again.
 type answerSchemas struct {
 	mu   sync.Mutex
 	kept map[string]*jsonschema.Schema
@@ -27,46 +26,50 @@ type answerSchemas struct {
 
 const schemasKept = 256
 
-func newAnswerSchemas() *answerSchemas { return &answerSchemas{kept: map[string]*jsonschema.Schema{}} }
+func newAnswerSchemas() *answerSchemas {
+	return &answerSchemas{kept: map[string]*jsonschema.Schema{}}
+}
 
-// check is [runtime.Rules.Check]. A schema that is none is refused with CodeInvalid as well: nobody can answer it rightly. Without a value it
-// looks at the schema alone.
-func (s *answerSchemas) check(schema, value json.RawMessage) error {
+// checkValue is [Rules.Check]. It returns CodeInvalid also if the schema is not valid, since no
+// answer could match it. Without a value it checks the schema alone.
+func (s *answerSchemas) checkValue(schema, value json.RawMessage) error {
 	const op = "check answer"
-	compiled, err := s.compile(schema)
+	compiled, err := s.compileSchema(schema)
 	if err != nil {
-		return refuse(runtime.CodeInvalid, op, fmt.Errorf("the question's schema is wrong: %w", err))
+		return runtime.Errorf(runtime.CodeInvalid, op, "the question's schema is wrong: %w", err)
 	}
 	if value == nil {
 		return nil
 	}
-	doc, err := document(value)
+	doc, err := parseDocument(value)
 	if err != nil {
-		return refuse(runtime.CodeInvalid, op, err)
+		return runtime.Errorf(runtime.CodeInvalid, op, "%w", err)
 	}
 	var far []runtime.Problem
-	if outOfRange(doc, "", &far); len(far) > 0 { // what follows computes with exact numbers, and such a one takes all memory
-		return refuse(runtime.CodeInvalid, op, &runtime.InvalidError{Problems: far})
+	// what follows computes with exact numbers, and such a one takes all memory
+	if outOfRange(doc, "", &far); len(far) > 0 {
+		return runtime.Errorf(runtime.CodeInvalid, op, "%w", &runtime.InvalidError{Problems: far})
 	}
 	err = compiled.Validate(doc)
 	if wrong, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		var problems []runtime.Problem
-		collect(wrong, &problems)
-		return refuse(runtime.CodeInvalid, op, &runtime.InvalidError{Problems: problems})
+		collectProblems(wrong, &problems)
+		return runtime.Errorf(runtime.CodeInvalid, op, "%w",
+			&runtime.InvalidError{Problems: problems})
 	}
 	if err != nil {
-		return refuse(runtime.CodeInvalid, op, err)
+		return runtime.Errorf(runtime.CodeInvalid, op, "%w", err)
 	}
 	return nil
 }
 
-func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
+func (s *answerSchemas) compileSchema(schema json.RawMessage) (*jsonschema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if had := s.kept[string(schema)]; had != nil {
 		return had, nil
 	}
-	doc, err := document(schema)
+	doc, err := parseDocument(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +94,16 @@ func (s *answerSchemas) compile(schema json.RawMessage) (*jsonschema.Schema, err
 	return compiled, nil
 }
 
-// document reads JSON as the validator wants it: numbers stay as they are written.
-func document(data json.RawMessage) (any, error) {
+// parseDocument reads JSON as the validator wants it: numbers stay as they are written.
+func parseDocument(data json.RawMessage) (any, error) {
 	var number json.Number
 	switch {
 	case string(data) == "true":
 		return true, nil
 	case string(data) == "false":
 		return false, nil
-	case len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9') && json.Unmarshal(data, &number) == nil:
+	case len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9') &&
+		json.Unmarshal(data, &number) == nil:
 		return number, nil
 	default:
 		return jsonschema.UnmarshalJSON(bytes.NewReader(data))
@@ -112,8 +116,10 @@ func outOfRange(doc any, pointer string, into *[]runtime.Problem) {
 	case json.Number:
 		f, err := v.Float64()
 		mantissa, _, _ := strings.Cut(strings.ToLower(v.String()), "e")
-		if lost := f == 0 && strings.ContainsAny(mantissa, "123456789"); (err != nil || lost) && len(*into) < problemsKept {
-			*into = append(*into, runtime.Problem{Pointer: pointer, Reason: "is a number out of range"})
+		if lost := f == 0 && strings.ContainsAny(mantissa, "123456789"); (err != nil || lost) &&
+			len(*into) < problemsKept {
+			*into = append(*into, runtime.Problem{Pointer: pointer,
+				Reason: "is a number out of range"})
 		}
 	case []any:
 		for n := range v {
@@ -121,28 +127,29 @@ func outOfRange(doc any, pointer string, into *[]runtime.Problem) {
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			outOfRange(v[key], pointer+"/"+escaped.Replace(key), into)
+			outOfRange(v[key], pointer+"/"+pointerEscaper.Replace(key), into)
 		}
 	}
 }
 
 // escaped is a key as it stands in a JSON pointer.
-var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 const problemsKept = 20
 
 var english = message.NewPrinter(language.English)
 
-// collect lists the innermost reasons with their pointers, at most 20.
-func collect(e *jsonschema.ValidationError, into *[]runtime.Problem) {
+// collectProblems lists the innermost reasons with their pointers, at most 20.
+func collectProblems(e *jsonschema.ValidationError, into *[]runtime.Problem) {
 	if len(e.Causes) == 0 && len(*into) < problemsKept {
 		var pointer strings.Builder
 		for _, part := range e.InstanceLocation {
-			pointer.WriteString("/" + escaped.Replace(part))
+			pointer.WriteString("/" + pointerEscaper.Replace(part))
 		}
-		*into = append(*into, runtime.Problem{Pointer: pointer.String(), Reason: e.ErrorKind.LocalizedString(english)})
+		*into = append(*into, runtime.Problem{Pointer: pointer.String(),
+			Reason: e.ErrorKind.LocalizedString(english)})
 	}
 	for _, cause := range e.Causes {
-		collect(cause, into)
+		collectProblems(cause, into)
 	}
 }

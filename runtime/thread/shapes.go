@@ -9,22 +9,23 @@ import (
 	"sync"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
 )
 
-// shapePrefix begins the ids of the threads that hold nothing but a table of shapes, one for every fingerprint in use. They are over from
-// the start. A user's thread cannot have such an id: it holds a slash.
+// shapePrefix begins the ids of the threads that hold nothing but a table of shapes, one for every
+// fingerprint in use. They are over from the start. A user's thread cannot have such an id: it
+// holds a slash.
 const shapePrefix = "shapes/"
 
-// shapeTable knows what stored threads rely on. A waiting thread of an older program is judged by the same rules as a pull request.
+// shapeTable knows what stored threads rely on. A waiting thread of an older program is judged by
+// the same rules as a pull request.
 type shapeTable struct {
-	now   []runtime.StoredShape
-	print string
+	now         []runtime.StoredShape
+	fingerprint string
 
 	mu      sync.Mutex
 	verdict map[string]error // by older fingerprint; nil: its threads can go on
 }
-
-func (s *shapeTable) fingerprint() string { return s.print }
 
 // registerShapes stores the table of this program, unless the store has it.
 func (e *Engine) registerShapes(ctx context.Context) error {
@@ -32,8 +33,8 @@ func (e *Engine) registerShapes(ctx context.Context) error {
 	if len(e.cfg.Shapes) == 0 {
 		return nil
 	}
-	e.shapes.now, e.shapes.print = e.cfg.Shapes, runtime.Fingerprint(e.cfg.Shapes)
-	id := shapePrefix + e.shapes.print
+	e.shapes.now, e.shapes.fingerprint = e.cfg.Shapes, compat.Fingerprint(e.cfg.Shapes)
+	id := shapePrefix + e.shapes.fingerprint
 	_, err := e.store.Load(ctx, id)
 	if runtime.CodeOf(err) != runtime.CodeNotFound {
 		return err
@@ -42,38 +43,41 @@ func (e *Engine) registerShapes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := runtime.Start(id, "", e.shapes.print, &e.rules, e.clock.Now())
-	c.Over(runtime.StatusDone, table, nil, "")
+	c := Start(id, "", e.shapes.fingerprint, &e.rules, e.clock.Now())
+	c.Over(StatusDone, table, nil, "")
 	c.Finish()
-	if err := e.store.Commit(ctx, c); runtime.CodeOf(err) != runtime.CodeConflict { // two engines of one program may start at once
+	// two engines of one program may start at once
+	if err := e.store.Commit(ctx, c); runtime.CodeOf(err) != runtime.CodeConflict {
 		return err
 	}
 	return nil
 }
 
-// compatible refuses a thread whose stored data this program cannot be trusted to read, with CodeIncompatible. The thread stays as it is.
-func (e *Engine) compatible(t *runtime.Thread) error {
+// compatible refuses a thread whose stored data this program cannot be trusted to read, with
+// CodeIncompatible. The thread stays as it is.
+func (e *Engine) compatible(t *Thread) error {
 	s := e.shapes
-	if s.print == "" || t.Fingerprint == "" || t.Fingerprint == s.print || t.Over != "" {
+	if s.fingerprint == "" || t.Fingerprint == "" || t.Fingerprint == s.fingerprint ||
+		t.Over != "" {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	verdict, known := s.verdict[t.Fingerprint]
 	if !known {
-		verdict = e.judge(t.Fingerprint)
+		verdict = e.compareShapes(t.Fingerprint)
 		if runtime.CodeOf(verdict) == runtime.CodeUnavailable {
 			return verdict
 		}
 		s.verdict[t.Fingerprint] = verdict
 	}
 	if verdict != nil {
-		return refuse(runtime.CodeIncompatible, "thread "+t.ID, verdict)
+		return runtime.Errorf(runtime.CodeIncompatible, "thread "+t.ID, "%w", verdict)
 	}
 	return nil
 }
 
-func (e *Engine) judge(fingerprint string) error {
+func (e *Engine) compareShapes(fingerprint string) error {
 	t, err := e.store.Load(e.ctx, shapePrefix+fingerprint)
 	if err != nil {
 		if runtime.CodeOf(err) == runtime.CodeNotFound {
@@ -85,7 +89,7 @@ func (e *Engine) judge(fingerprint string) error {
 	if err := json.Unmarshal(t.Result, &old); err != nil {
 		return fmt.Errorf("the stored shapes are damaged: %w", err)
 	}
-	breaks := runtime.CompareShapes(old, e.shapes.now)
+	breaks := compat.Compare(old, e.shapes.now)
 	if len(breaks) == 0 {
 		return nil
 	}
@@ -101,5 +105,6 @@ func (e *Engine) judge(fingerprint string) error {
 	if len(reasons) > most {
 		reasons = append(reasons[:most], fmt.Sprintf("and %d more", len(reasons)-most))
 	}
-	return fmt.Errorf("stored data does not fit the program: %s; run the older program, or make the change compatible", strings.Join(reasons, "; "))
+	return fmt.Errorf("stored data does not fit the program: %s; run the older program, or make "+
+		"the change compatible", strings.Join(reasons, "; "))
 }

@@ -21,7 +21,7 @@ type slow struct {
 	limit time.Duration
 }
 
-func (s slow) Timeout(*runtime.Frame) time.Duration { return s.limit }
+func (s slow) Timeout(*thread.Frame) time.Duration { return s.limit }
 
 func TestStepTimeLimit(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestStepTimeLimit(t *testing.T) {
 		},
 		"it asks": func(r *rig, ctx context.Context) (string, error) {
 			<-ctx.Done()
-			_, err := thread.Ask[string](ctx, "ask behind the end", runtime.Question{})
+			_, err := thread.Ask[string](ctx, "ask behind the end", thread.Question{})
 			assert.ErrorIs(r, err, thread.ErrWaiting)
 			return "", err
 		},
@@ -58,7 +58,7 @@ func TestStepTimeLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
-				r.cfg.Kinds = runtime.DefaultKinds()
+				r.cfg.Kinds = thread.DefaultKinds()
 				r.cfg.Kinds[2].Retry = nil
 				r.with(slow{thread.Func("slow", func(ctx context.Context, _ any) (string, error) {
 					if _, err := thread.Do(ctx, "before", r.did.effect("before")); err != nil {
@@ -68,15 +68,17 @@ func TestStepTimeLimit(t *testing.T) {
 				}), 10 * time.Second})
 				began := time.Now()
 				th := r.start("slow", nil)
-				i := r.asked(th, runtime.KindSystemError)
+				i := r.asked(th, thread.KindSystemError)
 				assert.Contains(r, string(i.Payload), "it ran longer than 10s")
 				assert.Contains(r, string(i.Payload), `"code":"unavailable"`)
 				assert.LessOrEqual(r, time.Since(began), 12*time.Second)
 				require.NotNil(r, th.Frames[0].Effect("before"), "what it had done is kept")
 				r.pass(20 * time.Second)
 				assert.Zero(r, r.did.of("begun"))
-				assert.Len(r, r.log(th.ID, runtime.EntryAsked), 1, "a person is asked about the failure, and nothing else")
-				assert.Equal(r, th.Version, r.load(th.ID).Version, "what was given up does nothing any more")
+				assert.Len(r, r.log(th.ID, thread.EntryAsked), 1,
+					"a person is asked about the failure, and nothing else")
+				assert.Equal(r, th.Version, r.load(th.ID).Version,
+					"what was given up does nothing any more")
 			})
 		})
 	}
@@ -90,14 +92,15 @@ func (r *rig) nothingBegins(ctx context.Context) {
 	_, err = thread.Once(ctx, "once behind the end", r.did.effect("begun"))
 	assert.ErrorIs(r, err, thread.ErrWaiting)
 	assert.ErrorIs(r, thread.Say(ctx, "say behind the end", 1), thread.ErrWaiting)
-	_, err = thread.Ask[string](ctx, "ask behind the end", runtime.Question{})
+	_, err = thread.Ask[string](ctx, "ask behind the end", thread.Question{})
 	assert.ErrorIs(r, err, thread.ErrWaiting)
 }
 
 func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 	scene(t, func(r *rig) {
-		r.cfg.Kinds = runtime.DefaultKinds()
-		r.cfg.Kinds[2].Retry = &runtime.Retry{Attempts: 4, Backoff: "exponential", First: 10 * time.Second, Max: 30 * time.Second}
+		r.cfg.Kinds = thread.DefaultKinds()
+		r.cfg.Kinds[2].Retry = &runtime.Retry{Attempts: 4, Backoff: "exponential",
+			First: 10 * time.Second, Max: 30 * time.Second}
 		var at []time.Duration
 		began := time.Now()
 		r.with(thread.Func("weak", func(ctx context.Context, _ any) (string, error) {
@@ -105,15 +108,17 @@ func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 			if _, err := thread.Do(ctx, "good", r.did.effect("good")); err != nil {
 				return "", err
 			}
-			return thread.Do(ctx, "bad", func(context.Context, string) (string, error) { return "", errors.New("down") })
+			return thread.Do(ctx, "bad", func(context.Context, string) (string, error) {
+				return "", errors.New("down")
+			})
 		}))
 		th := r.tried("weak", nil)
 		for range 3 {
-			assert.Equal(r, runtime.StatusWaiting, r.load(th.ID).Status())
+			assert.Equal(r, thread.StatusWaiting, r.load(th.ID).Status())
 			r.next()
 			r.pass(35 * time.Second)
 		}
-		r.asked(r.rest(th.ID), runtime.KindSystemError)
+		r.asked(r.rest(th.ID), thread.KindSystemError)
 		assert.Equal(r, 1, r.did.of("good"), "what succeeded is not done again")
 		require.Len(r, at, 4)
 		if r.mode == goesOn {
@@ -125,7 +130,7 @@ func TestFailedStepIsTriedAgainLaterAndLater(t *testing.T) {
 func TestWhatNoOtherTryMendsIsTriedAgainByOrderOnly(t *testing.T) {
 	t.Parallel()
 	permanent := map[string]error{
-		"marked":       runtime.Permanent(errors.New("no such account")),
+		"marked":       thread.Permanent(errors.New("no such account")),
 		"invalid":      &runtime.Error{Code: runtime.CodeInvalid},
 		"forbidden":    &runtime.Error{Code: runtime.CodeForbidden},
 		"incompatible": fmt.Errorf("wrapped: %w", &runtime.Error{Code: runtime.CodeIncompatible}),
@@ -133,14 +138,18 @@ func TestWhatNoOtherTryMendsIsTriedAgainByOrderOnly(t *testing.T) {
 	for name, err := range permanent {
 		t.Run(name, func(t *testing.T) {
 			scene(t, func(r *rig) {
-				r.with(thread.Func("broken", func(context.Context, any) (string, error) { r.did.add("try", ""); return "", err }))
-				i := r.asked(r.start("broken", nil), runtime.KindSystemError)
+				r.with(thread.Func("broken", func(context.Context, any) (string, error) {
+					r.did.add("try", "")
+					return "", err
+				}))
+				i := r.asked(r.start("broken", nil), thread.KindSystemError)
 				assert.Equal(r, 1, r.did.of("try"))
-				r.refused(runtime.CodeInvalid, runtime.Answer{Interrupt: i.ID, Value: value(`"reroute"`)})
+				r.refused(runtime.CodeInvalid,
+					thread.Answer{Interrupt: i.ID, Value: value(`"reroute"`)})
 				r.next()
-				i = r.asked(r.say(i, `"retry"`), runtime.KindSystemError)
+				i = r.asked(r.say(i, `"retry"`), thread.KindSystemError)
 				assert.Equal(r, 2, r.did.of("try"))
-				assert.Equal(r, runtime.StatusCancelled, r.say(i, `"abort"`).Status())
+				assert.Equal(r, thread.StatusCancelled, r.say(i, `"abort"`).Status())
 			})
 		})
 	}
@@ -162,7 +171,8 @@ func TestOnceIsInDoubtWhenItsProcessDied(t *testing.T) {
 				running, dead := make(chan struct{}), make(chan struct{})
 				defer close(dead)
 				r.with(thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
-					return thread.Once(ctx, "pay", func(_ context.Context, key string) (string, error) {
+					return thread.Once(ctx, "pay", func(_ context.Context, key string) (string,
+						error) {
 						if r.did.add("pay", key); r.did.of("pay") == 1 {
 							close(running)
 							<-dead
@@ -176,13 +186,13 @@ func TestOnceIsInDoubtWhenItsProcessDied(t *testing.T) {
 				r.restart()
 				th = r.rest(th.ID)
 				i := r.asked(th, "in_doubt/pay")
-				assert.Equal(r, runtime.KindSystemError, i.Kind)
+				assert.Equal(r, thread.KindSystemError, i.Kind)
 				assert.Contains(r, string(i.Payload), r.did.keys["pay"][0])
 				r.restart()
 				assert.Equal(r, 1, r.did.of("pay"), "it is never run again silently")
 				th = r.say(i, c.order)
 				if c.result == "" {
-					assert.Equal(r, runtime.StatusCancelled, th.Status())
+					assert.Equal(r, thread.StatusCancelled, th.Status())
 				} else {
 					r.done(th, c.result)
 				}
@@ -211,10 +221,10 @@ func TestOnceIsInDoubtWhenItsContextWasCut(t *testing.T) {
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "payer"})
 		require.NoError(r, err)
 		<-running
-		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeNow, "ann", "")
+		_, err = r.e.Escape(r.ctx, th.ID, thread.EscapeNow, "ann", "")
 		require.NoError(r, err)
 		th = r.rest(th.ID)
-		th = r.say(r.asked(th, runtime.KindUserEscape), `"continue"`)
+		th = r.say(r.asked(th, thread.KindUserEscape), `"continue"`)
 		i := r.asked(th, "in_doubt/pay")
 		assert.Equal(r, 1, r.did.of("pay"), "also after a pause it is not run again silently")
 		r.done(r.say(i, `"run"`), `"paid"`)
@@ -246,10 +256,11 @@ func TestOnceThatSaysHowItEndedIsInNoDoubt(t *testing.T) {
 func TestEffectsThatAreRefused(t *testing.T) {
 	scene(t, func(r *rig) {
 		r.with(thread.Func("curious", func(ctx context.Context, _ any) (string, error) {
-			_, err := thread.Do(ctx, "outer", func(inner context.Context, _ string) (string, error) {
+			_, err := thread.Do(ctx, "outer", func(inner context.Context, _ string) (string,
+				error) {
 				_, err := thread.Do(inner, "nested", r.did.effect("nested"))
 				assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
-				_, err = thread.Ask[string](inner, "nested", runtime.Question{})
+				_, err = thread.Ask[string](inner, "nested", thread.Question{})
 				assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
 				assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(thread.Say(inner, "nested", 1)))
 				return "", nil
@@ -257,20 +268,25 @@ func TestEffectsThatAreRefused(t *testing.T) {
 			require.NoError(r, err)
 			_, err = thread.Do(ctx, "", r.did.effect("nameless"))
 			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
-			_, err = thread.Do(ctx, "no JSON", func(context.Context, string) (func(), error) { return func() {}, nil })
+			_, err = thread.Do(ctx, "no JSON", func(context.Context, string) (func(), error) {
+				return func() {}, nil
+			})
 			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
-			_, err = thread.AskAll(ctx, runtime.Question{Name: "x", Kind: runtime.KindSystemError})
+			_, err = thread.AskAll(ctx, thread.Question{Name: "x", Kind: thread.KindSystemError})
 			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
-			_, err = thread.AskAll(ctx, runtime.Question{})
+			_, err = thread.AskAll(ctx, thread.Question{})
 			assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
 			return "", nil
-		}), thread.Func("liar", func(context.Context, any) (string, error) { return "", thread.ErrWaiting }))
+		}), thread.Func("liar", func(context.Context, any) (string, error) {
+			return "", thread.ErrWaiting
+		}))
 		r.done(r.start("curious", nil), `""`)
 		assert.Zero(r, r.did.of("nested"))
 		_, err := thread.Do(r.ctx, "outside", r.did.effect("outside"))
 		assert.Equal(r, runtime.CodeInvalid, runtime.CodeOf(err))
 		th := r.tried("liar", nil)
-		assert.Len(r, r.log(th.ID, runtime.EntryFailed), 1, "who says it waits, and was not told to, has failed")
+		assert.Len(r, r.log(th.ID, thread.EntryFailed), 1,
+			"who says it waits, and was not told to, has failed")
 	})
 }
 
@@ -287,7 +303,7 @@ func TestEffectsOfOneStepAtTheSameTime(t *testing.T) {
 				})
 			}
 			all.Wait()
-			return thread.Ask[int](ctx, "which", runtime.Question{})
+			return thread.Ask[int](ctx, "which", thread.Question{})
 		}))
 		th := r.start("many", nil)
 		r.next()
@@ -300,7 +316,7 @@ func TestEffectsOfOneStepAtTheSameTime(t *testing.T) {
 // switching is a machine whose failed steps can be sent elsewhere.
 type switching struct{ *staged }
 
-func (switching) Targets(*runtime.Frame) []string { return []string{"by hand", "later"} }
+func (switching) Targets(*thread.Frame) []string { return []string{"by hand", "later"} }
 
 func TestFailedStepIsSentElsewhere(t *testing.T) {
 	scene(t, func(r *rig) {
@@ -309,12 +325,14 @@ func TestFailedStepIsSentElsewhere(t *testing.T) {
 				if a.Frame.RouteTo != "" {
 					return thread.Done(a.Frame.RouteTo), nil
 				}
-				return thread.Transition{}, runtime.Permanent(errors.New("no line"))
+				return thread.Transition{}, thread.Permanent(errors.New("no line"))
 			},
 		}}})
-		i := r.asked(r.start("switching", nil), runtime.KindSystemError)
+		i := r.asked(r.start("switching", nil), thread.KindSystemError)
 		assert.Equal(r, []string{"by hand", "later"}, i.Targets)
-		r.refused(runtime.CodeNoRoute, runtime.Answer{Interrupt: i.ID, Value: value(`{"choice":"reroute","target":"nowhere"}`)})
+		r.refused(runtime.CodeNoRoute,
+			thread.Answer{Interrupt: i.ID,
+				Value: value(`{"choice":"reroute","target":"nowhere"}`)})
 		r.next()
 		r.done(r.say(i, `{"choice":"reroute","target":"by hand"}`), `"by hand"`)
 	})

@@ -2,24 +2,25 @@ package thread
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
 )
 
-// check refuses a transition that cannot be applied: the step that returned it has failed. user is who started the thread.
-func (t Transition) check(e *Engine, user string) error {
+// checkTransition returns an error if the transition cannot be applied; its step has failed then.
+// user is who started the thread.
+func (t Transition) checkTransition(e *Engine, user string) error {
 	switch {
 	case t.err != nil:
 		return t.err
-	case t.verb == none:
-		return runtime.Permanent(refuse(runtime.CodeInternal, "run step", errors.New("the machine returned no transition")))
+	case t.verb == noVerb:
+		return Permanent(runtime.Errorf(runtime.CodeInternal, "run step",
+			"the machine returned no transition"))
 	}
-	for n := range t.children { // nobody here could run such a frame
+	for n := range t.children { // no machine here could run such a frame
 		if f := &t.children[n]; e.machines[f.Machine] == nil {
-			return refuse(runtime.CodeInvalid, "run step", fmt.Errorf("there is no machine %q for %q: give it to Open", f.Machine, f.Name))
+			return runtime.Errorf(runtime.CodeInvalid, "run step",
+				"there is no machine %q for %q: give it to Open", f.Machine, f.Name)
 		}
 	}
 	for n := range t.questions {
@@ -27,47 +28,51 @@ func (t Transition) check(e *Engine, user string) error {
 		if err := q.Check(&e.rules, user); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(t.questions[:n], func(other runtime.Question) bool { return other.Name == q.Name }) {
-			return runtime.Permanent(refuse(runtime.CodeInvalid, "ask "+q.Name, errors.New("two questions of a step have this name: give each its own")))
+		if slices.ContainsFunc(t.questions[:n], func(other Question) bool {
+			return other.Name == q.Name
+		}) {
+			return Permanent(runtime.Errorf(runtime.CodeInvalid, "ask "+q.Name,
+				"two questions of a step have this name: give each its own"))
 		}
 	}
 	return nil
 }
 
-// apply adds to a change what a transition that was checked says of its frame.
-func (t Transition) apply(c *runtime.Change, f *runtime.Frame) {
+// applyTo adds to a change what a transition that was checked says of its frame.
+func (t Transition) applyTo(c *Change, f *Frame) {
 	id, parent := f.ID, f.Parent
 	switch t.verb {
-	case advance, ask:
-		c.Add(runtime.Entry{Type: runtime.EntryStepped, Frame: id, PC: t.pc, State: t.way, Name: t.drop, Value: t.value})
-		open(c, id, t.questions)
-	case call:
-		c.Add(runtime.Entry{Type: runtime.EntryCalling, Frame: id, PC: t.pc, Value: t.value})
+	case advanceVerb, askVerb:
+		c.Add(Entry{Type: EntryStepped, Frame: id, PC: t.pc, State: t.way,
+			Name: t.drop, Value: t.value})
+		askEach(c, id, t.questions)
+	case callVerb:
+		c.Add(Entry{Type: EntryCalling, Frame: id, PC: t.pc, Value: t.value})
 		for _, child := range t.children {
 			child.Parent = id
 			c.Enter(child, "", "")
 		}
-	case jump:
+	case jumpVerb:
 		to := t.children[0]
 		to.Parent = parent
 		c.Replace(id, to)
-	case giveBack:
+	case returnVerb:
 		c.Return(id, t.value)
-	case done:
-		c.Over(runtime.StatusDone, t.value, nil, "")
-	case handOff:
-		c.Over(runtime.StatusHandedOff, t.value, nil, "")
-	case cancel:
-		c.Over(runtime.StatusCancelled, nil, runtime.FailureOf(t.failure), "")
-	case fail:
-		c.Fail(id, runtime.FailureOf(t.failure))
-	case none: // check has refused it
+	case doneVerb:
+		c.Over(StatusDone, t.value, nil, "")
+	case handOffVerb:
+		c.Over(StatusHandedOff, t.value, nil, "")
+	case cancelVerb:
+		c.Over(StatusCancelled, nil, FailureOf(t.failure), "")
+	case failVerb:
+		c.Fail(id, FailureOf(t.failure))
+	case noVerb: // check has refused it
 	}
 }
 
-// open asks the questions of a frame. Each has the kind it names.
-func open(c *runtime.Change, frame string, questions []runtime.Question) {
+// askEach asks the questions of a frame. Each has the kind it names.
+func askEach(c *Change, frame string, questions []Question) {
 	for n := range questions {
-		c.Ask(frame, cmp.Or(questions[n].Kind, runtime.KindAgentQuestion), questions[n])
+		c.Ask(frame, cmp.Or(questions[n].Kind, KindAgentQuestion), questions[n])
 	}
 }

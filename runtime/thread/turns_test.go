@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -24,7 +23,7 @@ func TestTurnThatEndsWithoutAResultLeavesItsConversationIdle(t *testing.T) {
 		"aborted": func(r *rig) {
 			th := r.reply("room", "sure", `true`) // the function fails on it, for good
 			r.next()
-			r.reply("room", r.asked(th, runtime.KindSystemError).Name, `"abort"`)
+			r.reply("room", r.asked(th, thread.KindSystemError).Name, `"abort"`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,27 +33,30 @@ func TestTurnThatEndsWithoutAResultLeavesItsConversationIdle(t *testing.T) {
 					if text == "hello" {
 						return "hello to you", nil
 					}
-					if _, err := thread.Ask[bool](ctx, "sure", runtime.Question{}); err != nil {
+					if _, err := thread.Ask[bool](ctx, "sure", thread.Question{}); err != nil {
 						return "", err
 					}
-					return "", runtime.Permanent(errors.New("it cannot be done"))
+					return "", thread.Permanent(errors.New("it cannot be done"))
 				}))
-				_, err := r.e.Start(r.ctx, thread.Begin{ID: "room", Machine: "talk", Input: "do it", User: "ann"})
+				_, err := r.e.Start(r.ctx, thread.Begin{ID: "room", Machine: "talk", Input: "do it",
+					User: "ann"})
 				require.NoError(r, err)
 				r.next()
 				end(r)
 				r.next()
 				th := r.rest("room")
-				assert.Equal(r, runtime.StatusIdle, th.Status())
+				assert.Equal(r, thread.StatusIdle, th.Status())
 				assert.Empty(r, th.Open)
-				_, err = r.e.Deliver(r.ctx, thread.Message{Thread: "room", Machine: "talk", Input: "hello", By: "ann"})
+				_, err = r.e.Deliver(r.ctx, thread.Message{Thread: "room", Machine: "talk",
+					Input: "hello", By: "ann"})
 				require.NoError(r, err)
 				th = r.rest("room")
-				assert.Equal(r, runtime.StatusIdle, th.Status())
+				assert.Equal(r, thread.StatusIdle, th.Status())
 				assert.JSONEq(r, `"hello to you"`, string(th.Result))
 				_, err = r.e.Cancel(r.ctx, "room", "boss", "")
 				require.NoError(r, err)
-				assert.Equal(r, runtime.StatusCancelled, r.rest("room").Status(), "between two turns the conversation ends for good")
+				assert.Equal(r, thread.StatusCancelled, r.rest("room").Status(),
+					"between two turns the conversation ends for good")
 			})
 		})
 	}

@@ -15,10 +15,12 @@ import (
 
 func TestZombieInTheSameStepAsItsSuccessor(t *testing.T) {
 	t.Parallel()
-	for name, awake := range map[string]time.Duration{"it commits at once": 0, "it looks around first": 5 * time.Second} {
+	for name, awake := range map[string]time.Duration{"it commits at once": 0,
+		"it looks around first": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
-				running, thaw, free := make(chan struct{}, 2), make(chan struct{}), make(chan struct{})
+				running, thaw, free := make(chan struct{}, 2), make(chan struct{}), make(
+					chan struct{})
 				r.with(thread.Func("worker", func(context.Context, any) (string, error) {
 					r.did.add("run", "")
 					first := r.did.of("run") == 1
@@ -45,7 +47,8 @@ func TestZombieInTheSameStepAsItsSuccessor(t *testing.T) {
 				}
 				close(thaw)
 				r.pass(5 * time.Second)
-				require.Equal(r, runtime.StatusRunning, r.load(th.ID).Status(), "what the zombie came to is dropped")
+				require.Equal(r, thread.StatusRunning, r.load(th.ID).Status(),
+					"what the zombie came to is dropped")
 				close(free)
 				r.done(r.rest(th.ID), `"of the living"`)
 				assert.Equal(r, 2, r.did.of("run"))
@@ -85,7 +88,7 @@ func TestOneOfTwoSuccessorsTakesTheThread(t *testing.T) {
 // tripped is a way on which a commit loses a race, and the record cannot be read then.
 type tripped struct{ *way }
 
-func (w tripped) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (w tripped) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if w.fails.Add(-1) == 0 {
 		w.cut.Store(true)
 		return &runtime.Error{Code: runtime.CodeConflict, Op: "commit"}
@@ -96,13 +99,14 @@ func (w tripped) Commit(ctx context.Context, changes ...*runtime.Change) error {
 func TestStepResultIsKeptWhileTheRecordCannotBeRead(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		running, free := make(chan struct{}), make(chan struct{})
-		r.machines = []thread.Machine{thread.Func("worker", func(ctx context.Context, _ any) (string, error) {
-			if r.did.add("run", ""); r.did.of("run") == 1 {
-				close(running)
-				<-free
-			}
-			return thread.Do(ctx, "work", r.did.effect("work"))
-		})}
+		r.machines = []thread.Machine{thread.Func("worker",
+			func(ctx context.Context, _ any) (string, error) {
+				if r.did.add("run", ""); r.did.of("run") == 1 {
+					close(running)
+					<-free
+				}
+				return thread.Do(ctx, "work", r.did.effect("work"))
+			})}
 		r.way = &way{Store: r.store}
 		r.e = r.engine(tripped{r.way}, r.cfg, r.machines...)
 		th, err := r.e.Start(r.ctx, thread.Begin{Machine: "worker"})
@@ -112,10 +116,11 @@ func TestStepResultIsKeptWhileTheRecordCannotBeRead(t *testing.T) {
 		close(free)
 		synctest.Wait()
 		r.way.cut.Store(false)
-		_, err = r.e.Escape(r.ctx, th.ID, runtime.EscapeSafe, "ann", "") // comes before the next try of the commit
+		// comes before the next try of the commit
+		_, err = r.e.Escape(r.ctx, th.ID, thread.EscapeSafe, "ann", "")
 		assert.Contains(r, []runtime.Code{"", runtime.CodeNotWaiting}, runtime.CodeOf(err))
 		th = r.rest(th.ID)
-		assert.Equal(r, runtime.StatusDone, th.Status())
+		assert.Equal(r, thread.StatusDone, th.Status())
 		assert.Equal(r, 1, r.did.of("run"))
 		assert.Equal(r, 1, r.did.of("work"))
 	})

@@ -21,13 +21,15 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
+	"github.com/routegen/routegen/runtime/web/socket"
 )
 
-// Each benchmark measures its floor in the same run, alternating with what stands on it: figures of one run compare, those of two do not.
+// Each benchmark measures its floor in the same run, alternating with what stands on it: figures of
+// one run compare, those of two do not.
 
 // bench is an engine on SQLite, on disk, with its server.
 func bench(b *testing.B) (*thread.Engine, *httptest.Server) {
@@ -36,7 +38,8 @@ func bench(b *testing.B) (*thread.Engine, *httptest.Server) {
 	require.NoError(b, err)
 	engine, err := thread.Open(b.Context(), disk, thread.Config{}, machines()...)
 	require.NoError(b, err)
-	server, err := web.New(engine, operator, web.Config{Rate: 1e9, Burst: 1e9})
+	server, err := web.New(engine, operator,
+		web.Config{Rate: 1e9, Burst: 1e9, Doors: []web.Door{socket.Door()}})
 	require.NoError(b, err)
 	front := httptest.NewServer(server)
 	b.Cleanup(func() {
@@ -56,14 +59,16 @@ func part(b *testing.B, times []time.Duration, p float64, name string) float64 {
 	return v
 }
 
-// BenchmarkAnswer answers by the engine's own call, over HTTP, and through the barest door that net/http can have to that call, in turn: it
-// reads the answer and writes an id, for whoever comes. The ratios are those of the medians.
+// BenchmarkAnswer answers by the engine's own call, over HTTP, and through the barest door that
+// net/http can have to that call, in turn: it reads the answer and writes an id, for whoever comes.
+// The ratios are those of the medians.
 func BenchmarkAnswer(b *testing.B) {
 	engine, front := bench(b)
-	client := &web.Client{Base: front.URL, Token: operator}
+	caller := &client.Client{Base: front.URL, Token: operator}
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var a runtime.Answer
-		err := json.NewDecoder(r.Body).Decode(&a) //nolint:musttag // by the names of its fields: there is no barer door
+		var a thread.Answer
+		//nolint:musttag // by the names of its fields: there is no barer door
+		err := json.NewDecoder(r.Body).Decode(&a)
 		if err == nil {
 			_, err = engine.Answer(r.Context(), "", a)
 		}
@@ -73,15 +78,22 @@ func BenchmarkAnswer(b *testing.B) {
 		_, _ = io.WriteString(w, a.Interrupt)
 	}))
 	defer door.Close()
-	ways := map[string]func(a runtime.Answer) error{
-		"engine": func(a runtime.Answer) error { _, err := engine.Answer(b.Context(), "", a); return err },
-		"http":   func(a runtime.Answer) error { _, err := client.Answer(b.Context(), a); return err },
-		"door": func(a runtime.Answer) error {
+	ways := map[string]func(a thread.Answer) error{
+		"engine": func(a thread.Answer) error {
+			_, err := engine.Answer(b.Context(), "", a)
+			return err
+		},
+		"http": func(a thread.Answer) error {
+			_, err := caller.Answer(b.Context(), a)
+			return err
+		},
+		"door": func(a thread.Answer) error {
 			data, err := json.Marshal(a) //nolint:musttag // as above
 			if err != nil {
 				return err
 			}
-			req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, door.URL, bytes.NewReader(data))
+			req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, door.URL,
+				bytes.NewReader(data))
 			if err != nil {
 				return err
 			}
@@ -89,7 +101,8 @@ func BenchmarkAnswer(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+			if _, err := io.Copy(io.Discard, res.Body); err != nil ||
+				res.StatusCode != http.StatusOK {
 				return errors.Join(err, errors.New(res.Status))
 			}
 			return res.Body.Close()
@@ -103,18 +116,21 @@ func BenchmarkAnswer(b *testing.B) {
 			t, err = engine.Wait(b.Context(), t.ID)
 			require.NoError(b, err)
 			begin := time.Now()
-			require.NoError(b, answer(runtime.Answer{Interrupt: t.Open[0].ID, Value: json.RawMessage(`{"ok":true}`), By: "ann"}))
+			require.NoError(b, answer(thread.Answer{Interrupt: t.Open[0].ID,
+				Value: json.RawMessage(`{"ok":true}`), By: "ann"}))
 			took[way] = append(took[way], time.Since(begin))
 		}
 	}
-	floor, bare, ours := part(b, took["engine"], 0.5, "engine-µs"), part(b, took["door"], 0.5, "door-µs"), part(b, took["http"], 0.5, "http-µs")
+	floor, bare, ours := part(b, took["engine"], 0.5, "engine-µs"), part(b, took["door"], 0.5,
+		"door-µs"), part(b, took["http"], 0.5, "http-µs")
 	b.ReportMetric(ours/floor, "http/engine")
 	b.ReportMetric(bare/floor, "door/engine")
 	b.ReportMetric(ours/bare, "http/door")
 }
 
-// BenchmarkEventToSocket measures from the return of the call that committed an event to its row on a socket, with 100 threads, each followed
-// by a socket. Its floor is one message over such a socket there and back. Below zero, the row was there first.
+// BenchmarkEventToSocket measures from the return of the call that committed an event to its row on
+// a socket, with 100 threads, each followed by a socket. Its floor is one message over such a
+// socket there and back. Below zero, the row was there first.
 func BenchmarkEventToSocket(b *testing.B) {
 	const threads = 100
 	engine, front := bench(b)
@@ -127,12 +143,14 @@ func BenchmarkEventToSocket(b *testing.B) {
 		ids[n] = t.ID
 		_, err = engine.Wait(b.Context(), t.ID)
 		require.NoError(b, err)
-		conns[n], _, err = websocket.Dial(b.Context(), front.URL+"/v1/ws", &websocket.DialOptions{ //nolint:bodyclose // an accepted socket has none
+		//nolint:bodyclose // an accepted socket has none
+		conns[n], _, err = websocket.Dial(b.Context(), front.URL+"/v1/ws", &websocket.DialOptions{
 			HTTPHeader: http.Header{"Authorization": {"Bearer " + operator}},
 		})
 		require.NoError(b, err)
 		came[n] = make(chan time.Time, 1)
-		require.NoError(b, conns[n].Write(b.Context(), websocket.MessageText, []byte(context0(t.ID, ""))))
+		require.NoError(b, conns[n].Write(b.Context(), websocket.MessageText,
+			[]byte(context0(t.ID, ""))))
 		go follow(b.Context(), conns[n], came[n])
 		<-came[n]
 	}
@@ -188,8 +206,9 @@ func follow(ctx context.Context, conn *websocket.Conn, came chan<- time.Time) {
 	}
 }
 
-// BenchmarkIdleSockets measures what a socket holds on the server that follows a thread and has nothing to tell. The clients are bare
-// connections without a goroutine. Its floor is the same number of connections whose server waits for a byte.
+// BenchmarkIdleSockets measures what a socket holds on the server that follows a thread and has
+// nothing to tell. The clients are bare connections without a goroutine. Its floor is the same
+// number of connections whose server waits for a byte.
 func BenchmarkIdleSockets(b *testing.B) {
 	const sockets = 1000
 	engine, front := bench(b)
@@ -198,8 +217,10 @@ func BenchmarkIdleSockets(b *testing.B) {
 	t, err = engine.Wait(b.Context(), t.ID)
 	require.NoError(b, err)
 	hello := "GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + operator +
-		"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-	said := `{"type":"thread_context","payload":{"thread_id":"` + t.ID + `","after":"` + t.ID + `/` + jsonOf(t.Seq) + `"}}`
+		"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " +
+		"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+	said := `{"type":"thread_context","payload":{"thread_id":"` + t.ID + `","after":"` + t.ID +
+		`/` + jsonOf(t.Seq) + `"}}`
 	floor, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, floor.Close()) })
@@ -236,7 +257,8 @@ func BenchmarkIdleSockets(b *testing.B) {
 			_, err := conn.Write(append([]byte(hello), masked(said)...))
 			require.NoError(b, err)
 			in := bufio.NewReaderSize(conn, 1024)
-			for line := ""; !strings.Contains(line, `_ack"`); { // the reply to thread_context ends with its payload
+			// the reply to thread_context ends with its payload
+			for line := ""; !strings.Contains(line, `_ack"`); {
 				line, err = in.ReadString('}')
 				require.NoError(b, err)
 			}
@@ -247,6 +269,7 @@ func BenchmarkIdleSockets(b *testing.B) {
 
 // masked is a short text as a client's frame.
 func masked(text string) []byte {
-	out := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} // a mask of zeros changes nothing
+	// a mask of zeros changes nothing
+	out := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}
 	return append(out, text...)
 }

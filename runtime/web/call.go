@@ -1,7 +1,7 @@
 package web
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,83 +19,87 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// Bounds of texts that are stored as they come.
-const (
-	maxBy     = 200
-	maxReason = 4000
-)
+// MaxReason bounds texts that are stored as they come, in bytes.
+const MaxReason = 4000
+
+const maxBy = 200
 
 type callKey struct{}
 
-// call is one request on its way through the server.
-type call struct {
-	s     *Server
-	w     http.ResponseWriter
-	r     *http.Request
-	came  context.Context //nolint:containedctx // of the connection; that of r outlives it, so that nothing stops half-way
+// Call is one request on its way through the server, as a [Route] gets it.
+type Call struct {
+	s *Server
+	w http.ResponseWriter
+	r *http.Request
+	//nolint:containedctx // of the connection; that of r outlives it, so that nothing stops half-way
+	came  context.Context
 	id    string
 	who   principal
-	route *route
+	route *Endpoint
 	body  []byte
-	limit int                // of a page
-	asked *runtime.Interrupt // that of the path
-	about string             // thread or interrupt, for the audit line
+	limit int               // of a page
+	asked *thread.Interrupt // that of the path
+	about string            // thread or interrupt, for the audit line
 }
 
-// serve checks what the route demands, and answers.
-func (c *call) serve() error {
+// handle checks what the route demands, and answers.
+func (c *Call) handle() error {
+	c.came = c.r.Context()
+	defer c.giveTime()()
 	if err := c.permit(); err != nil {
 		return err
 	}
 	query := c.r.URL.Query()
 	for name, values := range query {
-		if len(values) > 1 || !slices.Contains(c.route.query, name) {
-			return invalid("the query may hold, once each: %v", c.route.query)
+		if len(values) > 1 || !slices.Contains(c.route.Query, name) {
+			return BadRequest("the query may hold, once each: %v", c.route.Query)
 		}
 	}
-	limit, err := c.number("limit", 1000)
-	if c.limit = int(limit); err != nil {
+	limit, err := c.numberParam("limit", 1000)
+	if c.limit = cmp.Or(int(limit), thread.DefaultLimit); err != nil {
 		return err
-	}
-	if c.limit == 0 {
-		c.limit = runtime.DefaultLimit
 	}
 	if err := c.receive(); err != nil {
 		return err
 	}
-	if c.route.stream != nil {
-		return c.route.stream(c)
+	if c.route.Stream != nil {
+		c.r = c.r.WithContext(c.came)
+		return c.route.Stream(c)
 	}
-	c.came = c.r.Context()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.came), c.s.cfg.Timeout) // a client that goes away stops nothing half-way
-	defer cancel()
-	c.r = c.r.WithContext(ctx)
-	out, err := c.route.do(c)
+	defer c.giveTime()()
+	out, err := c.route.Do(c)
 	if err != nil {
 		return err
 	}
 	if c.r.Method != http.MethodGet {
-		c.audit(c.route.status, "")
+		c.Audit(c.route.Status, "")
 	}
 	return c.reply(out)
 }
 
-func (c *call) ctx() context.Context { return c.r.Context() }
+// giveTime gives the call Config.Timeout from now on. A client that goes away stops nothing.
+func (c *Call) giveTime() context.CancelFunc {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.came), c.s.cfg.Timeout)
+	c.r = c.r.WithContext(ctx)
+	return cancel
+}
 
 // permit holds the caller's token to the route. What another thread has does not exist for it.
-func (c *call) permit() error {
+func (c *Call) permit() error {
 	name, interrupt := c.r.PathValue("thread"), c.r.PathValue("interrupt")
 	c.about = name + interrupt
 	for _, id := range []string{name, interrupt, c.r.PathValue("grant")} {
-		if id != "" && !legalID(id) {
-			return invalid("that is no id: use letters, digits and - _ . ~, at most 200")
+		if id != "" && !input.ValidID(id) {
+			return BadRequest("that is no id: " + input.IDRule)
 		}
 	}
 	if interrupt != "" {
 		var err error
-		if c.asked, err = c.s.engine.Interrupt(c.ctx(), interrupt); err != nil {
+		if c.asked, err = c.s.engine.Interrupt(c.Context(), interrupt); err != nil {
 			return err
 		}
 		name = c.asked.Thread
@@ -103,46 +107,50 @@ func (c *call) permit() error {
 	}
 	g := c.who.grant
 	switch {
-	case g == nil, c.route.may == anyToken:
+	case g == nil, c.route.Needs == AnyToken:
 		return nil
-	case c.route.may == "":
-		return errForbidden
+	case c.route.Needs == "":
+		return ErrForbidden
 	case name != g.Thread, interrupt != "" && g.Interrupt != "" && g.Interrupt != interrupt:
-		return errNotFound
-	case interrupt == "" && g.Interrupt != "", c.route.often && g.Once:
-		return errForbidden
+		return ErrNotFound
+	case interrupt == "" && g.Interrupt != "", c.route.NoOneTimeToken && g.Once:
+		return ErrForbidden
 	}
-	if !c.who.may(c.route.may) {
-		return errForbidden
+	if !c.who.may(c.route.Needs) {
+		return ErrForbidden
 	}
 	return nil
 }
 
-// receive reads the body: JSON by its header, of bounded size, in the time that [Server.ServeHTTP] has set. One that the route does not take is
-// read too, and let go: a stream that began before it would wait for it, without limit.
-func (c *call) receive() (err error) {
-	if c.route.body != "" {
+// receive reads the body: JSON by its header, of bounded size, in the time that [Server.ServeHTTP]
+// has set. One that the route does not take is read too, and let go: a stream that began before it
+// would wait for it, without limit.
+func (c *Call) receive() (err error) {
+	if c.route.Body != "" {
 		media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 		if err != nil || media != "application/json" {
-			return refusal(http.StatusUnsupportedMediaType, runtime.CodeInvalid, "send application/json")
+			return refusal(http.StatusUnsupportedMediaType, runtime.CodeInvalid,
+				"send application/json")
 		}
 	}
 	if c.r.Body == http.NoBody {
 		return nil
 	}
-	c.body, err = io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	c.body, err = io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, MaxBody))
 	if tooBig, is := errors.AsType[*http.MaxBytesError](err); is {
-		return refusal(http.StatusRequestEntityTooLarge, runtime.CodeInvalid, fmt.Sprintf("the body has more than %d bytes", tooBig.Limit))
+		return refusal(http.StatusRequestEntityTooLarge, runtime.CodeInvalid,
+			fmt.Sprintf("the body has more than %d bytes", tooBig.Limit))
 	}
 	if err != nil {
 		c.w.Header().Set("Connection", "close")
 		return refusal(http.StatusRequestTimeout, runtime.CodeInvalid, "the body did not arrive")
 	}
-	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // a recorder in a test has none
+	// a recorder in a test has none
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	return nil
 }
 
-func (c *call) reply(out any) error {
+func (c *Call) reply(out any) error {
 	if out == nil {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -150,50 +158,55 @@ func (c *call) reply(out any) error {
 	data, ok := out.([]byte)
 	if !ok {
 		var err error
-		if data, err = json.Marshal(out); err != nil { // with < and > escaped: inert wherever it ends up
+		// with < and > escaped: inert wherever it ends up
+		if data, err = json.Marshal(out); err != nil {
 			return err
 		}
 	}
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout)) // a recorder in a test has none
+	// a recorder in a test has none
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout))
 	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(c.route.status)
+	c.w.WriteHeader(c.route.Status)
 	_, _ = c.w.Write(data) // a client that is gone hears nothing
 	return nil
 }
 
-// refuse answers with a problem. Refused tokens and defects are logged; nothing that the caller sent is.
-func (c *call) refuse(err error) {
-	p := problemOf(err)
+// refuse answers with a problem. Refused tokens and defects are logged; nothing that the caller
+// sent is.
+func (c *Call) refuse(err error) {
+	p := ProblemOf(err)
 	p.Request = c.id
 	switch p.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusTooManyRequests:
-		c.audit(p.Status, p.Code)
-	case http.StatusServiceUnavailable: // a store says what it lacks, and quotes nobody
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,
+		http.StatusTooManyRequests:
+		c.Audit(p.Status, p.Code)
+	case http.StatusServiceUnavailable: // the text of a store quotes no user
 		c.s.log.Error("web unavailable", "request", c.id, "error", err.Error())
 	case http.StatusInternalServerError:
-		c.s.log.Error("web defect", "request", c.id, "operation", c.operation(), "type", fmt.Sprintf("%T", innermost(err)))
+		c.LogDefect(err)
 	default:
 		if c.route != nil && c.r.Method != http.MethodGet {
-			c.audit(p.Status, p.Code)
+			c.Audit(p.Status, p.Code)
 		}
 	}
 	p.write(c.w)
 }
 
-// audit writes who did what to what. The thread's own log has the change itself.
-func (c *call) audit(status int, code runtime.Code) {
+// Audit writes who did what to what. The thread's own log has the change itself.
+func (c *Call) Audit(status int, code runtime.Code) {
 	who := c.who.label()
 	if status == http.StatusUnauthorized {
 		who = "nobody"
 	}
-	c.s.log.Info("web audit", "request", c.id, "who", who, "operation", c.operation(), "about", c.about, "status", status, "code", code)
+	c.s.log.Info("web audit", "request", c.id, "who", who, "operation", c.operation(), "about",
+		c.about, "status", status, "code", code)
 }
 
-func (c *call) operation() string {
+func (c *Call) operation() string {
 	if c.route == nil {
 		return ""
 	}
-	return c.route.id
+	return c.route.ID
 }
 
 // innermost is the cause of an error. Its type may be logged; its text may hold what people said.
@@ -204,48 +217,51 @@ func innermost(err error) error {
 	return err
 }
 
-// recovered keeps a defect of one call from the others.
-func (c *call) recovered() {
+// Recover is deferred: it keeps a defect of one call from the others.
+func (c *Call) Recover() {
 	if r := recover(); r != nil {
 		if err, is := r.(error); is && errors.Is(err, http.ErrAbortHandler) {
 			panic(r) //nolint:forbidigo // net/http wants it
 		}
-		c.s.log.Error("web defect", "request", c.id, "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack()))
+		c.s.log.Error("web defect", "request", c.id, "panic", fmt.Sprintf("%T", r), "stack",
+			string(debug.Stack()))
 		if c.w != nil { // a socket has left its call
 			c.refuse(&runtime.Error{Code: runtime.CodeInternal})
 		}
 	}
 }
 
-// by is in whose name a call acts: the operator says so, a token has it.
-func (c *call) by(named string) (string, error) {
+// By returns in whose name a call acts: the operator says so, a token has it.
+func (c *Call) By(named string) (string, error) {
 	switch g := c.who.grant; {
 	case len(named) > maxBy:
-		return "", wrong("/by", fmt.Sprintf("has more than %d bytes", maxBy))
+		return "", input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
 	case g == nil && named == "":
 		return "operator", nil
 	case g == nil:
 		return named, nil
 	case named != "" && named != g.By:
-		return "", errForbidden
+		return "", ErrForbidden
 	default:
 		return g.By, nil
 	}
 }
 
-// with makes an operation of a function on the body: its form, in whose By is who acts.
-func with[T any](do func(c *call, f *T) (any, error)) func(c *call) (any, error) {
-	return func(c *call) (any, error) {
+// Form returns a Route.Do that decodes the body strictly into a struct: unknown and repeated names
+// are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A field By
+// is set to the person who acts, see [Call.By]; a field Reason is bounded.
+func Form[T any](do func(c *Call, f *T) (any, error)) func(c *Call) (any, error) {
+	return func(c *Call) (any, error) {
 		f := new(T)
-		if err := read(c.body, f); err != nil {
+		if err := input.Decode(c.body, f); err != nil {
 			return nil, err
 		}
 		form := reflect.ValueOf(f).Elem()
-		if field := form.FieldByName("Reason"); field.IsValid() && field.Len() > maxReason {
-			return nil, wrong("/reason", fmt.Sprintf("has more than %d bytes", maxReason))
+		if field := form.FieldByName("Reason"); field.IsValid() && field.Len() > MaxReason {
+			return nil, input.Invalid("/reason", fmt.Sprintf("has more than %d bytes", MaxReason))
 		}
 		if field := form.FieldByName("By"); field.IsValid() {
-			by, err := c.by(field.String())
+			by, err := c.By(field.String())
 			if err != nil {
 				return nil, err
 			}
@@ -255,13 +271,14 @@ func with[T any](do func(c *call, f *T) (any, error)) func(c *call) (any, error)
 	}
 }
 
-// request is the id under which the engine knows this call, so that the same one again finds the first result; "" when the caller gave no key.
-func (c *call) request() (string, error) {
+// RequestID returns the id under which the engine knows this call, so that the same one again finds
+// the first result; "" when the caller gave no key.
+func (c *Call) RequestID() (string, error) {
 	const most = 200
 	key := c.r.Header.Get("Idempotency-Key")
 	if key == "" || len(key) > most {
 		if key != "" {
-			return "", invalid("the Idempotency-Key has more than %d bytes", most)
+			return "", BadRequest("the Idempotency-Key has more than %d bytes", most)
 		}
 		return "", nil
 	}
@@ -269,22 +286,22 @@ func (c *call) request() (string, error) {
 	if c.who.grant != nil {
 		who = c.who.grant.ID
 	}
-	sum := sha256.Sum256([]byte(who + "\x00" + c.route.id + "\x00" + key))
+	sum := sha256.Sum256([]byte(who + "\x00" + c.route.ID + "\x00" + key))
 	return "web/" + hex.EncodeToString(sum[:16]), nil
 }
 
 // threadID is the id of the thread that a request makes.
 func threadID(request string) string { return strings.ReplaceAll(request, "/", "-") }
 
-// number reads a whole number of the query; absent is 0.
-func (c *call) number(name string, most int64) (int64, error) {
+// numberParam reads a whole number of the query; absent is 0.
+func (c *Call) numberParam(name string, most int64) (int64, error) {
 	text := c.r.URL.Query().Get(name)
 	if text == "" {
 		return 0, nil
 	}
 	n, err := whole(text, 0, most)
 	if err != nil {
-		return 0, invalid("%s is a whole number from 0 to %d", name, most)
+		return 0, BadRequest("%s is a whole number from 0 to %d", name, most)
 	}
 	return n, nil
 }
@@ -293,25 +310,7 @@ func (c *call) number(name string, most int64) (int64, error) {
 func whole(text string, least, most int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most || strconv.FormatInt(n, 10) != text {
-		return 0, invalid("%q is no whole number from %d to %d", text, least, most)
+		return 0, BadRequest("%q is no whole number from %d to %d", text, least, most)
 	}
 	return n, nil
-}
-
-// same compares two JSON documents without regard to spaces and the order of keys.
-func same(a, b json.RawMessage) bool {
-	one, err1 := canonical(a)
-	two, err2 := canonical(b)
-	return err1 == nil && err2 == nil && bytes.Equal(one, two)
-}
-
-// canonical writes a JSON document in one way. Numbers stay as they are written.
-func canonical(data []byte) ([]byte, error) {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
 }

@@ -17,21 +17,24 @@ import (
 
 	"github.com/routegen/routegen/examples/inspection/routes"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/agent"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/socket"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// room is a rig with a real conversation behind POST messages: the four agents of the inspection example. Their model follows a script, and
-// each tool counts its calls.
+// room is a rig with a real conversation behind POST messages: the four agents of the inspection
+// example. Their model follows a script, and each tool counts its calls.
 type room struct {
 	*rig
 	mu    sync.Mutex
 	calls map[string]int
-	model *llmtest.Model
+	model *llmtest.ScriptedModel
 	hold  chan struct{} // general waits for it, when there is one
 	limit time.Duration // of a tool
 }
@@ -39,7 +42,8 @@ type room struct {
 // roomAgents are the handlers of the nodes.
 type roomAgents struct{ r *room }
 
-func (a roomAgents) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (*routes.GeneralRouting, error) {
+func (a roomAgents) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (
+	*routes.GeneralRouting, error) {
 	if a.r.hold != nil {
 		select {
 		case <-a.r.hold:
@@ -60,23 +64,28 @@ func (a roomAgents) General(ctx context.Context, _ runtime.Call, q *routes.Gener
 	return out, err
 }
 
-func (a roomAgents) Regulation(ctx context.Context, _ runtime.Call, q *routes.RegulationRequest) (*routes.RegulationRouting, error) {
+func (a roomAgents) Regulation(ctx context.Context, _ runtime.Call, q *routes.RegulationRequest) (
+	*routes.RegulationRouting, error) {
 	_, reply, err := a.talk(ctx, "regulation", q.Text)
 	return &routes.RegulationRouting{Reply: reply}, err
 }
 
-func (a roomAgents) History(ctx context.Context, _ runtime.Call, q *routes.HistoryRequest) (*routes.HistoryRouting, error) {
+func (a roomAgents) History(ctx context.Context, _ runtime.Call, q *routes.HistoryRequest) (
+	*routes.HistoryRouting, error) {
 	_, reply, err := a.talk(ctx, "history", q.Text)
 	return &routes.HistoryRouting{Reply: reply}, err
 }
 
-func (a roomAgents) Reporting(ctx context.Context, _ runtime.Call, q *routes.ReportingRequest) (*routes.ReportingRouting, error) {
+func (a roomAgents) Reporting(ctx context.Context, _ runtime.Call, q *routes.ReportingRequest) (
+	*routes.ReportingRouting, error) {
 	_, reply, err := a.talk(ctx, "reporting", q.Text)
 	return &routes.ReportingRouting{Reply: reply}, err
 }
 
-func (a roomAgents) talk(ctx context.Context, who, text string) (to string, reply *routes.Reply, err error) {
-	said, err := workflow.Talk{Model: a.r.model, System: who, Text: text, Timeout: a.r.limit}.Run(ctx)
+func (a roomAgents) talk(ctx context.Context, who, text string) (to string, reply *routes.Reply,
+	err error) {
+	said, err := workflow.RunTalk(ctx, agent.Talk{Model: a.r.model, System: who, Text: text,
+		Timeout: a.r.limit})
 	if err != nil || said.Transfer != "" {
 		if said != nil {
 			to = said.Transfer
@@ -92,7 +101,8 @@ type roomTools []llm.Tool
 func (t roomTools) Tools(context.Context) ([]llm.Tool, error) { return t, nil }
 
 func (r *room) tool(name string) llm.Tool {
-	return llm.Tool{Name: name, Call: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	return llm.Tool{Name: name, Call: func(ctx context.Context, args json.RawMessage) (
+		json.RawMessage, error) {
 		r.mu.Lock()
 		r.calls[name]++
 		r.calls[name+string(args)]++
@@ -111,24 +121,26 @@ func (r *room) called(name string) int {
 	return r.calls[name]
 }
 
-// agent narrows a reply of the model to one agent.
-func agent(name string, r llmtest.Reply) llmtest.Reply {
+// repliesAs narrows a reply of the model to one agent.
+func repliesAs(name string, r llmtest.Reply) llmtest.Reply {
 	return r.For(func(q llm.Request) bool { return q.System == name })
 }
 
 func uses(name, tool, args string) llmtest.Reply {
-	return agent(name, llmtest.Calls(llm.ToolCall{Name: tool, Args: json.RawMessage(args)}))
+	return repliesAs(name, llmtest.Calls(llm.ToolCall{Name: tool, Args: json.RawMessage(args)}))
 }
 
-func tells(name, text string) llmtest.Reply { return agent(name, llmtest.Text(text)) }
+func tells(name, text string) llmtest.Reply { return repliesAs(name, llmtest.Writes(text)) }
 
 var (
 	clarifies = []llmtest.Reply{
-		uses("general", "transfer_to_reporting", `{"reason":"a report"}`), uses("reporting", "extract_inspection_data", `{}`),
+		uses("general", "transfer_to_reporting", `{"reason":"a report"}`),
+		uses("reporting", "extract_inspection_data", `{}`),
 		uses("reporting", "request_clarification", `{"questions":[{"question":"Welk bedrijf?"}]}`),
 	}
 	approves = []llmtest.Reply{
-		uses("general", "transfer_to_reporting", `{"reason":"a report"}`), uses("reporting", "generate_final_report", `{"send_email":true}`),
+		uses("general", "transfer_to_reporting", `{"reason":"a report"}`),
+		uses("reporting", "generate_final_report", `{"send_email":true}`),
 	}
 )
 
@@ -154,19 +166,23 @@ func newRoom(t *testing.T, store string, cfg web.Config, script ...llmtest.Reply
 }
 
 // conversation is what a process has of the program.
-func (r *room) conversation(t *testing.T) (*workflow.Machine, *workflow.Conversation) {
+func (r *room) conversation(t *testing.T) (*workflow.Machine, *chat.Conversation) {
 	t.Helper()
-	m, err := workflow.New(routes.New(roomAgents{r}), workflow.Config{Conversation: true, Servers: map[string]llm.Tools{
-		"regulation": roomTools{r.tool("search_regulations")}, "history": roomTools{r.tool("get_inspection_history")},
-		"reporting": roomTools{r.tool("extract_inspection_data"), r.tool("submit_verification_answers"), r.tool("generate_final_report")},
-	}})
+	machine, err := workflow.New(routes.New(roomAgents{r}),
+		workflow.Config{Conversation: true, Servers: map[string]llm.Tools{
+			"regulation": roomTools{r.tool("search_regulations")},
+			"history":    roomTools{r.tool("get_inspection_history")},
+			"reporting": roomTools{r.tool("extract_inspection_data"),
+				r.tool("submit_verification_answers"), r.tool("generate_final_report")},
+		}})
 	require.NoError(t, err)
-	return m, &workflow.Conversation{
-		Machine: m, Cancel: []string{"annuleer"}, Skip: []string{"sla over"}, Cancelled: "Geannuleerd.",
-		Begin: func(m workflow.Message, _ json.RawMessage) (runtime.Record, error) {
-			return &routes.GeneralRequest{Text: m.Text}, nil
+	return machine, &chat.Conversation{
+		Machine: machine, Cancel: []string{"annuleer"}, Skip: []string{"sla over"},
+		Cancelled: "Geannuleerd.",
+		Begin: func(m chat.Message, _ json.RawMessage) (thread.Begin, error) {
+			return machine.BeginTurn(&routes.GeneralRequest{Text: m.Text})
 		},
-		Digress: func(_ context.Context, m workflow.Message, _ *runtime.Interrupt) (bool, error) {
+		Digress: func(_ context.Context, m chat.Message, _ *thread.Interrupt) (bool, error) {
 			return strings.HasSuffix(m.Text, "?"), nil
 		},
 	}
@@ -175,7 +191,8 @@ func (r *room) conversation(t *testing.T) (*workflow.Machine, *workflow.Conversa
 // says posts a message of ann to the thread room.
 func (r *room) says(text string, headers ...string) *reply {
 	r.Helper()
-	return r.post("/v1/threads/room/messages", fmt.Sprintf(`{"message":%q,"by":"ann"}`, text), headers...)
+	return r.post("/v1/threads/room/messages", fmt.Sprintf(`{"message":%q,"by":"ann"}`, text),
+		headers...)
 }
 
 // turn posts a message, and expects a turn of it.
@@ -186,33 +203,37 @@ func (r *room) turn(text string) web.Thread {
 
 func (r *room) question(th web.Thread, kind string) web.Interrupt {
 	r.Helper()
-	require.Equal(r, runtime.StatusWaiting, th.Status, "%q", th.Reply)
+	require.Equal(r, thread.StatusWaiting, th.Status, "%q", th.Reply)
 	require.Len(r, th.Open, 1)
 	require.Equal(r, kind, th.Open[0].Type, th.Open[0].Text)
 	return th.Open[0]
 }
 
-// TestS1ToS4_AConversationOverREST asks, goes on with the answer, and is back at the entry node with the next message.
-func TestS1ToS4_AConversationOverREST(t *testing.T) {
-	talking(t, append(clarifies[:3:3], tells("reporting", "Klaar."), tells("general", "Graag gedaan.")), func(r *room) {
+// TestAConversationOverREST asks, goes on with the answer, and is back at the entry node
+// with the next message.
+func TestAConversationOverREST(t *testing.T) {
+	talking(t, append(clarifies[:3:3], tells("reporting", "Klaar."),
+		tells("general", "Graag gedaan.")), func(r *room) {
 		th := r.turn("maak rapport")
 		i := r.question(th, "request_clarification")
 		assert.Equal(t, []string{"1. Welk bedrijf?"}, th.Reply, "the question's text, once")
 		assert.Equal(t, []string{"ann"}, i.Assignees)
-		r.post("/v1/threads/room/messages", `{"message":"Jansen","by":"mallory"}`).is(403, runtime.CodeForbidden)
+		r.post("/v1/threads/room/messages", `{"message":"Jansen","by":"mallory"}`).
+			is(403, runtime.CodeForbidden)
 		th = r.turn("Jansen")
 		assert.Equal(t, []string{"Klaar."}, th.Reply)
-		assert.Equal(t, runtime.StatusIdle, th.Status)
+		assert.Equal(t, thread.StatusIdle, th.Status)
 		assert.Equal(t, 1, r.called("extract_inspection_data"))
 		assert.Equal(t, []string{"Graag gedaan."}, r.turn("bedankt").Reply)
 		require.NoError(t, r.model.Left())
 	})
 }
 
-// TestS7_ADigressionOverREST gets its answer on a thread beside, and the question stays open.
-func TestS7_ADigressionOverREST(t *testing.T) {
+// TestADigressionOverREST gets its answer on a thread beside, and the question stays open.
+func TestADigressionOverREST(t *testing.T) {
 	script := slices.Concat(clarifies, []llmtest.Reply{
-		uses("general", "transfer_to_regulation", `{"reason":"a rule"}`), tells("regulation", "Onder 4 graden."), tells("reporting", "Klaar."),
+		uses("general", "transfer_to_regulation", `{"reason":"a rule"}`),
+		tells("regulation", "Onder 4 graden."), tells("reporting", "Klaar."),
 	})
 	talking(t, script, func(r *room) {
 		i := r.question(r.turn("maak rapport"), "request_clarification")
@@ -224,16 +245,17 @@ func TestS7_ADigressionOverREST(t *testing.T) {
 	})
 }
 
-// TestS8_CancelOverREST ends the turn with the word, or with the field.
-func TestS8_CancelOverREST(t *testing.T) {
+// TestCancelOverREST ends the turn with the word, or with the field.
+func TestCancelOverREST(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{`{"message":"annuleer","by":"ann"}`, `{"message":"","cancel":true,"by":"ann"}`} {
+	for _, body := range []string{`{"message":"annuleer","by":"ann"}`,
+		`{"message":"","cancel":true,"by":"ann"}`} {
 		t.Run(body, func(t *testing.T) {
 			talking(t, append(clarifies[:3:3], tells("general", "Hallo.")), func(r *room) {
 				r.turn("maak rapport")
 				th := decode[web.Thread](r.post("/v1/threads/room/messages", body).is(200))
 				assert.Equal(t, []string{"Geannuleerd."}, th.Reply)
-				assert.Equal(t, runtime.StatusIdle, th.Status)
+				assert.Equal(t, thread.StatusIdle, th.Status)
 				assert.Zero(t, r.called("generate_final_report"))
 				assert.Equal(t, []string{"Hallo."}, r.turn("hallo").Reply)
 			})
@@ -241,9 +263,9 @@ func TestS8_CancelOverREST(t *testing.T) {
 	}
 }
 
-// TestS10ToS12_AnApprovalOverREST asks before any effect; a message does not end it, another user does not answer it, and each answer leads
-// where it says.
-func TestS10ToS12_AnApprovalOverREST(t *testing.T) {
+// TestAnApprovalOverREST asks before any effect; a message does not end it, another user
+// does not answer it, and each answer leads where it says.
+func TestAnApprovalOverREST(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		`{"decision":"approve"}`:                          `generate_final_report{"send_email":true}`,
@@ -251,31 +273,38 @@ func TestS10ToS12_AnApprovalOverREST(t *testing.T) {
 		`{"decision":"deny","reason":"not yet"}`:          "",
 	} {
 		t.Run(value, func(t *testing.T) {
-			talking(t, append(approves[:2:2], tells("reporting", "Zo is het gegaan.")), func(r *room) {
-				i := r.question(r.turn("maak rapport"), "approval")
-				assert.Zero(t, r.called("generate_final_report"))
-				assert.Equal(t, []string{i.ID}, r.says("en vis?").is(409, runtime.CodeConflict).problem().Open)
-				answer := "/v1/interrupts/" + i.ID + "/answer"
-				r.post(answer, `{"value":`+value+`,"by":"mallory"}`).is(403, runtime.CodeForbidden)
-				r.post(answer, `{"value":{"decision":"maybe"},"by":"ann"}`).is(400, runtime.CodeInvalid)
-				r.post("/v1/interrupts/unknown/answer", `{"value":`+value+`,"by":"ann"}`).is(404)
-				assert.Zero(t, r.called("generate_final_report"))
-				r.post(answer, `{"value":`+value+`,"by":"ann"}`).is(200)
-				assert.Equal(t, runtime.StatusIdle, r.settled("room").Status)
-				if want == "" {
+			talking(t, append(approves[:2:2], tells("reporting", "Zo is het gegaan.")),
+				func(r *room) {
+					i := r.question(r.turn("maak rapport"), "approval")
 					assert.Zero(t, r.called("generate_final_report"))
-					return
-				}
-				assert.Equal(t, 1, r.called("generate_final_report"))
-				assert.Equal(t, 1, r.called(want), "with these arguments, in full")
-				r.post(answer, `{"value":{"decision":"deny"},"by":"bob"}`).is(409, runtime.CodeAlreadyAnswered)
-			})
+					assert.Equal(t, []string{i.ID}, r.says("en vis?").is(409, runtime.CodeConflict).
+						problem().Open)
+					answer := "/v1/interrupts/" + i.ID + "/answer"
+					r.post(answer, `{"value":`+value+`,"by":"mallory"}`).
+						is(403, runtime.CodeForbidden)
+					r.post(answer, `{"value":{"decision":"maybe"},"by":"ann"}`).
+						is(400, runtime.CodeInvalid)
+					r.post("/v1/interrupts/unknown/answer", `{"value":`+value+`,"by":"ann"}`).
+						is(404)
+					assert.Zero(t, r.called("generate_final_report"))
+					r.post(answer, `{"value":`+value+`,"by":"ann"}`).is(200)
+					assert.Equal(t, thread.StatusIdle, r.settled("room").Status)
+					if want == "" {
+						assert.Zero(t, r.called("generate_final_report"))
+						return
+					}
+					assert.Equal(t, 1, r.called("generate_final_report"))
+					assert.Equal(t, 1, r.called(want), "with these arguments, in full")
+					r.post(answer, `{"value":{"decision":"deny"},"by":"bob"}`).
+						is(409, runtime.CodeAlreadyAnswered)
+				})
 		})
 	}
 }
 
-// TestS11_TheServerRestartsWithAnApprovalOpen lists it again, and the answer through the new server works.
-func TestS11_TheServerRestartsWithAnApprovalOpen(t *testing.T) {
+// TestTheServerRestartsWithAnApprovalOpen lists it again, and the answer through the new server
+// works.
+func TestTheServerRestartsWithAnApprovalOpen(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, "sqlite", web.Config{}, append(approves[:2:2], tells("reporting", "Klaar."))...)
 	i := r.question(r.turn("maak rapport"), "approval")
@@ -286,7 +315,8 @@ func TestS11_TheServerRestartsWithAnApprovalOpen(t *testing.T) {
 	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{}, append(machines(), m)...)
 	require.NoError(t, err)
 	c.Engine = r.engine
-	server, err := web.New(r.engine, operator, web.Config{Conversation: c})
+	server, err := web.New(r.engine, operator,
+		web.Config{Conversation: c, Doors: []web.Door{socket.Door()}})
 	require.NoError(t, err)
 	r.http.Config.Handler = server
 	sock := r.socket(operator)
@@ -296,14 +326,16 @@ func TestS11_TheServerRestartsWithAnApprovalOpen(t *testing.T) {
 		shown = sock.row().Question
 	}
 	assert.Equal(t, i.ID, shown.ID, "with its question")
-	assert.Contains(t, sock.ask(`{"type":"resume","payload":{"thread_id":"room","user_id":"ann","interrupt_id":"`+i.ID+`","value":{"decision":"approve"}},"id":"r"}`).raw, `"success":true`)
-	assert.Equal(t, runtime.StatusIdle, r.settled("room").Status)
+	assert.Contains(t, sock.ask(
+		`{"type":"resume","payload":{"thread_id":"room","user_id":"ann","interrupt_id":"`+i.ID+
+			`","value":{"decision":"approve"}},"id":"r"}`).raw, `"success":true`)
+	assert.Equal(t, thread.StatusIdle, r.settled("room").Status)
 	assert.Equal(t, 1, r.called("generate_final_report"))
 	require.NoError(t, r.engine.Close(t.Context()))
 }
 
-// TestS13_TwoInputsAtOnce runs one, and tells the other that it does.
-func TestS13_TwoInputsAtOnce(t *testing.T) {
+// TestTwoInputsAtOnce runs one, and tells the other that it does.
+func TestTwoInputsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"mem", "sqlite"} {
 		t.Run(store, func(t *testing.T) {
@@ -311,17 +343,19 @@ func TestS13_TwoInputsAtOnce(t *testing.T) {
 			r := newRoom(t, store, web.Config{Patience: time.Second}, tells("general", "Hallo."))
 			r.hold = make(chan struct{})
 			th := r.turn("hallo")
-			assert.Equal(t, runtime.StatusRunning, th.Status, "it came in, and goes on when the caller's patience is over")
+			assert.Equal(t, thread.StatusRunning, th.Status,
+				"it came in, and goes on when the caller's patience is over")
 			r.says("en nog iets").is(409, runtime.CodeConflict)
 			close(r.hold)
-			assert.Equal(t, runtime.StatusIdle, r.settled("room").Status)
+			assert.Equal(t, thread.StatusIdle, r.settled("room").Status)
 			require.NoError(t, r.model.Left())
 		})
 	}
 }
 
-// TestS15_AKeyedMessageIsOneTurn gives a message to a new thread and to an old one several times: each is one turn.
-func TestS15_AKeyedMessageIsOneTurn(t *testing.T) {
+// TestAKeyedMessageIsOneTurn gives a message to a new thread and to an old one several times:
+// each is one turn.
+func TestAKeyedMessageIsOneTurn(t *testing.T) {
 	talking(t, []llmtest.Reply{tells("general", "Een."), tells("general", "Twee.")}, func(r *room) {
 		for n, text := range []string{"een", "twee"} {
 			key := []string{"Idempotency-Key", text}
@@ -337,18 +371,39 @@ func TestS15_AKeyedMessageIsOneTurn(t *testing.T) {
 	})
 }
 
-// TestS17_AToolThatHangs is a failed result after its time; the thread is usable.
-func TestS17_AToolThatHangs(t *testing.T) {
+// TestAToolThatHangs is a failed result after its time; the thread is usable.
+func TestAToolThatHangs(t *testing.T) {
 	script := []llmtest.Reply{
-		uses("general", "transfer_to_history", `{"reason":"the past"}`), uses("history", "get_inspection_history", `{}`), tells("history", "Dat weet ik niet."),
+		uses("general", "transfer_to_history", `{"reason":"the past"}`),
+		uses("history", "get_inspection_history", `{}`), tells("history", "Dat weet ik niet."),
 		tells("general", "Hallo."),
 	}
 	talking(t, script, func(r *room) {
-		r.limit = 2 * time.Second // far more than it takes to ask the servers for their tools, which has the same limit
+		// far more than it takes to ask the servers for their tools, which has the same limit
+		r.limit = 2 * time.Second
 		assert.Equal(t, []string{"Dat weet ik niet."}, r.turn("was ik er eerder").Reply)
 		assert.Contains(t, string(r.get("/v1/threads/room/history").body), `"failed":true`)
 		assert.Equal(t, []string{"Hallo."}, r.turn("hallo").Reply)
 	})
+}
+
+// TestATurnMayTakeLongerThanACall: a turn that is waited for outlasts Config.Timeout, and its reply
+// arrives all the same, the first time and when the message is repeated.
+func TestATurnMayTakeLongerThanACall(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			const limit = time.Second
+			r := newRoom(t, store, web.Config{Timeout: limit}, tells("general", "Hallo."))
+			r.hold = make(chan struct{})
+			time.AfterFunc(2*limit, func() { close(r.hold) })
+			for range 2 {
+				told := r.says("hallo", "Idempotency-Key", "k").is(200)
+				assert.Equal(t, []string{"Hallo."}, decode[web.Thread](told).Reply)
+			}
+		})
+	}
 }
 
 // TestMessagesOfOtherThreads go to the engine, and what only a conversation knows is refused there.
@@ -358,8 +413,10 @@ func TestMessagesOfOtherThreads(t *testing.T) {
 		r.post("/v1/threads/"+th.ID+"/messages", `"again"`).is(200)
 		assert.JSONEq(t, `"again"`, string(r.settled(th.ID).Result))
 		r.post("/v1/threads/"+th.ID+"/messages", `{"message":"x","cancel":true}`).is(400)
-		r.post("/v1/threads/"+th.ID+"/messages", `{"message":"x","metadata":{"a":1}}`).is(400, runtime.CodeInvalid)
-		r.try(r.forAll(th.ID, "deliver"), http.MethodPost, "/v1/threads/other/messages", `"x"`).is(404)
+		r.post("/v1/threads/"+th.ID+"/messages", `{"message":"x","metadata":{"a":1}}`).
+			is(400, runtime.CodeInvalid)
+		r.try(r.forAll(th.ID, "deliver"), http.MethodPost, "/v1/threads/other/messages", `"x"`).
+			is(404)
 	})
 }
 
@@ -372,6 +429,7 @@ func TestAConversationOfAnotherEngineIsRefused(t *testing.T) {
 	other, err := thread.Open(t.Context(), disk, thread.Config{})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, other.Close(context.WithoutCancel(t.Context()))) }()
-	_, err = web.New(r.engine, operator, web.Config{Conversation: &workflow.Conversation{Engine: other}})
+	_, err = web.New(r.engine, operator,
+		web.Config{Conversation: &chat.Conversation{Engine: other}})
 	assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 }

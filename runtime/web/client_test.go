@@ -11,14 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
 func TestTheClientDoesWhatTheEngineDoes(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		ctx := t.Context()
-		c := &web.Client{Base: r.http.URL + "/", Token: operator}
+		c := &client.Client{Base: r.http.URL + "/", Token: operator}
 		th, err := c.Start(ctx, "ask", "", "x", "ann", "key")
 		require.NoError(t, err)
 		again, err := c.Start(ctx, "ask", "", "x", "ann", "key")
@@ -34,28 +36,32 @@ func TestTheClientDoesWhatTheEngineDoes(t *testing.T) {
 		i, err := c.Extend(ctx, id, time.Now().Add(time.Hour), "ann")
 		require.NoError(t, err)
 		assert.Equal(t, "ann", i.ClaimedBy)
-		_, err = c.Answer(ctx, runtime.Answer{Interrupt: id, Value: json.RawMessage(`{"ok":1}`), By: "ann"})
+		_, err = c.Answer(ctx, thread.Answer{Interrupt: id, Value: json.RawMessage(`{"ok":1}`),
+			By: "ann"})
 		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 		var p *web.Problem
 		require.ErrorAs(t, err, &p)
 		assert.Equal(t, "/ok", p.Problems[0].Pointer)
-		g, err := c.Grant(ctx, web.Grant{Thread: th.ID, Actions: []string{"view"}, By: "bob", Expires: r.soon()})
+		g, err := c.Grant(ctx, web.Grant{Thread: th.ID, Actions: []string{"view"}, By: "bob",
+			Expires: r.soon()})
 		require.NoError(t, err)
-		_, err = (&web.Client{Base: r.http.URL, Token: g.Token}).Interrupt(ctx, id)
+		_, err = (&client.Client{Base: r.http.URL, Token: g.Token}).Interrupt(ctx, id)
 		require.NoError(t, err)
 		require.NoError(t, c.Revoke(ctx, th.ID, g.ID))
-		_, err = (&web.Client{Base: r.http.URL, Token: g.Token}).Interrupt(ctx, id)
+		_, err = (&client.Client{Base: r.http.URL, Token: g.Token}).Interrupt(ctx, id)
 		assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err))
 
 		fork, _, err := c.Fork(ctx, th.ID, r.settled(th.ID).Seq, "", "ann")
 		require.NoError(t, err)
 		assert.Equal(t, th.ID, fork.ForkedFrom.Thread)
-		_, err = c.Answer(ctx, runtime.Answer{Interrupt: id, Value: json.RawMessage(`{"ok":true}`), By: "ann", Digest: i.Digest, Request: "once"})
+		_, err = c.Answer(ctx, thread.Answer{Interrupt: id, Value: json.RawMessage(`{"ok":true}`),
+			By: "ann", Digest: i.Digest, Request: "once"})
 		require.NoError(t, err)
 		rows, _, err := c.History(ctx, th.ID, "", 1000)
 		require.NoError(t, err)
 		assert.Len(t, rows, int(r.settled(th.ID).Seq))
-		gone := &workflow.Event{NodeID: "f99", SourceAgentType: "ORCHESTRATOR", InterruptType: "HUMAN_REVIEW"}
+		gone := &workflow.Event{NodeID: "f99", SourceAgentType: "ORCHESTRATOR",
+			InterruptType: "HUMAN_REVIEW"}
 		status, err := c.Reroute(ctx, th.ID, gone)
 		require.NoError(t, err)
 		assert.Equal(t, workflow.IgnoredTargetNotActive, status)
@@ -67,37 +73,40 @@ func TestTheClientDoesWhatTheEngineDoes(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.Cancel(ctx, talk.ID, "ann", "enough")
 		require.NoError(t, err)
-		_, err = c.Escape(ctx, talk.ID, runtime.EscapeSafe, "ann", "")
+		_, err = c.Escape(ctx, talk.ID, thread.EscapeSafe, "ann", "")
 		assert.Equal(t, runtime.CodeNotWaiting, runtime.CodeOf(err))
 		two := r.start("pair", `""`)
-		both, err := c.AnswerAll(ctx, "batch", runtime.Answer{Interrupt: two.Open[0].ID, Text: "1"}, runtime.Answer{Interrupt: two.Open[1].ID, Text: "2"})
+		both, err := c.AnswerAll(ctx, "batch", thread.Answer{Interrupt: two.Open[0].ID, Text: "1"},
+			thread.Answer{Interrupt: two.Open[1].ID, Text: "2"})
 		require.NoError(t, err)
 		assert.Len(t, both, 2)
 		assert.NotContains(t, fmt.Sprintf("%v", c), operator)
-		_, err = (&web.Client{Base: "http://127.0.0.1:1"}).Thread(ctx, "x")
+		_, err = (&client.Client{Base: "http://127.0.0.1:1"}).Thread(ctx, "x")
 		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
 	})
 }
 
 func TestTheClientsStreamSurvivesCuts(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		c := &web.Client{Base: r.http.URL, Token: operator}
+		c := &client.Client{Base: r.http.URL, Token: operator}
 		th := r.start("ask", `"x"`)
 		var got []string
 		for row, err := range c.Stream(t.Context(), th.ID, "") {
 			require.NoError(t, err)
 			got = append(got, row.ID)
 			r.http.CloseClientConnections() // after every row
-			if row.Type == runtime.EntryAsked {
-				_, err := r.engine.Answer(t.Context(), th.ID, runtime.Answer{Interrupt: row.Interrupt, Value: json.RawMessage(`{"ok":true}`)})
+			if row.Type == thread.EntryAsked {
+				_, err := r.engine.Answer(t.Context(), th.ID,
+					thread.Answer{Interrupt: row.Interrupt, Value: json.RawMessage(`{"ok":true}`)})
 				require.NoError(t, err)
 			}
-			if row.Type == runtime.EntryOver {
+			if row.Type == thread.EntryOver {
 				break
 			}
 		}
 		var want []string
-		for _, row := range decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/outbox")).Items {
+		for _, row := range decode[struct{ Items []web.Row }](
+			r.get("/v1/threads/" + th.ID + "/outbox")).Items {
 			want = append(want, row.ID)
 		}
 		assert.Equal(t, want, got)

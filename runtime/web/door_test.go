@@ -29,10 +29,12 @@ func TestAStartIsCheckedAtTheDoor(t *testing.T) {
 			require.NoError(t, err)
 			r := newRig(t, store, web.Config{Programs: map[string]web.Program{
 				"workflow": {Generated: program},
-				"ask":      {Starts: []web.Start{{Schema: json.RawMessage(`{"type":"string","minLength":1}`)}}},
+				"ask": {Starts: []web.Start{{Schema: json.RawMessage(
+					`{"type":"string","minLength":1}`)}}},
 			}}, machine)
 			begin := func(machine, input string) *reply {
-				return r.post("/v1/threads", fmt.Sprintf(`{"machine":%q,"input":%s}`, machine, input))
+				return r.post("/v1/threads", fmt.Sprintf(`{"machine":%q,"input":%s}`, machine,
+					input))
 			}
 			for input, pointer := range map[string]string{
 				`null`:                       "/input/request",
@@ -50,7 +52,8 @@ func TestAStartIsCheckedAtTheDoor(t *testing.T) {
 				assert.Equal(t, pointer, p.Problems[0].Pointer, input)
 			}
 			missing := begin("workflow", `{}`).problem()
-			assert.Contains(t, missing.Detail, `/input/request: is missing: write {"request": {"TYPE": {...}}}`)
+			assert.Contains(t, missing.Detail,
+				`/input/request: is missing: write {"request": {"TYPE": {...}}}`)
 			for _, input := range []string{`5`, `""`, `null`} {
 				p := begin("ask", input).is(400, runtime.CodeInvalid).problem()
 				assert.Equal(t, "/input", p.Problems[0].Pointer, input)
@@ -61,7 +64,8 @@ func TestAStartIsCheckedAtTheDoor(t *testing.T) {
 			key := []string{"Idempotency-Key", "k"}
 			body := `{"machine":"workflow","input":%s}`
 			r.post("/v1/threads", fmt.Sprintf(body, `{}`), key...).is(400)
-			r.post("/v1/threads", fmt.Sprintf(body, opening), key...).is(201) // a refused call has not used its key
+			// a refused call has not used its key
+			r.post("/v1/threads", fmt.Sprintf(body, opening), key...).is(201)
 			begin("ask", `"x"`).is(201)
 		})
 	}
@@ -80,7 +84,8 @@ func TestAnEventNeedsNoIDAndNoTime(t *testing.T) {
 			assert.JSONEq(w, `{"ack":"REQUESTED"}`, string(told.body))
 		}
 		other := w.post(path, bare).is(200)
-		assert.JSONEq(w, `{"ack":"QUEUED"}`, string(other.body), "without a key it is another event")
+		assert.JSONEq(w, `{"ack":"QUEUED"}`, string(other.body),
+			"without a key it is another event")
 		th, err := w.engine.Thread(w.Context(), id)
 		require.NoError(w, err)
 		pending := th.Reroutes
@@ -111,9 +116,11 @@ func TestRerouteEvents(t *testing.T) {
 			"confirmationItems":[{"id":"c1","prompt":"Sure?"}],"contextForDecision":""}`
 		w.post("/v1/interrupt-events", full).is(400)
 		w.post(path, strings.Replace(full, `"label":"Yes"`, `"label":"Yes","Value":"c"`, 1)).is(400)
-		w.post(path, strings.Replace(full, "HUMAN_REVIEW", "NOTHING", 1)).is(400, runtime.CodeInvalid)
+		w.post(path, strings.Replace(full, "HUMAN_REVIEW", "NOTHING", 1)).
+			is(400, runtime.CodeInvalid)
 		stranger := w.post(path, strings.Replace(full, "DISCOVERY_ORCHESTRATOR", "UNKNOWN", 1))
-		assert.Contains(w, stranger.is(400, runtime.CodeInvalid).problem().Detail, "DISCOVERY_ORCHESTRATOR")
+		assert.Contains(w, stranger.is(400, runtime.CodeInvalid).problem().Detail,
+			"DISCOVERY_ORCHESTRATOR")
 		nowhere := w.post(path, event("e1", frame, "DISCOVERY_AGENT")).is(422, runtime.CodeNoRoute)
 		assert.Contains(w, nowhere.problem().Allowed, "ORCHESTRATOR")
 		assert.JSONEq(w, `{"ack":"REQUESTED"}`, string(w.post(path, full).is(200).body))
@@ -121,7 +128,8 @@ func TestRerouteEvents(t *testing.T) {
 		w.let <- struct{}{}
 		w.asked(id)
 		w.store.spoil(errors.New("foreign canary text"))
-		foreign := w.post("/v1/interrupt-events?thread=elsewhere", full).is(500, runtime.CodeInternal)
+		foreign := w.post("/v1/interrupt-events?thread=elsewhere", full).
+			is(500, runtime.CodeInternal)
 		w.store.spoil(nil)
 		assert.NotContains(w, string(foreign.body), "canary")
 		assert.NotContains(w, w.logs.String(), "canary")

@@ -12,13 +12,16 @@ import (
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
-// A guest gets a token for one thread and one answer. The page of package inspector takes it in its address: /#token=... .
+// A guest gets a token for one thread and one answer. The page of package inspector takes it in its
+// address: /#token=... .
 func ExampleClient_Grant() {
 	ctx := context.Background()
 	visit := thread.Func("visit", func(ctx context.Context, day string) (bool, error) {
-		return thread.Ask[bool](ctx, "come", runtime.Question{Text: "May we come on " + day + "?", Plain: runtime.PlainYesNo})
+		return thread.Ask[bool](ctx, "come", thread.Question{Text: "May we come on " + day + "?",
+			Plain: thread.PlainYesNo})
 	})
 	engine, err := thread.Open(ctx, mem.Open(), thread.Config{}, visit)
 	if err != nil {
@@ -30,7 +33,7 @@ func ExampleClient_Grant() {
 		log.Fatal(err)
 	}
 	front := httptest.NewServer(server)
-	operator := &web.Client{Base: front.URL, Token: secret}
+	operator := &client.Client{Base: front.URL, Token: secret}
 	t, err := operator.Start(ctx, "visit", "", "Monday", "ann", "")
 	if err != nil {
 		log.Fatal(err)
@@ -39,19 +42,21 @@ func ExampleClient_Grant() {
 		log.Fatal(err)
 	}
 	grant, err := operator.Grant(ctx, web.Grant{
-		Thread: t.ID, Actions: []string{"view", "answer"}, By: "gwen", Expires: time.Now().Add(time.Hour).UnixMilli(), Once: true,
+		Thread: t.ID, Actions: []string{"view", "answer"}, By: "gwen", Expires: time.Now().
+			Add(time.Hour).UnixMilli(), Once: true,
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	guest := &web.Client{Base: front.URL, Token: grant.Token}
+	guest := &client.Client{Base: front.URL, Token: grant.Token}
 	seen, err := guest.Thread(ctx, t.ID)
 	if err != nil {
 		log.Fatal(err)
 	}
 	open := seen.Open[0]
-	answered, err := guest.Answer(ctx, runtime.Answer{Interrupt: open.ID, Text: "yes", Digest: open.Digest})
+	answered, err := guest.Answer(ctx,
+		thread.Answer{Interrupt: open.ID, Text: "yes", Digest: open.Digest})
 	if err != nil {
 		log.Fatal(err)
 	}

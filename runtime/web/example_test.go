@@ -9,17 +9,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
 // A program asks a person, who answers over HTTP.
 func Example() {
 	ctx := context.Background()
 	deploy := thread.Func("deploy", func(ctx context.Context, version string) (string, error) {
-		yes, err := thread.Ask[bool](ctx, "sure", runtime.Question{Text: "Deploy " + version + "?", Plain: runtime.PlainYesNo})
+		yes, err := thread.Ask[bool](ctx, "sure", thread.Question{Text: "Deploy " + version + "?",
+			Plain: thread.PlainYesNo})
 		if err != nil || !yes {
 			return "left alone", err
 		}
@@ -43,27 +44,29 @@ func Example() {
 	}
 	front := httptest.NewServer(server) // or server.HTTP("127.0.0.1:8080").ListenAndServe()
 
-	client := &web.Client{Base: front.URL, Token: token}
-	started, err := client.Start(ctx, "deploy", "", "v2", "ann", "")
+	caller := &client.Client{Base: front.URL, Token: token}
+	started, err := caller.Start(ctx, "deploy", "", "v2", "ann", "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	for row, err := range client.Stream(ctx, started.ID, "") {
+	for row, err := range caller.Stream(ctx, started.ID, "") {
 		if err != nil {
 			log.Fatal(err)
 		}
 		switch row.Type {
-		case runtime.EntryAsked:
-			open, _, err := client.Inbox(ctx, url.Values{"thread": {started.ID}})
+		case thread.EntryAsked:
+			open, _, err := caller.Inbox(ctx, url.Values{"thread": {started.ID}})
 			if err != nil {
 				log.Fatal(err)
 			}
 			fmt.Println(open[0].Text)
-			if _, err = client.Answer(ctx, runtime.Answer{Interrupt: row.Interrupt, Text: "go ahead", By: "bob", Digest: open[0].Digest}); err != nil {
+			if _, err = caller.Answer(ctx,
+				thread.Answer{Interrupt: row.Interrupt, Text: "go ahead", By: "bob",
+					Digest: open[0].Digest}); err != nil {
 				log.Fatal(err)
 			}
 			continue
-		case runtime.EntryOver:
+		case thread.EntryOver:
 			fmt.Println(string(row.Value))
 		default:
 			continue

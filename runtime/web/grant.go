@@ -19,20 +19,23 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// What a capability token may be for.
+// The actions that a capability token may be for.
 const (
-	mayView    = "view"
-	mayAnswer  = "answer"
-	mayDeliver = "deliver"
-	mayEscape  = "escape"
-	mayCancel  = "cancel"
+	ActionView    = "view"
+	ActionAnswer  = "answer"
+	ActionDeliver = "deliver"
+	ActionEscape  = "escape"
+	ActionCancel  = "cancel"
 )
 
-var actions = []string{mayView, mayAnswer, mayDeliver, mayEscape, mayCancel}
+var actions = []string{ActionView, ActionAnswer, ActionDeliver, ActionEscape, ActionCancel}
 
-// Grant is a capability token: what it is for, and once, when it is made, the token itself. The operator's has no thread, as [Client.Rights] tells it.
+// Grant is a capability token: what it is for, and once, when it is made, the token itself. The
+// operator's has no thread.
 type Grant struct {
 	ID        string   `json:"id"` // to revoke it by
 	Token     string   `json:"token,omitempty"`
@@ -82,13 +85,15 @@ const (
 
 const tokenPrefix = "rg_"
 
-// grantID is the hash under which a token is stored. The thread is part of it: a fork copies the log, and no token with it.
+// grantID is the hash under which a token is stored. The thread is part of it: a fork copies the
+// log, and no token with it.
 func grantID(thread, secret string) string {
 	sum := sha256.Sum256([]byte(thread + "\x00" + secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// authenticate returns who a request is from, or refuses with the one answer for every token that is not good.
+// authenticate returns who a request is from, or refuses with the one answer for every token that
+// is not good.
 func (s *Server) authenticate(r *http.Request) (principal, error) {
 	token := credentials(r)
 	sum := sha256.Sum256([]byte(token))
@@ -97,7 +102,7 @@ func (s *Server) authenticate(r *http.Request) (principal, error) {
 	}
 	packed, secret, ok := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
 	name, err := base64.RawURLEncoding.DecodeString(packed)
-	if !ok || err != nil || !strings.HasPrefix(token, tokenPrefix) || !legalID(string(name)) {
+	if !ok || err != nil || !strings.HasPrefix(token, tokenPrefix) || !input.ValidID(string(name)) {
 		return principal{}, errToken
 	}
 	g, err := s.granted(r.Context(), string(name), grantID(string(name), secret))
@@ -105,20 +110,21 @@ func (s *Server) authenticate(r *http.Request) (principal, error) {
 }
 
 // granted reads a token's grant, and refuses one that is unknown, over or revoked.
-func (s *Server) granted(ctx context.Context, thread, id string) (*Grant, error) {
-	row, err := s.engine.ByRequest(ctx, thread, grantRequest(id))
+func (s *Server) granted(ctx context.Context, threadID, id string) (*Grant, error) {
+	row, err := s.engine.ByRequest(ctx, threadID, grantRequest(id))
 	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 		return nil, err
 	}
-	if row == nil || row.Type != runtime.EntryMessage || row.Name != grantName {
+	if row == nil || row.Type != thread.EntryMessage || row.Name != grantName {
 		return nil, errToken
 	}
-	revoked, err := s.engine.ByRequest(ctx, thread, revokedRequest(id))
+	revoked, err := s.engine.ByRequest(ctx, threadID, revokedRequest(id))
 	if err != nil {
 		return nil, err
 	}
 	var g Grant
-	if err := json.Unmarshal(row.Value, &g); err != nil || revoked != nil || !s.cfg.Now().Before(time.UnixMilli(g.Expires)) {
+	if err := json.Unmarshal(row.Value, &g); err != nil || revoked != nil || !s.cfg.Now().
+		Before(time.UnixMilli(g.Expires)) {
 		return nil, errToken
 	}
 	return &g, nil
@@ -126,7 +132,8 @@ func (s *Server) granted(ctx context.Context, thread, id string) (*Grant, error)
 
 const bearerProtocol = "bearer."
 
-// credentials finds the token of a request. A browser cannot set a header on a WebSocket: it offers the token as a subprotocol there.
+// credentials finds the token of a request. A browser cannot set a header on a WebSocket: it offers
+// the token as a subprotocol there.
 func credentials(r *http.Request) string {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return token
@@ -150,34 +157,37 @@ type grantForm struct {
 	Once      bool     `json:"once,omitempty"`
 }
 
-func (c *call) grant(f *grantForm) (any, error) {
+func (c *Call) grant(f *grantForm) (any, error) {
 	for _, action := range f.Actions {
 		if !slices.Contains(actions, action) {
-			return nil, wrong("/actions", fmt.Sprintf("%q is none of %s", action, strings.Join(actions, ", ")))
+			return nil, input.Invalid("/actions",
+				fmt.Sprintf("%q is none of %s", action, strings.Join(actions, ", ")))
 		}
-		if (f.Once || f.Interrupt != "") && action != mayView && action != mayAnswer {
-			return nil, wrong("/actions", action+" is of a whole thread, and for more than one answer")
+		if (f.Once || f.Interrupt != "") && action != ActionView && action != ActionAnswer {
+			return nil, input.Invalid("/actions",
+				action+" is of a whole thread, and for more than one answer")
 		}
 	}
 	switch {
 	case len(f.Actions) == 0:
-		return nil, wrong("/actions", "is empty: say what the token is for")
+		return nil, input.Invalid("/actions", "is empty: say what the token is for")
 	case !c.s.cfg.Now().Before(time.UnixMilli(f.Expires)):
-		return nil, wrong("/expires", "is not in the future")
+		return nil, input.Invalid("/expires", "is not in the future")
 	}
 	name := c.r.PathValue("thread")
 	if f.Interrupt != "" {
-		i, err := c.s.engine.Interrupt(c.ctx(), f.Interrupt)
+		i, err := c.s.engine.Interrupt(c.Context(), f.Interrupt)
 		if err != nil {
 			return nil, err
 		}
 		if i.Thread != name {
-			return nil, errNotFound
+			return nil, ErrNotFound
 		}
 	}
 	secret := base64.RawURLEncoding.EncodeToString(randomBytes())
 	g := Grant{
-		ID: grantID(name, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions, By: f.By, Expires: f.Expires, Once: f.Once,
+		ID: grantID(name, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions,
+		By: f.By, Expires: f.Expires, Once: f.Once,
 	}
 	data, err := runtime.Encode(g)
 	if err != nil {
@@ -190,24 +200,25 @@ func (c *call) grant(f *grantForm) (any, error) {
 	return g, nil
 }
 
-// rights tells a caller what the token of the call may do now, so that a page can offer that and no more. What was for one answer, and has given
-// it, answers no more; what speaks for another person than its conversation is with says nothing to it.
-func (c *call) rights() (any, error) {
+// rights tells a caller what the token of the call may do now, so that a page can offer that and no
+// more. What was for one answer, and has given it, answers no more; what speaks for another person
+// than its conversation is with says nothing to it.
+func (c *Call) rights() (any, error) {
 	if c.who.grant == nil {
 		return Grant{Actions: actions}, nil
 	}
 	g := *c.who.grant
 	lost := []string{}
 	if g.Once {
-		spent, err := c.s.engine.ByRequest(c.ctx(), g.Thread, spentRequest(g.ID))
+		spent, err := c.s.engine.ByRequest(c.Context(), g.Thread, spentRequest(g.ID))
 		if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 			return nil, err
 		}
 		if spent != nil {
-			lost = append(lost, mayAnswer)
+			lost = append(lost, ActionAnswer)
 		}
 	}
-	if slices.Contains(g.Actions, mayDeliver) {
+	if slices.Contains(g.Actions, ActionDeliver) {
 		machine, _, err := c.first(g.Thread)
 		if err != nil {
 			return nil, err
@@ -215,10 +226,12 @@ func (c *call) rights() (any, error) {
 		if others, err := c.anothers(&g, machine); err != nil {
 			return nil, err
 		} else if others {
-			lost = append(lost, mayDeliver)
+			lost = append(lost, ActionDeliver)
 		}
 	}
-	g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool { return slices.Contains(lost, action) })
+	g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool {
+		return slices.Contains(lost, action)
+	})
 	return g, nil
 }
 
@@ -228,15 +241,16 @@ func randomBytes() []byte {
 	return b
 }
 
-func (c *call) revoke() (any, error) {
+func (c *Call) revoke() (any, error) {
 	name, id := c.r.PathValue("thread"), c.r.PathValue("grant")
-	switch row, err := c.s.engine.ByRequest(c.ctx(), name, grantRequest(id)); {
+	switch row, err := c.s.engine.ByRequest(c.Context(), name, grantRequest(id)); {
 	case err != nil:
 		return nil, err
 	case row == nil:
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
-	if row, err := c.s.engine.ByRequest(c.ctx(), name, revokedRequest(id)); err != nil || row != nil {
+	if row, err := c.s.engine.ByRequest(c.Context(), name, revokedRequest(id)); err != nil ||
+		row != nil {
 		return nil, err
 	}
 	data, err := runtime.Encode(id)
@@ -247,16 +261,17 @@ func (c *call) revoke() (any, error) {
 }
 
 // note puts what became of a token into the log of its thread.
-func (c *call) note(name, what, request string, value json.RawMessage) error {
-	_, err := c.s.engine.Change(c.ctx(), name, func(ch *runtime.Change) error {
-		ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: what, Value: value, By: c.who.label(), Request: request})
+func (c *Call) note(name, what, request string, value json.RawMessage) error {
+	_, err := c.s.engine.Change(c.Context(), name, func(ch *thread.Change) error {
+		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: what, Value: value,
+			By: c.who.label(), Request: request})
 		return nil
 	})
 	return err
 }
 
-// OpenToken reads the operator's token from a file, or makes one there that only its owner may read. A file that others may read is refused
-// with CodeForbidden.
+// OpenToken reads the operator's token from a file, or makes one there that only its owner may
+// read. A file that others may read is refused with CodeForbidden.
 func OpenToken(path string) (string, error) {
 	fail := func(code runtime.Code, err error) (string, error) {
 		return "", &runtime.Error{Code: code, Op: "open token " + path, Err: err}
@@ -278,7 +293,9 @@ func OpenToken(path string) (string, error) {
 	case err != nil:
 		return fail(runtime.CodeUnavailable, err)
 	case info.Mode().Perm()&0o077 != 0:
-		return fail(runtime.CodeForbidden, fmt.Errorf("others may read it (%s): chmod 600, and make a new token", info.Mode().Perm()))
+		return fail(runtime.CodeForbidden,
+			fmt.Errorf("others may read it (%s): chmod 600, and make a new token", info.Mode().
+				Perm()))
 	}
 	data, err := os.ReadFile(path)
 	token := strings.TrimSpace(string(data))
@@ -286,7 +303,8 @@ func OpenToken(path string) (string, error) {
 	case err != nil:
 		return fail(runtime.CodeUnavailable, err)
 	case len(token) < minToken:
-		return fail(runtime.CodeInvalid, errors.New("it holds less than 32 bytes: remove it, and it is made anew"))
+		return fail(runtime.CodeInvalid,
+			errors.New("it holds less than 32 bytes: remove it, and it is made anew"))
 	}
 	return token, nil
 }

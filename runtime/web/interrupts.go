@@ -7,25 +7,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-func (c *call) inbox() (any, error) {
+func (c *Call) inbox() (any, error) {
 	query := c.r.URL.Query()
-	q := runtime.InterruptQuery{Thread: query.Get("thread"), Assignee: query.Get("assignee"), Limit: c.limit}
+	q := thread.InterruptQuery{Thread: query.Get("thread"), Assignee: query.Get("assignee"),
+		Limit: c.limit}
 	var err error
 	if q.States, err = chosen("state", query.Get("state"), interruptStates); err != nil {
 		return nil, err
 	}
 	if q.States == nil {
-		q.States = []runtime.InterruptState{runtime.InterruptOpen}
+		q.States = []thread.InterruptState{thread.InterruptOpen}
 	}
 	if q.Kinds, err = c.kinds(query.Get("kind")); err != nil {
 		return nil, err
 	}
 	q.Nodes = split(query.Get("node"))
-	before, err := c.number("before", 1<<53)
+	before, err := c.numberParam("before", 1<<53)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +38,13 @@ func (c *call) inbox() (any, error) {
 			return nil, err
 		}
 	}
-	found, err := c.s.engine.Inbox(c.ctx(), q)
+	found, err := c.s.engine.Inbox(c.Context(), q)
 	if err != nil {
 		return nil, err
 	}
 	out := list[Interrupt]{Items: []Interrupt{}}
 	for _, i := range found {
-		out.Items = append(out.Items, interruptOf(i))
+		out.Items = append(out.Items, InterruptOf(i))
 	}
 	if len(found) == c.limit {
 		last := found[c.limit-1]
@@ -52,14 +53,16 @@ func (c *call) inbox() (any, error) {
 	return out, nil
 }
 
-// kinds reads the filter of kinds: those of the engine, and those that a stored interrupt has, which may be an older program's.
-func (c *call) kinds(text string) ([]string, error) {
+// kinds reads the filter of kinds: those of the engine, and those that a stored interrupt has,
+// which may be an older program's.
+func (c *Call) kinds(text string) ([]string, error) {
 	there := kindNames(c.s.engine)
 	for _, kind := range split(text) {
 		if slices.Contains(there, kind) {
 			continue
 		}
-		found, err := c.s.engine.Inbox(c.ctx(), runtime.InterruptQuery{Kinds: []string{kind}, States: interruptStates, Limit: 1})
+		found, err := c.s.engine.Inbox(c.Context(),
+			thread.InterruptQuery{Kinds: []string{kind}, States: interruptStates, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -87,39 +90,44 @@ func split(text string) []string {
 
 // The values that a filter can have.
 var (
-	interruptStates = []runtime.InterruptState{
-		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
-		runtime.InterruptExpired,
+	interruptStates = []thread.InterruptState{
+		thread.InterruptOpen, thread.InterruptQueued, thread.InterruptAnswered,
+		thread.InterruptSuperseded, thread.InterruptCancelled,
+		thread.InterruptExpired,
 	}
-	threadStatuses = []runtime.Status{
-		runtime.StatusIdle, runtime.StatusRunning, runtime.StatusWaiting, runtime.StatusDone, runtime.StatusFailed, runtime.StatusCancelled,
-		runtime.StatusHandedOff,
+	threadStatuses = []thread.Status{
+		thread.StatusIdle, thread.StatusRunning, thread.StatusWaiting, thread.StatusDone,
+		thread.StatusFailed, thread.StatusCancelled,
+		thread.StatusHandedOff,
 	}
 )
 
-// chosen reads a filter. What there is not is refused: it would find nothing, and look like an answer.
+// chosen reads a filter. What there is not is refused: it would find nothing, and look like an
+// answer.
 func chosen[T ~string](name, text string, there []T) (out []T, err error) {
 	for _, part := range split(text) {
 		if !slices.Contains(there, T(part)) {
-			return nil, invalid("%q is no %s: use %v, several with commas between", part, name, there)
+			return nil, BadRequest("%q is no %s: use %v, several with commas between", part, name,
+				there)
 		}
 		out = append(out, T(part))
 	}
 	return out, nil
 }
 
-func (c *call) getInterrupt() (any, error) {
-	if c.asked.State != runtime.InterruptOpen {
-		return interruptOf(c.asked), nil
+func (c *Call) getInterrupt() (any, error) {
+	if c.asked.State != thread.InterruptOpen {
+		return InterruptOf(c.asked), nil
 	}
-	t, err := c.s.engine.Thread(c.ctx(), c.asked.Thread)
+	t, err := c.s.engine.Thread(c.Context(), c.asked.Thread)
 	if err != nil {
 		return nil, err
 	}
 	return awaited(t, c.asked), nil
 }
 
-// answerForm is one of value, text and routeTo; with routeTo the text is its note. A value of null is an answer.
+// answerForm is one of value, text and routeTo; with routeTo the text is its note. A value of null
+// is an answer.
 type answerForm struct {
 	Interrupt string          `json:"interrupt,omitempty"`
 	Question  string          `json:"question,omitempty"`
@@ -130,40 +138,38 @@ type answerForm struct {
 	By        string          `json:"by,omitempty"`
 }
 
-// answered is what an answer leads to: the interrupt as it is then, or nothing yet when the answer came before its question.
+// answered is what an answer leads to: the interrupt as it is then, or nothing yet when the answer
+// came before its question.
 type answered struct {
 	Held      bool       `json:"held,omitempty"`
 	Interrupt *Interrupt `json:"interrupt,omitempty"`
 }
 
-func (f *answerForm) answer(request string) runtime.Answer {
-	return runtime.Answer{
-		Interrupt: f.Interrupt, Question: f.Question, Value: f.Value, Text: f.Text, RouteTo: f.RouteTo, Digest: f.Digest, By: f.By, Request: request,
+func (f *answerForm) toAnswer(request string) thread.Answer {
+	return thread.Answer{
+		Interrupt: f.Interrupt, Question: f.Question, Value: f.Value, Text: f.Text,
+		RouteTo: f.RouteTo, Digest: f.Digest, By: f.By, Request: request,
 	}
 }
 
-func (c *call) answerInterrupt(f *answerForm) (any, error) {
+func (c *Call) answerInterrupt(f *answerForm) (any, error) {
 	if f.Question != "" || f.Interrupt != "" && f.Interrupt != c.asked.ID {
-		return nil, invalid("the path names the interrupt already")
+		return nil, BadRequest("the path names the interrupt already")
 	}
 	f.Interrupt = c.asked.ID
-	return c.answer(c.asked.Thread, f)
+	return c.recordAnswer(c.asked.Thread, f)
 }
 
-func (c *call) answerThread(f *answerForm) (any, error) {
-	return c.answer(c.r.PathValue("thread"), f)
+func (c *Call) answerThread(f *answerForm) (any, error) {
+	return c.recordAnswer(c.r.PathValue("thread"), f)
 }
 
-func (c *call) answer(thread string, f *answerForm) (any, error) {
-	request, err := c.request()
+func (c *Call) recordAnswer(thread string, f *answerForm) (any, error) {
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
-	a := f.answer(request)
-	if g := c.who.grant; g != nil && g.Once {
-		a.Request, a.Spend = spentRequest(g.ID), true // the commit that answers spends the token
-	}
-	i, err := c.s.engine.Answer(c.ctx(), thread, a)
+	i, err := c.Answer(c.Context(), thread, f.toAnswer(request))
 	if err != nil {
 		return nil, err
 	}
@@ -171,23 +177,21 @@ func (c *call) answer(thread string, f *answerForm) (any, error) {
 		return answered{Held: true}, nil
 	}
 	c.about = i.Thread + " " + i.ID
-	if a.Request != "" && !gave(i, a) {
-		return nil, errOtherBody
-	}
-	out := interruptOf(i)
+	out := InterruptOf(i)
 	return answered{Interrupt: &out}, nil
 }
 
-// gave reports whether an interrupt has this answer, by its content. The request id alone does not say so: it may be an earlier body's.
-func gave(i *runtime.Interrupt, a runtime.Answer) bool {
+// gave reports whether an interrupt has this answer, by its content. The request id alone does not
+// say so: it may be an earlier body's.
+func gave(i *thread.Interrupt, a thread.Answer) bool {
 	a.Request = ""
-	if i.State == runtime.InterruptAnswered {
-		_, err := runtime.Closed(i, &a)
+	if i.State == thread.InterruptAnswered {
+		_, err := thread.Closed(i, &a)
 		return err == nil
 	}
 	for _, v := range i.Votes {
 		if v.By == a.By {
-			return same(v.Value, a.Value)
+			return thread.SameJSON(v.Value, a.Value)
 		}
 	}
 	return true // still open: a look at the state, or a plain answer that was unclear
@@ -200,38 +204,39 @@ type answersForm struct {
 // maxBatch bounds what one commit holds.
 const maxBatch = 100
 
-func (c *call) answerAll(f *answersForm) (any, error) {
+func (c *Call) answerAll(f *answersForm) (any, error) {
 	if len(f.Answers) == 0 || len(f.Answers) > maxBatch {
-		return nil, wrong("/answers", "has 1 to "+strconv.Itoa(maxBatch)+" answers")
+		return nil, input.Invalid("/answers", "has 1 to "+strconv.Itoa(maxBatch)+" answers")
 	}
-	request, err := c.request()
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]runtime.Answer, len(f.Answers))
+	answers := make([]thread.Answer, len(f.Answers))
 	for n := range f.Answers {
 		part := &f.Answers[n]
-		if !legalID(part.Interrupt) {
-			return nil, wrong("/answers/"+strconv.Itoa(n)+"/interrupt", "each answer of a batch names its interrupt")
+		if !input.ValidID(part.Interrupt) {
+			return nil, input.Invalid("/answers/"+strconv.Itoa(n)+"/interrupt",
+				"each answer of a batch names its interrupt")
 		}
-		if part.By, err = c.by(part.By); err != nil {
+		if part.By, err = c.By(part.By); err != nil {
 			return nil, err
 		}
-		answers[n] = part.answer(request)
+		answers[n] = part.toAnswer(request)
 		if request != "" {
 			answers[n].Request += "/" + strconv.Itoa(n)
 		}
 	}
-	found, err := c.s.engine.AnswerAll(c.ctx(), answers...)
+	found, err := c.s.engine.AnswerAll(c.Context(), answers...)
 	if err != nil {
 		return nil, err
 	}
 	out := list[Interrupt]{Items: []Interrupt{}}
 	for n, i := range found {
 		if answers[n].Request != "" && (i == nil || !gave(i, answers[n])) {
-			return nil, errOtherBody
+			return nil, ErrOtherBody
 		}
-		out.Items = append(out.Items, interruptOf(i))
+		out.Items = append(out.Items, InterruptOf(i))
 	}
 	return out, nil
 }
@@ -241,8 +246,10 @@ type claimForm struct {
 	Release bool   `json:"release,omitempty"`
 }
 
-func (c *call) claim(f *claimForm) (any, error) {
-	return c.onAsked(func(ch *runtime.Change) error { return ch.Claim(c.asked.ID, f.By, f.Release) })
+func (c *Call) claim(f *claimForm) (any, error) {
+	return c.onAsked(func(ch *thread.Change) error {
+		return ch.Claim(c.asked.ID, f.By, f.Release)
+	})
 }
 
 type extendForm struct {
@@ -250,19 +257,23 @@ type extendForm struct {
 	By    string `json:"by,omitempty"`
 }
 
-func (c *call) extend(f *extendForm) (any, error) {
-	return c.onAsked(func(ch *runtime.Change) error { return ch.Extend(c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By) })
+func (c *Call) extend(f *extendForm) (any, error) {
+	return c.onAsked(func(ch *thread.Change) error {
+		return ch.Extend(c.asked.ID, time.UnixMilli(f.Until).UTC(), f.By)
+	})
 }
 
 // onAsked changes the interrupt of the path, and returns it as it is now.
-func (c *call) onAsked(do func(ch *runtime.Change) error) (any, error) {
-	t, _, err := c.change(c.asked.Thread, func(ch *runtime.Change) (string, error) { return "", do(ch) })
+func (c *Call) onAsked(do func(ch *thread.Change) error) (any, error) {
+	t, _, err := c.commitOnce(c.asked.Thread, func(ch *thread.Change) (string, error) {
+		return "", do(ch)
+	})
 	if err != nil {
 		return nil, err
 	}
 	if i := t.Interrupt(c.asked.ID); i != nil {
-		return interruptOf(i), nil
+		return InterruptOf(i), nil
 	}
-	i, err := c.s.engine.Interrupt(c.ctx(), c.asked.ID)
-	return sent(interruptOf, i, err)
+	i, err := c.s.engine.Interrupt(c.Context(), c.asked.ID)
+	return sent(InterruptOf, i, err)
 }

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// requestName is the name of the message entries that say what an Idempotency-Key was used for. They are no messages to anybody.
+// requestName is the name of the message entries that say what an Idempotency-Key was used for.
+// They are no messages to anybody.
 const requestName = "request"
 
 // use is what such an entry says.
@@ -18,35 +21,39 @@ type use struct {
 }
 
 // digest is what a call asks for, by its content: spaces and the order of keys do not count.
-func (c *call) digest() string {
-	body, err := canonical(c.body)
+func (c *Call) digest() string {
+	body, err := thread.CanonicalJSON(c.body)
 	if err != nil {
 		body = c.body
 	}
 	sum := sha256.New()
-	_, _ = sum.Write([]byte(c.r.PathValue("thread") + "\x00" + c.r.PathValue("interrupt") + "\x00" + c.r.URL.RawQuery + "\x00"))
+	_, _ = sum.Write([]byte(c.r.PathValue("thread") + "\x00" + c.r.PathValue("interrupt") + "\x00" +
+		c.r.URL.RawQuery + "\x00"))
 	_, _ = sum.Write(body)
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // used returns what an entry says of its key, and refuses a use for something else.
-func used(row *runtime.Entry, digest string) (told string, err error) {
+func used(row *thread.Entry, digest string) (told string, err error) {
 	var u use
 	if err := json.Unmarshal(row.Value, &u); err != nil || u.Digest != digest {
-		return "", errOtherBody
+		return "", ErrOtherBody
 	}
 	return u.Told, nil
 }
 
-// change does something to a thread and returns what is told of it. With an Idempotency-Key the commit that does it says so in the log of the
-// thread: the same call again does nothing, and is told the same.
-func (c *call) change(id string, do func(ch *runtime.Change) (told string, err error)) (t *runtime.Thread, told string, err error) {
-	request, err := c.request()
+// commitOnce does something to a thread and returns what is told of it. With an Idempotency-Key the
+// commit that does it says so in the log of the thread: the same call again does nothing, and is
+// told the same.
+func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, err error)) (
+	t *thread.Thread, told string, err error) {
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, "", err
 	}
 	digest := c.digest()
-	t, err = c.s.engine.Change(c.ctx(), id, func(ch *runtime.Change) (err error) { // told is read only after the engine has said that it is done
+	// told is read only after the engine has said that it is done
+	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) (err error) {
 		row, err := c.taken(ch, request)
 		switch {
 		case err != nil:
@@ -57,7 +64,8 @@ func (c *call) change(id string, do func(ch *runtime.Change) (told string, err e
 		}
 		at := len(ch.Entries)
 		if request != "" { // before what it is about: nothing follows the end of a thread
-			ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: requestName, By: c.who.label(), Request: request})
+			ch.Add(thread.Entry{Type: thread.EntryMessage, Name: requestName, By: c.who.label(),
+				Request: request})
 		}
 		if told, err = do(ch); err != nil || request == "" {
 			return err
@@ -69,25 +77,26 @@ func (c *call) change(id string, do func(ch *runtime.Change) (told string, err e
 }
 
 // taken returns the entry of a request, in a change or in the store; nil when it is new.
-func (c *call) taken(ch *runtime.Change, request string) (*runtime.Entry, error) {
+func (c *Call) taken(ch *thread.Change, request string) (*thread.Entry, error) {
 	for n := range ch.Entries {
 		if request != "" && ch.Entries[n].Request == request {
 			return &ch.Entries[n], nil
 		}
 	}
-	return c.s.engine.ByRequest(c.ctx(), ch.Thread.ID, request)
+	return c.s.engine.ByRequest(c.Context(), ch.Thread.ID, request)
 }
 
-// reserve notes in the log of a thread what a key is used for, where what it is used for is committed on its own and finds its own first
-// result. It refuses another use. told is what [call.tell] kept, "" when that has not happened yet.
-func (c *call) reserve(id, request, digest string) (told string, err error) {
+// reserve notes in the log of a thread what a key is used for, where what it is used for is
+// committed on its own and finds its own first result. It refuses another use. told is what
+// [call.tell] kept, "" when that has not happened yet.
+func (c *Call) reserve(id, request, digest string) (told string, err error) {
 	if request == "" {
 		return "", nil
 	}
 	if err := c.once(id, request, digest, ""); err != nil {
 		return "", err
 	}
-	row, err := c.s.engine.ByRequest(c.ctx(), id, request+"/told")
+	row, err := c.s.engine.ByRequest(c.Context(), id, request+"/told")
 	if err != nil || row == nil {
 		return "", err
 	}
@@ -95,19 +104,19 @@ func (c *call) reserve(id, request, digest string) (told string, err error) {
 }
 
 // tell keeps what was told of a reserved key.
-func (c *call) tell(id, request, digest, told string) error {
+func (c *Call) tell(id, request, digest, told string) error {
 	if request == "" {
 		return nil
 	}
 	return c.once(id, request+"/told", digest, told)
 }
 
-func (c *call) once(id, request, digest, told string) error {
+func (c *Call) once(id, request, digest, told string) error {
 	value, err := runtime.Encode(use{Digest: digest, Told: told})
 	if err != nil {
 		return err
 	}
-	_, err = c.s.engine.Change(c.ctx(), id, func(ch *runtime.Change) error {
+	_, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
 		row, err := c.taken(ch, request)
 		switch {
 		case err != nil:
@@ -116,7 +125,8 @@ func (c *call) once(id, request, digest, told string) error {
 			_, err := used(row, digest)
 			return err
 		}
-		ch.Add(runtime.Entry{Type: runtime.EntryMessage, Name: requestName, Value: value, By: c.who.label(), Request: request})
+		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: requestName, Value: value,
+			By: c.who.label(), Request: request})
 		return nil
 	})
 	return err
@@ -133,7 +143,7 @@ type forked struct {
 	After  []Row  `json:"after"` // effects of the source after that point
 }
 
-func forkedOf(t *runtime.Thread, after []runtime.Entry) forked {
+func forkedOf(t *thread.Thread, after []thread.Entry) forked {
 	out := forked{threadOf(t), []Row{}}
 	for i := range after {
 		out.After = append(out.After, rowOf(&after[i]))
@@ -141,12 +151,13 @@ func forkedOf(t *runtime.Thread, after []runtime.Entry) forked {
 	return out
 }
 
-// fork makes a thread, whose id follows from the key when the caller names none: so the same call finds it.
-func (c *call) fork(f *forkForm) (any, error) {
-	if f.ID != "" && !legalID(f.ID) {
-		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
+// fork makes a thread, whose id follows from the key when the caller names none: so the same call
+// finds it.
+func (c *Call) fork(f *forkForm) (any, error) {
+	if f.ID != "" && !input.ValidID(f.ID) {
+		return nil, input.Invalid("/id", "is no id: "+input.IDRule)
 	}
-	request, err := c.request()
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +165,14 @@ func (c *call) fork(f *forkForm) (any, error) {
 	if id == "" && request != "" {
 		id = threadID(request)
 	}
-	made, err := c.s.engine.Fork(c.ctx(), c.r.PathValue("thread"), f.Seq, id, f.By)
+	made, err := c.s.engine.Fork(c.Context(), c.r.PathValue("thread"), f.Seq, id, f.By)
 	switch code := runtime.CodeOf(err); {
 	case err == nil:
-	case f.ID == "" && request != "" && (code == runtime.CodeConflict || code == runtime.CodeInvalid): // the id is the key's: is the fork another body's?
-		if _, absent := c.s.engine.Thread(c.ctx(), id); absent == nil {
-			return nil, errOtherBody
+	case f.ID == "" && request != "" &&
+		(code == runtime.CodeConflict || code == runtime.CodeInvalid):
+		// the id is the key's: is the fork another body's?
+		if _, absent := c.s.engine.Thread(c.Context(), id); absent == nil {
+			return nil, ErrOtherBody
 		}
 		fallthrough
 	default:

@@ -19,11 +19,12 @@ type bucket struct {
 	at   time.Time
 }
 
-// maxBuckets bounds the memory of a limiter: who has not called for a while is forgotten, with all his calls left.
+// maxBuckets bounds the memory of a limiter: who has not called for a while is forgotten, with all
+// his calls left.
 const maxBuckets = 10_000
 
-// take uses one call of a caller up, and reports whether there was one.
-func (l *limiter) take(who string) bool {
+// allow uses one call of a caller up, and reports whether there was one.
+func (l *limiter) allow(who string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -44,7 +45,8 @@ func (l *limiter) take(who string) bool {
 	return true
 }
 
-// forget drops the callers that have all their calls again, and everybody when these are not enough.
+// forget drops the callers that have all their calls again, and everybody when these are not
+// enough.
 func (l *limiter) forget(now time.Time) {
 	for who, b := range l.buckets {
 		if b.left+now.Sub(b.at).Seconds()*l.rate >= l.burst {
@@ -56,7 +58,8 @@ func (l *limiter) forget(now time.Time) {
 	}
 }
 
-// share is the part of the streams that one capability token may hold: one in so many. A guest can shut nobody out but guests of his own token.
+// share is the part of the streams that one capability token may hold: one in so many. A guest can
+// exhaust the streams of no token but its own.
 const share = 10
 
 // shares counts the streams of each capability token.
@@ -65,8 +68,9 @@ type shares struct {
 	held map[string]int // by the id of the grant
 }
 
-// take counts a stream in, and reports whether there was room for it. A nil grant has no bound of its own.
-func (h *shares) take(g *Grant, most int) bool {
+// acquire counts a stream in, and reports whether there was room for it. A nil grant has no bound
+// of its own.
+func (h *shares) acquire(g *Grant, most int) bool {
 	if g == nil {
 		return true
 	}

@@ -1,16 +1,15 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
 type messageForm struct {
@@ -20,25 +19,18 @@ type messageForm struct {
 	Name    string          `json:"name,omitempty"`
 	Input   json.RawMessage `json:"input,omitempty"`
 
-	Cancel   bool              `json:"cancel,omitempty"`   // of a conversation: end the turn that waits
+	// of a conversation: end the turn that waits
+	Cancel   bool              `json:"cancel,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"` // of a conversation: for its handlers
 }
 
-// worded makes an object with a message of a JSON string; an object stays as it is.
-func worded(body []byte) []byte {
-	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte(`"`)) {
-		body = slices.Concat([]byte(`{"message":`), body, []byte("}"))
-	}
-	return body
-}
-
-func (c *call) deliver() (any, error) {
+func (c *Call) deliver() (any, error) {
 	var f messageForm
-	err := read(worded(c.body), &f)
+	err := input.DecodeMessage(c.body, &f)
 	if err != nil {
 		return nil, err
 	}
-	if f.By, err = c.by(f.By); err != nil {
+	if f.By, err = c.By(f.By); err != nil {
 		return nil, err
 	}
 	machine, name, err := c.first(c.r.PathValue("thread"))
@@ -53,99 +45,113 @@ func (c *call) deliver() (any, error) {
 			return nil, cmp.Or(err, errAnothers)
 		}
 	}
-	if c.s.cfg.talks(machine) && f.Machine == "" && f.Input == nil {
+	if c.s.cfg.takesMessage(machine) && f.Machine == "" && f.Input == nil {
 		return c.converse(&f)
 	}
 	if f.Cancel || f.Metadata != nil {
-		return nil, invalid("cancel and metadata are for a conversation, and this thread is none")
+		return nil, BadRequest(
+			"cancel and metadata are for a conversation, and this thread is none")
 	}
 	if f.Machine == "" {
 		f.Machine, f.Name = machine, name
 	}
-	return c.say(&f)
+	return c.sendMessage(&f)
 }
 
-// talks reports whether a message to a thread whose first turn ran a machine is one of the conversation.
-func (c *Config) talks(machine string) bool {
-	return c.Conversation != nil && (machine == workflow.Name || machine == "")
+// converses reports whether threads of a machine are those of the conversation.
+func (c *Config) converses(machine string) bool {
+	return c.Conversation != nil && machine == c.Conversation.Machine.Name()
 }
 
-// anothers reports whether the thread of a token is a conversation with somebody else than the token speaks for: it takes no message from there.
-func (c *call) anothers(g *Grant, machine string) (bool, error) {
-	if !c.s.cfg.talks(machine) {
+// takesMessage is converses that is true for an unknown thread too, whose machine is "".
+func (c *Config) takesMessage(machine string) bool {
+	return c.converses(machine) || c.Conversation != nil && machine == ""
+}
+
+// anothers reports whether the thread of a token is a conversation with another person than the
+// token speaks for: the token may not deliver messages to it.
+func (c *Call) anothers(g *Grant, machine string) (bool, error) {
+	if !c.s.cfg.takesMessage(machine) {
 		return false, nil
 	}
-	t, err := c.s.engine.Thread(c.ctx(), g.Thread)
+	t, err := c.s.engine.Thread(c.Context(), g.Thread)
 	if err != nil {
 		return false, err
 	}
 	return t.User != "" && t.User != g.By, nil
 }
 
-// say gives a message to the engine.
-func (c *call) say(f *messageForm) (any, error) {
-	request, err := c.request()
+// sendMessage gives a message to the engine.
+func (c *Call) sendMessage(f *messageForm) (any, error) {
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
-	m := thread.Message{Thread: c.r.PathValue("thread"), Text: f.Message, Machine: f.Machine, Name: f.Name, By: f.By, Request: request}
+	m := thread.Message{Thread: c.r.PathValue("thread"), Text: f.Message, Machine: f.Machine,
+		Name: f.Name, By: f.By, Request: request}
 	if f.Input != nil {
 		m.Input = f.Input
 	}
-	t, err := c.s.engine.Deliver(c.ctx(), m)
+	t, err := c.s.engine.Deliver(c.Context(), m)
 	switch {
 	case errors.Is(err, thread.ErrRequestUsed):
-		return nil, errOtherBody
+		return nil, ErrOtherBody
 	case err != nil:
 		return nil, err
 	}
 	return threadOf(t), nil
 }
 
-// first returns what the first turn of a thread ran: a later one runs that too. An unknown thread has run nothing.
-func (c *call) first(name string) (machine, what string, err error) {
-	rows, err := c.s.engine.History(c.ctx(), name, 0, 10)
+// first returns what the first turn of a thread ran: a later one runs that too. An unknown thread
+// has run nothing.
+func (c *Call) first(name string) (machine, what string, err error) {
+	rows, err := c.s.engine.History(c.Context(), name, 0, 10)
 	for i := range rows {
-		if rows[i].Type == runtime.EntryEntered {
+		if rows[i].Type == thread.EntryEntered {
 			return rows[i].Machine, rows[i].Name, nil
 		}
 	}
 	return "", "", err
 }
 
-// converse gives a message to the conversation, and waits for its turn as long as patience lasts: the turn goes on after that.
-func (c *call) converse(f *messageForm) (any, error) {
-	request, err := c.request()
+// converse gives a message to the conversation, and waits for its turn as long as patience lasts:
+// the turn goes on after that.
+func (c *Call) converse(f *messageForm) (any, error) {
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
 	id, digest := c.r.PathValue("thread"), c.digest()
-	if _, err := c.reserve(id, request, digest); err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
+	if _, err := c.reserve(id, request, digest); err != nil &&
+		runtime.CodeOf(err) != runtime.CodeNotFound {
 		return nil, err
 	}
-	m := workflow.Message{Thread: id, ID: request + "/turn", User: f.By, Text: f.Message, Cancel: f.Cancel, Metadata: f.Metadata}
+	m := chat.Message{Thread: id, ID: request + "/turn", User: f.By, Text: f.Message,
+		Cancel: f.Cancel, Metadata: f.Metadata}
 	if request == "" { // so that it can be found out whether it came in
 		m.ID = "web/" + rand.Text()
 	}
-	ctx, cancel := c.patient()
+	ctx, cancel := c.Patient()
 	defer cancel()
 	turn, err := c.s.cfg.Conversation.Deliver(ctx, m)
+	defer c.giveTime()() // it may have waited longer than a call may take
 	if err != nil && ctx.Err() != nil {
-		switch row, unread := c.s.engine.ByRequest(c.ctx(), id, m.ID); {
+		switch row, unread := c.s.engine.ByRequest(c.Context(), id, m.ID); {
 		case unread != nil:
 			return nil, unread
 		case row != nil:
-			turn, err = &workflow.Turn{}, nil
+			turn, err = &chat.Turn{}, nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.reserve(id, request, digest); err != nil { // the thread was made by this call, or by another with the same key
+	// the thread was made by this call, or by another with the same key
+	if _, err := c.reserve(id, request, digest); err != nil {
 		return nil, err
 	}
 	if turn.Thread == nil {
-		if turn.Thread, err = c.s.engine.Thread(c.ctx(), id); err != nil {
+		if turn.Thread, err = c.s.engine.Thread(c.Context(), id); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +159,7 @@ func (c *call) converse(f *messageForm) (any, error) {
 	out.Reply = turn.Reply
 	for _, i := range turn.Questions {
 		if i.Thread != id {
-			out.Beside = append(out.Beside, interruptOf(i))
+			out.Beside = append(out.Beside, InterruptOf(i))
 		}
 	}
 	return out, nil

@@ -7,33 +7,37 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Moment is a thread as it was after one of its entries. It is computed from the log; no handler runs.
+// Moment is a thread as it was after one of its entries. It is computed from the log; no handler
+// runs.
 type Moment struct {
 	Thread Thread        `json:"thread"`
 	Row    Row           `json:"row"` // the entry
 	Frames []momentFrame `json:"frames"`
-	Plan   *planState    `json:"plan,omitempty"`   // of a plan thread
-	Modify *string       `json:"modify,omitempty"` // a person's change of the work that nobody has taken yet
+	// Plan is what [Door.Plan] says of the thread.
+	Plan json.RawMessage `json:"plan,omitempty"`
+	// Modify is a person's change of the work that no step has taken yet.
+	Modify *string `json:"modify,omitempty"`
 }
 
 // momentFrame is what a frame held.
 type momentFrame struct {
-	ID       string           `json:"id"`
-	Machine  string           `json:"machine"`
-	Name     string           `json:"name,omitempty"`
-	Node     string           `json:"node,omitempty"` // that ran, or asked: where the thread stood
-	Visited  []string         `json:"visited"`        // nodes in the order they were entered; Node is the last
-	Input    json.RawMessage  `json:"input,omitempty"`
-	Locals   json.RawMessage  `json:"locals,omitempty"`
-	Shows    json.RawMessage  `json:"shows,omitempty"`
-	Effects  []runtime.Effect `json:"effects,omitempty"`
-	Replies  []runtime.Reply  `json:"replies,omitempty"`
-	Attempts []attempt        `json:"attempts,omitempty"`
-	Children []runtime.Child  `json:"children,omitempty"`
-	Prompt   string           `json:"prompt,omitempty"`
+	ID      string `json:"id"`
+	Machine string `json:"machine"`
+	Name    string `json:"name,omitempty"`
+	Node    string `json:"node,omitempty"` // that ran, or asked: where the thread stood
+	// nodes in the order they were entered; Node is the last
+	Visited  []string        `json:"visited"`
+	Input    json.RawMessage `json:"input,omitempty"`
+	Locals   json.RawMessage `json:"locals,omitempty"`
+	Shows    json.RawMessage `json:"shows,omitempty"`
+	Effects  []thread.Effect `json:"effects,omitempty"`
+	Replies  []thread.Reply  `json:"replies,omitempty"`
+	Attempts []attempt       `json:"attempts,omitempty"`
+	Children []thread.Child  `json:"children,omitempty"`
+	Prompt   string          `json:"prompt,omitempty"`
 }
 
 type attempt struct {
@@ -42,45 +46,40 @@ type attempt struct {
 	Text string       `json:"text,omitempty"`
 }
 
-// planState is the plan of a plan thread.
-type planState struct {
-	Goal  string              `json:"goal"`
-	Done  []workflow.PastStep `json:"done"`
-	Steps []string            `json:"steps"` // left to do
-	Undo  int                 `json:"undo"`  // how many changes can be taken back
-	Redo  int                 `json:"redo"`
-}
-
 // maxReplay bounds how many entries one call replays.
 const maxReplay = 100_000
 
 // moment replays a thread up to an entry.
-func (c *call) moment() (any, error) {
+func (c *Call) moment() (any, error) {
 	id := c.r.PathValue("thread")
 	seq, err := whole(c.r.PathValue("seq"), 1, maxReplay)
 	if err != nil {
-		return nil, invalid("the last part of the path is the number of an entry, from 1 to %d", maxReplay)
+		return nil, BadRequest("the last part of the path is the number of an entry, from 1 to %d",
+			maxReplay)
 	}
-	entries, err := c.s.entries(c.ctx(), id, seq)
+	entries, err := c.s.entries(c.Context(), id, seq)
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(entries)) < seq {
-		return nil, invalid("the thread has entries 1 to %d", len(entries))
+		return nil, BadRequest("the thread has entries 1 to %d", len(entries))
 	}
 	find, refused := c.finder()
-	t, err := runtime.Replay(id, entries, find)
+	t, err := thread.Replay(id, entries, find)
 	if *refused != nil { // what the replay says of it is a consequence
 		err = *refused
 	}
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.s.row(c.ctx(), &entries[seq-1])
+	row, err := c.s.entryRow(c.Context(), &entries[seq-1])
 	if err != nil {
 		return nil, err
 	}
-	out := Moment{Thread: threadOf(t), Row: row, Frames: []momentFrame{}, Plan: planOf(t), Modify: t.Modify}
+	out := Moment{Thread: threadOf(t), Row: row, Frames: []momentFrame{}, Modify: t.Modify}
+	if out.Plan, err = c.s.planOf(t); err != nil {
+		return nil, err
+	}
 	visited := trails(entries)
 	for n := range t.Frames {
 		f := momentFrameOf(&t.Frames[n], visited[t.Frames[n].ID])
@@ -90,15 +89,17 @@ func (c *call) moment() (any, error) {
 	return out, nil
 }
 
-// entries reads the log of a thread from its beginning up to an entry, or to its end when that comes first.
-func (s *Server) entries(ctx context.Context, id string, upTo int64) ([]runtime.Entry, error) {
+// entries reads the log of a thread from its beginning up to an entry, or to its end when that
+// comes first.
+func (s *Server) entries(ctx context.Context, id string, upTo int64) ([]thread.Entry, error) {
 	if _, err := s.engine.Thread(ctx, id); err != nil {
 		return nil, err
 	}
 	const page = 1000
-	var out []runtime.Entry
+	var out []thread.Entry
 	for {
-		rows, err := s.engine.History(ctx, id, int64(len(out)), int(min(page, upTo-int64(len(out)))))
+		rows, err := s.engine.History(ctx, id, int64(len(out)),
+			int(min(page, upTo-int64(len(out)))))
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +109,13 @@ func (s *Server) entries(ctx context.Context, id string, upTo int64) ([]runtime.
 	}
 }
 
-// trails are the steps that the frames of a log entered, by frame. The workflow machine's steps are its nodes; those with a sign in front
-// are work between nodes.
-func trails(entries []runtime.Entry) map[string][]string {
+// trails are the steps that the frames of a log entered, by frame. The workflow machine's steps are
+// its nodes; those with a sign in front are work between nodes.
+func trails(entries []thread.Entry) map[string][]string {
 	out := map[string][]string{}
 	for n := range entries {
 		switch e := &entries[n]; e.Type {
-		case runtime.EntryEntered, runtime.EntryStepped, runtime.EntryCalling:
+		case thread.EntryEntered, thread.EntryStepped, thread.EntryCalling:
 			if e.PC != "" && !strings.HasPrefix(e.PC, "!") {
 				out[e.Frame] = append(out[e.Frame], e.PC)
 			}
@@ -124,9 +125,10 @@ func trails(entries []runtime.Entry) map[string][]string {
 	return out
 }
 
-func momentFrameOf(f *runtime.Frame, visited []string) momentFrame {
+func momentFrameOf(f *thread.Frame, visited []string) momentFrame {
 	out := momentFrame{
-		ID: f.ID, Machine: f.Machine, Name: f.Name, Visited: []string{}, Input: f.Input, Locals: f.Locals, Shows: f.Shows,
+		ID: f.ID, Machine: f.Machine, Name: f.Name, Visited: []string{}, Input: f.Input,
+		Locals: f.Locals, Shows: f.Context,
 		Effects: f.Effects, Replies: f.Replies, Children: f.Children,
 	}
 	if len(visited) > 0 {
@@ -138,46 +140,27 @@ func momentFrameOf(f *runtime.Frame, visited []string) momentFrame {
 	return out
 }
 
-// prompt renders what the model of a frame's node reads. It is the program's own text, so only the operator sees it. A program that cannot
-// render this one keeps nobody from the rest.
-func (c *call) prompt(t *runtime.Thread, f *runtime.Frame) string {
+// prompt renders what the model of a frame's node reads. It is the program's own text, so only the
+// operator sees it. If rendering fails, the rest is still sent.
+func (c *Call) prompt(t *thread.Thread, f *thread.Frame) string {
 	render := c.s.cfg.Programs[f.Machine].Prompt
 	if render == nil || c.who.grant != nil {
 		return ""
 	}
 	text, err := render(t, f)
 	if err != nil {
-		c.s.log.Warn("web prompt", "request", c.id, "machine", f.Machine, "type", fmt.Sprintf("%T", innermost(err)))
+		c.s.log.Warn("web prompt", "request", c.id, "machine", f.Machine, "type",
+			fmt.Sprintf("%T", innermost(err)))
 		return ""
 	}
 	return text
 }
 
-// planOf reads the plan of a plan thread; nil when it is none.
-func planOf(t *runtime.Thread) *planState {
-	root := t.Root()
-	if root == nil || root.Machine != workflow.PlanName || root.Name != "" || root.Locals == nil {
-		return nil
-	}
-	var p workflow.Plan
-	if json.Unmarshal(root.Locals, &p) != nil {
-		return nil
-	}
-	out := &planState{Goal: p.Goal, Done: p.Done, Steps: p.Steps, Undo: len(p.Undo), Redo: len(p.Redo)}
-	if out.Done == nil {
-		out.Done = []workflow.PastStep{}
-	}
-	if out.Steps == nil {
-		out.Steps = []string{}
-	}
-	return out
-}
-
 // finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
-func (c *call) finder() (find func(id string) *runtime.Interrupt, refused *error) {
+func (c *Call) finder() (find func(id string) *thread.Interrupt, refused *error) {
 	refused = new(error)
-	return func(id string) *runtime.Interrupt {
-		i, err := c.s.engine.Interrupt(c.ctx(), id)
+	return func(id string) *thread.Interrupt {
+		i, err := c.s.engine.Interrupt(c.Context(), id)
 		if err != nil {
 			*refused = err
 		}

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// share lets a page of one of Config.Origins read what comes, and reports whether the request only asks what such a page may send: a browser
-// asks that before a call, without a token. Other origins get nothing, and no page gets its cookies sent along: there are none here.
+// share lets a page of one of Config.Origins read what comes, and reports whether the request only
+// asks what such a page may send: a browser asks that before a call, without a token. Other origins
+// get nothing, and no page gets its cookies sent along: there are none here.
 func (s *Server) share(r *http.Request, h http.Header) (asks bool) {
 	if len(s.cfg.Origins) == 0 {
 		return false
@@ -23,7 +24,8 @@ func (s *Server) share(r *http.Request, h http.Header) (asks bool) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
+	h.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
 	h.Set("Access-Control-Max-Age", "600")
 	return true
 }

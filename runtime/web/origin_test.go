@@ -26,7 +26,8 @@ func befriended(t *testing.T, play func(r *rig)) {
 	}
 }
 
-// preflight is what a browser asks before a call of a page; headers are pairs. The contract knows no such call.
+// preflight is what a browser asks before a call of a page; headers are pairs. The contract knows
+// no such call.
 func (r *rig) preflight(path, origin string, headers ...string) (status int, h http.Header) {
 	r.Helper()
 	req, err := http.NewRequestWithContext(r.Context(), http.MethodOptions, r.http.URL+path, nil)
@@ -55,17 +56,23 @@ func unshared(t *testing.T, h http.Header) {
 func TestPreflights(t *testing.T) {
 	befriended(t, func(r *rig) {
 		const asks, wants = "Access-Control-Request-Method", "Access-Control-Request-Headers"
-		for _, path := range []string{"/v1/threads", "/v1/threads/a/stream", "/v1/agui/workflow", "/v1/interrupts/a/answer"} {
-			status, h := r.preflight(path, friend, asks, "POST", wants, "authorization,content-type,idempotency-key")
+		for _, path := range []string{"/v1/threads", "/v1/threads/a/stream", "/v1/agui/workflow",
+			"/v1/interrupts/a/answer"} {
+			status, h := r.preflight(path, friend, asks, "POST", wants,
+				"authorization,content-type,idempotency-key")
 			assert.Equal(r, 204, status)
 			for name, want := range map[string]string{
-				"Access-Control-Allow-Origin": friend, "Access-Control-Allow-Methods": "GET, POST, DELETE", "Access-Control-Max-Age": "600", "Vary": "Origin",
-				"Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID", "Access-Control-Allow-Credentials": "",
+				"Access-Control-Allow-Origin":  friend,
+				"Access-Control-Allow-Methods": "GET, POST, DELETE",
+				"Access-Control-Max-Age":       "600", "Vary": "Origin",
+				"Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, " +
+					"Last-Event-ID", "Access-Control-Allow-Credentials": "",
 			} {
 				assert.Equal(r, want, h.Get(name), name)
 			}
 		}
-		for _, origin := range []string{"https://evil.test", "null", "http://app.example.com", friend + ":8443", friend + ".evil.test", "https://APP.example.com"} {
+		for _, origin := range []string{"https://evil.test", "null", "http://app.example.com",
+			friend + ":8443", friend + ".evil.test", "https://APP.example.com"} {
 			status, h := r.preflight("/v1/threads", origin, asks, "POST")
 			assert.Equal(r, 401, status, origin)
 			unshared(r.T, h)
@@ -84,22 +91,27 @@ func TestAPageOfAnotherOriginCalls(t *testing.T) {
 		begun := r.post("/v1/threads", `{"machine":"ask","input":"x"}`, from...).is(201)
 		id := decode[web.Thread](begun).ID
 		for _, got := range []*reply{
-			begun, r.try(operator, http.MethodGet, "/v1/threads/"+id, "", from...).is(200), r.try("wrong", http.MethodGet, "/v1/threads/"+id, "", from...).is(401),
+			begun, r.try(operator, http.MethodGet, "/v1/threads/"+id, "", from...).is(200),
+			r.try("wrong", http.MethodGet, "/v1/threads/"+id, "", from...).is(401),
 			r.post("/v1/threads", `{`, from...).is(400),
 		} {
-			assert.Equal(r, friend, got.header.Get("Access-Control-Allow-Origin"), "refusals can be read too")
+			assert.Equal(r, friend, got.header.Get("Access-Control-Allow-Origin"),
+				"refusals can be read too")
 			assert.Contains(r, got.header.Get("Access-Control-Expose-Headers"), "X-Request-ID")
 			assert.Equal(r, "Origin", got.header.Get("Vary"))
 			assert.Equal(r, "cross-origin", got.header.Get("Cross-Origin-Resource-Policy"))
 			assert.Empty(r, got.header.Get("Access-Control-Allow-Credentials"))
 		}
 		evil := []string{"Origin", "https://evil.test", "Sec-Fetch-Site", "cross-site"}
-		unshared(r.T, r.post("/v1/threads", `{"machine":"ask","input":"x"}`, evil...).is(403, runtime.CodeForbidden).header)
-		unshared(r.T, r.try(operator, http.MethodGet, "/v1/threads/"+id, "", evil...).is(200).header)
+		unshared(r.T, r.post("/v1/threads", `{"machine":"ask","input":"x"}`, evil...).
+			is(403, runtime.CodeForbidden).header)
+		unshared(r.T, r.try(operator, http.MethodGet, "/v1/threads/"+id, "", evil...).is(200).
+			header)
 		unshared(r.T, r.get("/v1/threads/"+id).is(200).header)
 
 		for origin, want := range map[string]string{friend: friend, "https://evil.test": ""} {
-			req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.http.URL+"/v1/threads/"+id+"/stream", nil)
+			req, err := http.NewRequestWithContext(r.Context(), http.MethodGet,
+				r.http.URL+"/v1/threads/"+id+"/stream", nil)
 			require.NoError(r, err)
 			req.Header.Set("Authorization", "Bearer "+operator)
 			req.Header.Set("Origin", origin)
@@ -109,7 +121,8 @@ func TestAPageOfAnotherOriginCalls(t *testing.T) {
 			assert.Equal(r, want, res.Header.Get("Access-Control-Allow-Origin"))
 			require.NoError(r, res.Body.Close())
 		}
-		c, _, err := r.dial(operator, "Origin", friend) //nolint:bodyclose // an accepted socket has none
+		//nolint:bodyclose // an accepted socket has none
+		c, _, err := r.dial(operator, "Origin", friend)
 		require.NoError(r, err)
 		assert.Contains(r, c.ask(context0(id, "")).raw, `"success":true`)
 	})

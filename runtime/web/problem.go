@@ -10,8 +10,9 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Problem is a refusal on the wire, application/problem+json, and the error that [Client] returns for it: [runtime.CodeOf] finds its code.
-// Fields beside the first five are set where the code has such data.
+// Problem is a refusal on the wire, application/problem+json, and the error that a client returns
+// for it: [runtime.CodeOf] finds its code. Fields beside the first five are set where the code has
+// such data.
 //
 //nolint:errname // it is data first: a document of the wire, as RFC 9457 calls it
 type Problem struct {
@@ -21,18 +22,20 @@ type Problem struct {
 	Detail  string       `json:"detail,omitempty"`
 	Request string       `json:"request,omitempty"` // also in the server's log
 
-	Problems   []Pointed `json:"problems,omitempty"`   // invalid: what is wrong where
-	Set        []string  `json:"set,omitempty"`        // no_route, many_routes: what was named
-	Allowed    []string  `json:"allowed,omitempty"`    // no_route, many_routes: what may be named
-	Open       []string  `json:"open,omitempty"`       // ambiguous, conflict: the interrupts that wait
-	AnsweredBy string    `json:"answeredBy,omitempty"` // already_answered
-	AnsweredAt int64     `json:"answeredAt,omitempty"`
-	Left       *int      `json:"left,omitempty"`  // an unclear answer: how often it is asked again; absent means until it is clear
-	Index      *int      `json:"index,omitempty"` // a batch: which answer was refused
+	Problems []pointed `json:"problems,omitempty"` // invalid: what is wrong where
+	Set      []string  `json:"set,omitempty"`      // no_route, many_routes: what was named
+	Allowed  []string  `json:"allowed,omitempty"`  // no_route, many_routes: what may be named
+	// ambiguous, conflict: the interrupts that wait
+	Open       []string `json:"open,omitempty"`
+	AnsweredBy string   `json:"answeredBy,omitempty"` // already_answered
+	AnsweredAt int64    `json:"answeredAt,omitempty"`
+	// an unclear answer: how often it is asked again; absent means until it is clear
+	Left  *int `json:"left,omitempty"`
+	Index *int `json:"index,omitempty"` // a batch: which answer was refused
 }
 
-// Pointed is one thing wrong in a document, with a JSON pointer to it.
-type Pointed struct {
+// pointed is one thing wrong in a document, with a JSON pointer to it.
+type pointed struct {
 	Pointer string `json:"pointer"`
 	Reason  string `json:"reason"`
 }
@@ -69,22 +72,33 @@ func refusal(status int, code runtime.Code, detail string) error {
 	return &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
 }
 
-func invalid(format string, args ...any) error {
+// BadRequest refuses a call with CodeInvalid.
+func BadRequest(format string, args ...any) error {
 	return refusal(http.StatusBadRequest, runtime.CodeInvalid, fmt.Sprintf(format, args...))
 }
 
 var (
-	errNotFound  = refusal(http.StatusNotFound, runtime.CodeNotFound, "no such thing, or not yours")
-	errToken     = refusal(http.StatusUnauthorized, runtime.CodeForbidden, "a valid bearer token is needed in the Authorization header")
-	errForbidden = refusal(http.StatusForbidden, runtime.CodeForbidden, "this token may not do that")
-	errAnothers  = refusal(http.StatusForbidden, runtime.CodeForbidden, "the conversation is with another person than this token speaks for")
-	errOnlyWords = refusal(http.StatusForbidden, runtime.CodeForbidden, "this token may say something to its thread: leave out machine, name and input")
-	errOtherBody = refusal(http.StatusUnprocessableEntity, runtime.CodeConflict, "this key, or this token, was used with another body: take a new one")
-	errTooMany   = refusal(http.StatusTooManyRequests, runtime.CodeUnavailable, "too many requests: wait")
+	// ErrNotFound refuses what does not exist, and what the caller may not know of.
+	ErrNotFound = refusal(http.StatusNotFound, runtime.CodeNotFound, "no such thing, or not yours")
+	errToken    = refusal(http.StatusUnauthorized, runtime.CodeForbidden,
+		"a valid bearer token is needed in the Authorization header")
+	// ErrForbidden refuses what the caller's token is not for.
+	ErrForbidden = refusal(http.StatusForbidden, runtime.CodeForbidden,
+		"this token may not do that")
+	errAnothers = refusal(http.StatusForbidden, runtime.CodeForbidden,
+		"the conversation is with another person than this token speaks for")
+	errOnlyWords = refusal(http.StatusForbidden, runtime.CodeForbidden,
+		"this token may say something to its thread: leave out machine, name and input")
+	// ErrOtherBody refuses an Idempotency-Key, or a token for one answer, that was used with
+	// another body.
+	ErrOtherBody = refusal(http.StatusUnprocessableEntity, runtime.CodeConflict,
+		"this key, or this token, was used with another body: take a new one")
+	errTooMany = refusal(http.StatusTooManyRequests, runtime.CodeUnavailable,
+		"too many requests: wait")
 )
 
-// problemOf turns any error into what may leave the server.
-func problemOf(err error) *Problem {
+// ProblemOf returns what may leave the server of any error.
+func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		out := *p
 		return &out
@@ -99,7 +113,7 @@ func problemOf(err error) *Problem {
 	case runtime.CodeUnknown:
 		p.Detail = "it may be done or not: ask again under the same Idempotency-Key, or look"
 	case runtime.CodeNotFound: // the same text for what is not there and what is not yours
-		p.Detail = problemOf(errNotFound).Detail
+		p.Detail = ProblemOf(ErrNotFound).Detail
 	default:
 		p.Detail = err.Error()
 	}
@@ -115,22 +129,22 @@ func problemOf(err error) *Problem {
 func (p *Problem) data(err error) {
 	if e, ok := errors.AsType[*runtime.InvalidError](err); ok {
 		for _, wrong := range e.Problems {
-			p.Problems = append(p.Problems, Pointed(wrong))
+			p.Problems = append(p.Problems, pointed(wrong))
 		}
 	}
 	if e, ok := errors.AsType[*runtime.SelectionError](err); ok {
 		p.Set, p.Allowed = e.Set, e.Allowed
 	}
-	if e, ok := errors.AsType[*runtime.AmbiguousError](err); ok {
+	if e, ok := errors.AsType[*thread.AmbiguousError](err); ok {
 		p.Open = e.Open
 	}
 	if e, ok := errors.AsType[*thread.PendingError](err); ok {
 		p.Open = e.Open
 	}
-	if e, ok := errors.AsType[*runtime.AnsweredError](err); ok {
+	if e, ok := errors.AsType[*thread.AnsweredError](err); ok {
 		p.AnsweredBy, p.AnsweredAt = e.By, millis(e.At)
 	}
-	if e, ok := errors.AsType[*runtime.UnclearError](err); ok && e.Left >= 0 {
+	if e, ok := errors.AsType[*thread.UnclearError](err); ok && e.Left >= 0 {
 		p.Left = &e.Left
 	}
 }
@@ -145,5 +159,6 @@ func (p *Problem) write(w http.ResponseWriter) {
 		h.Set("Retry-After", "1")
 	}
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) //nolint:errchkjson // plain fields; and a client that is gone hears nothing
+	//nolint:errchkjson // plain fields; and a client that is gone hears nothing
+	_ = json.NewEncoder(w).Encode(p)
 }

@@ -7,38 +7,42 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Program is what a server tells of a machine: what a thread of it can be started with, and the graph of its nodes. The zero value is a
-// machine that is known by its name alone.
+// Program is what a server tells of a machine: what a thread of it can be started with, and the
+// graph of its nodes. The zero value is a machine that is known by its name alone.
 type Program struct {
-	Title     string          // default: the machine's name
-	Doc       string          // what it is for, to show
-	Starts    []Start         // default: the requests of the entry nodes of Generated
-	Generated runtime.Program // what routes.New returns; only its Tables and Schemas are read. Zero: the machine has no graph
+	Title  string  // default: the machine's name
+	Doc    string  // what it is for, to show
+	Starts []Start // default: the requests of the entry nodes of Generated
+	// what routes.New returns; only its Tables and Schemas are read. Zero: the machine has no graph
+	Generated runtime.Program
 
-	// Prompt renders what the model of a frame's node reads, from a replayed record. It only computes: it is called for moments that are long
-	// over. "" and an error both mean that there is none; the error is logged. nil: no prompts are shown.
-	Prompt func(t *runtime.Thread, frame *runtime.Frame) (string, error)
+	// Prompt renders what the model of a frame's node reads, from a replayed record. It only
+	// computes: it is called for moments that are long over. "" and an error both mean that there
+	// is none; the error is logged. nil: no prompts are shown.
+	Prompt func(t *thread.Thread, frame *thread.Frame) (string, error)
 }
 
 // Start is one thing that a thread can be started with.
 type Start struct {
-	Name    string          `json:"name,omitempty"` // goes into name
-	Title   string          `json:"title"`
-	Doc     string          `json:"doc,omitempty"`
-	Schema  json.RawMessage `json:"schema,omitempty"` // of the input: one that does not fit is refused
+	Name  string `json:"name,omitempty"` // goes into name
+	Title string `json:"title"`
+	Doc   string `json:"doc,omitempty"`
+	// of the input: one that does not fit is refused
+	Schema  json.RawMessage `json:"schema,omitempty"`
 	Example json.RawMessage `json:"example,omitempty"`
 }
 
 // Graph is a machine as a page draws it. Nodes go by their keys.
 type Graph struct {
-	Machine string        `json:"machine"`
-	Title   string        `json:"title"`
-	Doc     string        `json:"doc,omitempty"`
-	Starts  []Start       `json:"starts"`
-	Talks   bool          `json:"talks,omitempty"` // its threads are conversations: each takes messages from its user only
+	Machine string  `json:"machine"`
+	Title   string  `json:"title"`
+	Doc     string  `json:"doc,omitempty"`
+	Starts  []Start `json:"starts"`
+	// its threads are conversations: each takes messages from its user only
+	Talks   bool          `json:"talks,omitempty"`
 	Nodes   []graphNode   `json:"nodes"`
 	Routes  []graphRoute  `json:"routes"` // where an interrupt may continue
 	Handler *graphHandler `json:"handler,omitempty"`
@@ -88,8 +92,9 @@ func graphs(c *Config) (map[string]*Graph, error) {
 	out := map[string]*Graph{}
 	for machine, p := range c.Programs {
 		g := &Graph{
-			Machine: machine, Title: cmp.Or(p.Title, machine), Doc: p.Doc, Starts: p.Starts, Talks: c.talks(machine),
-			Reroutes: c.Rerouter != nil && machine == workflow.Name,
+			Machine: machine, Title: cmp.Or(p.Title, machine), Doc: p.Doc, Starts: p.Starts,
+			Talks:    c.converses(machine),
+			Reroutes: c.reroutes(machine),
 			Nodes:    []graphNode{}, Routes: []graphRoute{},
 		}
 		if t := p.Generated.Tables; t != nil {
@@ -111,8 +116,10 @@ func (g *Graph) draw(t *runtime.Tables, schemas *runtime.Schemas) error {
 	for n := range t.Nodes {
 		row := &t.Nodes[n]
 		node := graphNode{
-			Key: row.Key, AgentType: row.AgentType, Title: row.DisplayName, Group: row.Group, Action: row.Action, Entry: row.Entry,
-			Takes: at(t.Requests, row.Request).Name, Result: row.Result, Route: at(t.Routes, row.Route).Tag, Escalates: key(row.Escalates),
+			Key: row.Key, AgentType: row.AgentType, Title: row.DisplayName, Group: row.Group,
+			Action: row.Action, Entry: row.Entry,
+			Takes: at(t.Requests, row.Request).Name, Result: row.Result,
+			Route: at(t.Routes, row.Route).Tag, Escalates: key(row.Escalates),
 			Branches: branchesOf(t, row),
 		}
 		for _, tool := range row.Tools {
@@ -123,7 +130,8 @@ func (g *Graph) draw(t *runtime.Tables, schemas *runtime.Schemas) error {
 		g.Nodes = append(g.Nodes, node)
 	}
 	for _, r := range t.Routes {
-		g.Routes = append(g.Routes, graphRoute{Tag: r.Tag, Field: r.Field, AgentType: r.AgentType, Title: r.DisplayName, Node: key(r.Node)})
+		g.Routes = append(g.Routes, graphRoute{Tag: r.Tag, Field: r.Field, AgentType: r.AgentType,
+			Title: r.DisplayName, Node: key(r.Node)})
 	}
 	if t.Handler.Name != "" {
 		g.Handler = &graphHandler{Name: t.Handler.Name, Title: t.Handler.DisplayName}
@@ -143,7 +151,8 @@ func (g *Graph) draw(t *runtime.Tables, schemas *runtime.Schemas) error {
 	return nil
 }
 
-// branchesOf lists the edges of a node. The branch that a collector decides on stands for each decision, and a fan-out for each of its lanes.
+// branchesOf lists the edges of a node. The branch that a collector decides on stands for each
+// decision, and a fan-out for each of its lanes.
 func branchesOf(t *runtime.Tables, n *runtime.Node) []graphBranch {
 	out := []graphBranch{}
 	rows := at(t.Routings, n.Routing).Branches
@@ -157,32 +166,38 @@ func branchesOf(t *runtime.Tables, n *runtime.Node) []graphBranch {
 		}
 		for _, arm := range n.Collect.Arms {
 			edge := graphBranch{Name: b.Name, Type: b.Type, Kind: "end", When: arm.Decision}
-			if target := slices.IndexFunc(rows, func(r runtime.BranchRow) bool { return r.Name == arm.To }); target >= 0 {
-				edge.Name, edge.Type, edge.Kind, edge.To = arm.To, rows[target].Type, kindsOf[rows[target].Kind], to(&rows[target])
+			if target := slices.IndexFunc(rows, func(r runtime.BranchRow) bool {
+				return r.Name == arm.To
+			}); target >= 0 {
+				edge.Name, edge.Type, edge.Kind, edge.To = arm.To, rows[target].Type,
+					kindsOf[rows[target].Kind], to(&rows[target])
 			}
 			out = append(out, edge)
 		}
 	}
 	if n.Dispatch != nil {
 		out = append(out, graphBranch{
-			Name: n.Dispatch.Each, Type: at(t.Requests, at(t.Nodes, n.Dispatch.To).Request).Name, Kind: kindsOf[runtime.ToNode],
-			To: at(t.Nodes, n.Dispatch.To).Key,
+			Name: n.Dispatch.Each, Type: at(t.Requests, at(t.Nodes, n.Dispatch.To).Request).Name,
+			Kind: kindsOf[runtime.ToNode],
+			To:   at(t.Nodes, n.Dispatch.To).Key,
 		})
 	}
 	return out
 }
 
 var kindsOf = map[runtime.BranchKind]string{
-	runtime.ToNode: "node", runtime.ToResume: "resume", runtime.ToInterrupt: "interrupt", runtime.ToEnd: "end", runtime.ToCollect: "collect",
+	runtime.ToNode: "node", runtime.ToResume: "resume", runtime.ToInterrupt: "interrupt",
+	runtime.ToEnd: "end", runtime.ToCollect: "collect",
 }
 
-// startOf is a start of the workflow machine: its input is the request under the name of its type, as workflow.Begin makes it.
+// startOf is a start of the workflow machine: its input is the request under the name of its type,
+// as workflow.Begin makes it.
 func startOf(t *runtime.Tables, r runtime.RequestRow, schemas *runtime.Schemas) (Start, error) {
 	out := Start{Name: r.Name, Title: r.DisplayName, Doc: at(t.Nodes, r.Node).Action}
 	if schemas == nil {
 		return out, nil
 	}
-	text := schemas.Def(r.Def, runtime.Plain)
+	text := schemas.Def(r.Name, runtime.Plain)
 	if text == "" { // it has no form in this dialect
 		return out, nil
 	}
@@ -192,7 +207,8 @@ func startOf(t *runtime.Tables, r runtime.RequestRow, schemas *runtime.Schemas) 
 	}
 	type object map[string]any
 	closed := func(name string, value any) object {
-		return object{"type": "object", "required": []string{name}, "additionalProperties": false, "properties": object{name: value}}
+		return object{"type": "object", "required": []string{name}, "additionalProperties": false,
+			"properties": object{name: value}}
 	}
 	doc := closed("request", nil)
 	if defs := inner["$defs"]; defs != nil { // references begin at the root
@@ -215,7 +231,7 @@ func at[T any](rows []T, i int) T {
 	return rows[i-1]
 }
 
-func (c *call) programs() (any, error) {
+func (c *Call) programs() (any, error) {
 	type row struct {
 		Machine string  `json:"machine"`
 		Title   string  `json:"title"`
@@ -230,9 +246,9 @@ func (c *call) programs() (any, error) {
 	return out, nil
 }
 
-func (c *call) program() (any, error) {
+func (c *Call) getProgram() (any, error) {
 	if g := c.s.graphs[c.r.PathValue("machine")]; g != nil {
 		return g, nil
 	}
-	return nil, errNotFound
+	return nil, ErrNotFound
 }

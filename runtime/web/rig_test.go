@@ -29,6 +29,8 @@ import (
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/control"
+	"github.com/routegen/routegen/runtime/web/socket"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -84,11 +86,27 @@ func (c *clock) move(d time.Duration) {
 
 // faulty is a store that can be told to refuse commits.
 type faulty struct {
-	runtime.Store
+	thread.Store
 	mu   sync.Mutex
 	full error // of a commit that is not done
 	lies error // of a commit that is done
 	bad  error // of a load
+	// commits wait until it is closed, as on a disk that stands still; nil: they do not
+	thaw chan struct{}
+}
+
+// freeze makes commits wait until the returned function is called.
+func (f *faulty) freeze() (thaw func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stands := make(chan struct{})
+	f.thaw = stands
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.thaw = nil
+		close(stands)
+	})
 }
 
 // spoil makes every load fail.
@@ -105,7 +123,7 @@ func (f *faulty) lie(err error) {
 	f.lies = err
 }
 
-func (f *faulty) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+func (f *faulty) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	f.mu.Lock()
 	err := f.bad
 	f.mu.Unlock()
@@ -121,10 +139,13 @@ func (f *faulty) refuse(err error) {
 	f.full = err
 }
 
-func (f *faulty) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (f *faulty) Commit(ctx context.Context, changes ...*thread.Change) error {
 	f.mu.Lock()
-	full, lies := f.full, f.lies
+	full, lies, thaw := f.full, f.lies, f.thaw
 	f.mu.Unlock()
+	if thaw != nil {
+		<-thaw
+	}
 	if full != nil {
 		return full
 	}
@@ -152,16 +173,19 @@ func (b *buffer) String() string {
 // newRig makes one with [machines], and with others that a test brings.
 func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) *rig {
 	t.Helper()
-	r := &rig{T: t, store: &faulty{Store: mem.Open()}, logs: &buffer{}, clock: &clock{}, time: &clock{}, calls: map[string]int{}}
+	r := &rig{T: t, store: &faulty{Store: mem.Open()}, logs: &buffer{}, clock: &clock{},
+		time: &clock{}, calls: map[string]int{}}
 	if store == "sqlite" {
-		disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"), sqlite.Config{})
+		disk, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "threads.db"),
+			sqlite.Config{})
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, disk.Close()) })
 		r.store.Store = disk
 	}
 	log := slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	r.engine, err = thread.Open(t.Context(), r.store, thread.Config{Log: log, Kinds: kinds(), Clock: r.time}, append(machines(), more...)...)
+	r.engine, err = thread.Open(t.Context(), r.store,
+		thread.Config{Log: log, Kinds: kinds(), Clock: r.time}, append(machines(), more...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -169,10 +193,12 @@ func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) 
 		assert.NoError(t, r.engine.Close(ctx))
 	})
 	cfg.Log, cfg.Now = log, r.clock.now
-	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, 1e6), cmp.Or(cfg.Burst, 1e6) // who looks again and again until something is there is not refused
-	if cfg.Rerouter == nil {
-		cfg.Rerouter, err = workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
+	// who looks again and again until something is there is not refused
+	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, 1e6), cmp.Or(cfg.Burst, 1e6)
+	if cfg.Doors == nil {
+		nodes, err := workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
 		require.NoError(t, err)
+		cfg.Doors = doors(nodes)
 	}
 	if cfg.Conversation != nil {
 		cfg.Conversation.Engine = r.engine
@@ -185,59 +211,72 @@ func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) 
 	return r
 }
 
+// doors are all but that of AG-UI, which needs a conversation.
+func doors(m *workflow.Machine) []web.Door {
+	return []web.Door{socket.Door(), control.Plans(), control.Reroutes(m)}
+}
+
 func kinds() []runtime.Kind {
-	kinds := runtime.DefaultKinds()
+	kinds := thread.DefaultKinds()
 	for i := range kinds {
-		if kinds[i].Name == runtime.KindSystemError {
+		if kinds[i].Name == thread.KindSystemError {
 			kinds[i].Retry = nil
 		}
-		if kinds[i].Name == runtime.KindAgentQuestion {
+		if kinds[i].Name == thread.KindAgentQuestion {
 			kinds[i].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
 		}
 	}
 	return kinds
 }
 
-// machines: ask puts one question, pair two at once, route offers a target, votes needs two voices, talk is a conversation, long runs until
-// it is cut or released, bad fails.
+// machines: ask puts one question, pair two at once, route offers a target, votes needs two voices,
+// talk is a conversation, long runs until it is cut or released, bad fails.
 func machines() []thread.Machine {
-	approve := json.RawMessage(`{"type":"object","properties":{"ok":{"type":"boolean"},"n":{"type":"integer"}},"required":["ok"],"additionalProperties":false}`)
+	approve := json.RawMessage(
+		`{"type":"object","properties":{"ok":{"type":"boolean"},"n":{"type":"integer"}},"required":["ok"],"additionalProperties":false}`)
 	return []thread.Machine{
 		thread.Func("ask", func(ctx context.Context, in string) (json.RawMessage, error) {
 			if err := thread.Say(ctx, "hello", in); err != nil {
 				return nil, err
 			}
-			return thread.Ask[json.RawMessage](ctx, "ok", runtime.Question{Text: "Go on?", Schema: approve, Payload: json.RawMessage(`{"in":"` + in + `"}`)})
+			return thread.Ask[json.RawMessage](ctx, "ok",
+				thread.Question{Text: "Go on?", Schema: approve,
+					Payload: json.RawMessage(`{"in":"` + in + `"}`)})
 		}),
-		thread.Func("pair", func(ctx context.Context, _ string) ([]runtime.Reply, error) {
-			return thread.AskAll(ctx, runtime.Question{Name: "one", Plain: runtime.PlainText}, runtime.Question{Name: "two", Plain: runtime.PlainText})
+		thread.Func("pair", func(ctx context.Context, _ string) ([]thread.Reply, error) {
+			return thread.AskAll(ctx, thread.Question{Name: "one", Plain: thread.PlainText},
+				thread.Question{Name: "two", Plain: thread.PlainText})
 		}),
-		thread.Func("route", func(ctx context.Context, _ string) ([]runtime.Reply, error) {
-			return thread.AskAll(ctx, runtime.Question{Name: "where", Targets: []string{"HERE"}})
+		thread.Func("route", func(ctx context.Context, _ string) ([]thread.Reply, error) {
+			return thread.AskAll(ctx, thread.Question{Name: "where", Targets: []string{"HERE"}})
 		}),
-		thread.Func("votes", func(ctx context.Context, _ string) ([]runtime.Reply, error) {
-			return thread.AskAll(ctx, runtime.Question{Name: "sure", Quorum: 2, Assignees: []string{"ann", "bob", "cy"}})
+		thread.Func("votes", func(ctx context.Context, _ string) ([]thread.Reply, error) {
+			return thread.AskAll(ctx,
+				thread.Question{Name: "sure", Quorum: 2, Assignees: []string{"ann", "bob", "cy"}})
 		}),
 		thread.Func("yes", func(ctx context.Context, _ string) (bool, error) {
-			return thread.Ask[bool](ctx, "yes", runtime.Question{Text: "Yes?", Plain: runtime.PlainYesNo})
+			return thread.Ask[bool](ctx, "yes",
+				thread.Question{Text: "Yes?", Plain: thread.PlainYesNo})
 		}),
 		thread.Turns("talk", func(ctx context.Context, in string) (string, error) {
 			return in, thread.Say(ctx, "echo", in)
 		}),
 		thread.Func("many", func(ctx context.Context, n int) (int, error) {
 			for i := range n {
-				if err := thread.Say(ctx, fmt.Sprintf("m%d", i), strings.Repeat("x", 20_000_000/n)); err != nil {
+				if err := thread.Say(ctx, fmt.Sprintf("m%d", i),
+					strings.Repeat("x", 20_000_000/n)); err != nil {
 					return 0, err
 				}
 			}
 			return n, nil
 		}),
-		thread.TakesChanges(thread.Func("long", func(ctx context.Context, _ string) (string, error) {
-			<-ctx.Done()
-			return "", ctx.Err()
-		})),
+		thread.TakesChanges(thread.Func("long",
+			func(ctx context.Context, _ string) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			})),
 		thread.Func("bad", func(context.Context, string) (string, error) {
-			return "", runtime.Permanent(errors.New("bad"))
+			return "", thread.Permanent(errors.New("bad"))
 		}),
 	}
 }
@@ -273,7 +312,8 @@ func (a *reply) is(status int, code ...runtime.Code) *reply {
 // try is one request; headers are pairs.
 func (r *rig) try(token, method, path, body string, headers ...string) *reply {
 	r.Helper()
-	req, err := http.NewRequestWithContext(r.Context(), method, r.http.URL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(r.Context(), method, r.http.URL+path,
+		strings.NewReader(body))
 	require.NoError(r, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -312,7 +352,8 @@ func (r *rig) post(path, body string, headers ...string) *reply {
 // start begins a thread of a machine and returns it when it does not run.
 func (r *rig) start(machine, input string) web.Thread {
 	r.Helper()
-	t := decode[web.Thread](r.post("/v1/threads", fmt.Sprintf(`{"machine":%q,"input":%s}`, machine, input)).is(201))
+	t := decode[web.Thread](
+		r.post("/v1/threads", fmt.Sprintf(`{"machine":%q,"input":%s}`, machine, input)).is(201))
 	return r.settled(t.ID)
 }
 
@@ -329,7 +370,10 @@ func (r *rig) flood() (id string, messages int) {
 	if messages = 10_000; testing.Short() {
 		messages = 2_000
 	}
-	return decode[web.Thread](r.post("/v1/threads", fmt.Sprintf(`{"machine":"many","input":%d}`, messages)).is(201)).ID, messages
+	return decode[web.Thread](
+			r.post("/v1/threads", fmt.Sprintf(`{"machine":"many","input":%d}`, messages)).is(201)).
+			ID,
+		messages
 }
 
 // grant makes a capability token.
@@ -345,7 +389,8 @@ func (r *rig) forAll(thread string, actions ...string) string {
 	r.Helper()
 	list, err := json.Marshal(actions)
 	require.NoError(r, err)
-	return r.grant(thread, fmt.Sprintf(`{"actions":%s,"by":"ann","expires":%d}`, list, r.soon())).Token
+	return r.grant(thread, fmt.Sprintf(`{"actions":%s,"by":"ann","expires":%d}`, list, r.soon())).
+		Token
 }
 
 // contract is the OpenAPI document, and a check that answers keep to it.
@@ -359,7 +404,8 @@ type contract struct {
 
 func newContract(r *rig) *contract {
 	r.Helper()
-	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.http.URL+"/v1/openapi.json", nil)
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet,
+		r.http.URL+"/v1/openapi.json", nil)
 	require.NoError(r, err)
 	req.Header.Set("Authorization", "Bearer "+operator)
 	res, err := http.DefaultClient.Do(req)
@@ -386,7 +432,8 @@ func (c *contract) check(a *reply, method, path string) string {
 		operation, _ = op["operationId"].(string)
 		if done := op["responses"].(map[string]any)[strconv.Itoa(a.status)]; done != nil {
 			if schema = ""; done.(map[string]any)["content"] != nil {
-				schema = fmt.Sprintf("#/paths/%s/%s/responses/%d/content/application~1json/schema", strings.ReplaceAll(at, "/", "~1"), strings.ToLower(method), a.status)
+				schema = fmt.Sprintf("#/paths/%s/%s/responses/%d/content/application~1json/schema",
+					strings.ReplaceAll(at, "/", "~1"), strings.ToLower(method), a.status)
 			}
 		}
 	}
@@ -408,7 +455,8 @@ func (c *contract) holds(schema string, data []byte) {
 		return
 	}
 	c.r.mu.Lock()
-	compiled, err := c.c.Compile("openapi.json" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(schema))
+	compiled, err := c.c.Compile("openapi.json" + strings.NewReplacer("{", "%7B", "}", "%7D").
+		Replace(schema))
 	c.r.mu.Unlock()
 	require.NoError(c.r, err)
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))

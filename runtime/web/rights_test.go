@@ -14,17 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
 // TestRightsAreWhatIsAllowed asks what a token may do, and holds that to what the calls say.
 func TestRightsAreWhatIsAllowed(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		rights := func(token string) web.Grant {
-			c := &web.Client{Base: r.http.URL, Token: token}
+			c := &client.Client{Base: r.http.URL, Token: token}
 			g, err := c.Rights(t.Context())
 			require.NoError(t, err)
-			assert.Equal(t, *g, decode[web.Grant](r.try(token, http.MethodGet, "/v1/token", "").is(200)))
+			assert.Equal(t, *g, decode[web.Grant](r.try(token, http.MethodGet, "/v1/token", "").
+				is(200)))
 			return *g
 		}
 		all := []string{"view", "answer", "deliver", "escape", "cancel"}
@@ -32,21 +35,27 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 
 		th := r.start("pair", `""`)
 		for _, action := range all {
-			g := r.grant(th.ID, fmt.Sprintf(`{"actions":[%q],"by":"ann","expires":%d}`, action, r.soon()))
+			g := r.grant(th.ID, fmt.Sprintf(`{"actions":[%q],"by":"ann","expires":%d}`, action,
+				r.soon()))
 			want := g
 			want.Token = ""
 			assert.Equal(t, want, rights(g.Token))
 			view := r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "")
 			assert.Equal(t, action == "view", view.status == 200, action)
-			answer := r.try(g.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer", `{}`)
+			answer := r.try(g.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
+				`{}`)
 			assert.Equal(t, action == "answer", answer.status == 400, "%s: %s", action, answer.body)
 		}
-		assert.NotContains(t, string(r.try(r.forAll(th.ID, "view"), http.MethodGet, "/v1/token", "").body), "rg_")
+		assert.NotContains(t, string(r.try(r.forAll(th.ID, "view"), http.MethodGet, "/v1/token",
+			"").body), "rg_")
 
-		one := r.grant(th.ID, fmt.Sprintf(`{"interrupt":%q,"actions":["view","answer"],"by":"ann","expires":%d,"once":true}`, th.Open[0].ID, r.soon()))
+		one := r.grant(th.ID, fmt.Sprintf(
+			`{"interrupt":%q,"actions":["view","answer"],"by":"ann","expires":%d,"once":true}`,
+			th.Open[0].ID, r.soon()))
 		assert.Equal(t, []string{"view", "answer"}, rights(one.Token).Actions)
 		assert.Equal(t, th.Open[0].ID, rights(one.Token).Interrupt)
-		r.try(one.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer", `{"text":"mine"}`).is(200)
+		r.try(one.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
+			`{"text":"mine"}`).is(200)
 		assert.Equal(t, []string{"view"}, rights(one.Token).Actions, "its answer is given")
 		assert.Equal(t, one.Actions, r.grantOf(one).Actions, "what is stored stays")
 
@@ -60,7 +69,8 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 // grantOf reads a grant from the history of its thread.
 func (r *rig) grantOf(g web.Grant) web.Grant {
 	r.Helper()
-	for _, row := range decode[struct{ Items []web.Row }](r.get("/v1/threads/" + g.Thread + "/history").is(200)).Items {
+	for _, row := range decode[struct{ Items []web.Row }](
+		r.get("/v1/threads/" + g.Thread + "/history").is(200)).Items {
 		if row.Name == "grant" && strings.Contains(string(row.Value), g.ID) {
 			return decode[web.Grant](&reply{t: r.T, body: row.Value})
 		}
@@ -69,19 +79,21 @@ func (r *rig) grantOf(g web.Grant) web.Grant {
 	return web.Grant{}
 }
 
-// TestAGuestHoldsAShareOfTheStreams opens all that one capability token may have: others, and the operator, still have theirs.
+// TestAGuestHoldsAShareOfTheStreams opens all that one capability token may have: others, and the
+// operator, still have theirs.
 func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "mem", web.Config{MaxStreams: 40, Beat: time.Hour}) // nobody here reads, and none loses its place for that
+	// nobody here reads, and none loses its place for that
+	r := newRig(t, "mem", web.Config{MaxStreams: 40, Beat: time.Hour})
 	th := r.start("ask", `"x"`)
 	greedy, other := r.forAll(th.ID, "view"), r.forAll(th.ID, "view")
 	stream := "/v1/threads/" + th.ID + "/stream"
-	var held []*client
+	var held []*socketClient
 	for range 3 {
 		held = append(held, r.socket(greedy))
 	}
 	next, end := r.events(greedy, stream, "")
-	until(t, next, runtime.EntryAsked)
+	until(t, next, thread.EntryAsked)
 	refused := r.try(greedy, http.MethodGet, stream, "").is(503, runtime.CodeUnavailable)
 	assert.Equal(t, "1", refused.header.Get("Retry-After"))
 	assert.Contains(t, refused.problem().Detail, "of this token")
@@ -93,9 +105,11 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	for range 35 {
 		r.socket(operator)
 	}
-	assert.Contains(t, r.get("/v1/stream").is(503).problem().Detail, "too many streams:", "and then all are taken")
+	assert.Contains(t, r.get("/v1/stream").is(503).problem().Detail, "too many streams:",
+		"and then all are taken")
 	end()
-	require.Eventually(t, func() bool { return r.opens(t, 1) }, time.Minute, time.Millisecond, "a place that is left is free")
+	require.Eventually(t, func() bool { return r.opens(t, 1) }, time.Minute, time.Millisecond,
+		"a place that is left is free")
 	require.NoError(t, held[0].conn.CloseNow())
 	require.Eventually(t, func() bool {
 		c, _, err := r.dial(greedy) //nolint:bodyclose // an accepted socket has none
@@ -106,20 +120,25 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	}, time.Minute, time.Millisecond, "and so is its part of the share")
 }
 
-// TestSocketsThatNeverReadLoseTheirPlaces takes all places with sockets that read nothing, not even a ping. Nobody else has a stream then, for a bounded
-// time; calls go on all the while.
+// TestSocketsThatNeverReadLoseTheirPlaces takes all places with sockets that read nothing, not even
+// a ping. Nobody else has a stream then, for a bounded time; calls go on all the while.
 func TestSocketsThatNeverReadLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
 	const places = 50
 	// All places have to be taken before the first is lost, on a busy machine too.
-	r := newRig(t, "mem", web.Config{MaxStreams: places, Beat: 5 * time.Second, Timeout: 5 * time.Second})
+	r := newRig(t, "mem", web.Config{MaxStreams: places, Beat: 5 * time.Second,
+		Timeout: 5 * time.Second})
 	th := r.start("ask", `"x"`)
 	for range places {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", r.http.Listener.Addr().String())
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", r.http.Listener.Addr().
+			String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
-		_, err = fmt.Fprintf(conn, "GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n\r\n", operator)
+		_, err = fmt.Fprintf(conn,
+			"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: "+
+				"websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+
+				"dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n\r\n", operator)
 		require.NoError(t, err)
 		status, err := bufio.NewReader(conn).ReadString('\n') // and never again
 		require.NoError(t, err)
@@ -128,6 +147,8 @@ func TestSocketsThatNeverReadLoseTheirPlaces(t *testing.T) {
 	began := time.Now()
 	r.get("/v1/stream").is(503, runtime.CodeUnavailable)
 	r.post("/v1/interrupts/"+th.Open[0].ID+"/answer", `{"value":{"ok":true}}`).is(200)
-	require.Eventually(t, func() bool { return r.opens(t, places) }, 3*time.Minute, 200*time.Millisecond)
-	t.Logf("%d places were free again after %s", places, time.Since(began).Round(10*time.Millisecond))
+	require.Eventually(t, func() bool { return r.opens(t, places) }, 3*time.Minute,
+		200*time.Millisecond)
+	t.Logf("%d places were free again after %s", places, time.Since(began).
+		Round(10*time.Millisecond))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,12 +20,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
-	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // A workflow is where reroute events go.
-var _ web.Rerouter = (*workflow.Machine)(nil)
 
 // raw is a bare connection with a request on it.
 func (r *rig) raw(request string) (net.Conn, *bufio.Reader) {
@@ -38,9 +38,10 @@ func (r *rig) raw(request string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-func TestR10_AnEndlessChunkedBody(t *testing.T) {
+func TestAnEndlessChunkedBody(t *testing.T) {
 	onBoth(t, func(r *rig) {
-		conn, in := r.raw("POST /v1/threads HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + operator +
+		conn, in := r.raw("POST /v1/threads HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+			operator +
 			"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 		chunk := []byte("1000\r\n" + strings.Repeat("x", 0x1000) + "\r\n")
 		sent := 0
@@ -56,13 +57,15 @@ func TestR10_AnEndlessChunkedBody(t *testing.T) {
 	})
 }
 
-func TestR15_OneWayToAnswer(t *testing.T) {
+func TestOneWayToAnswer(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		i := r.start("route", `""`).Open[0]
-		for _, body := range []string{`{}`, `{"value":null,"routeTo":"HERE"}`, `{"value":1,"text":"x"}`, `{"value":1,"text":"x","routeTo":"HERE"}`} {
+		for _, body := range []string{`{}`, `{"value":null,"routeTo":"HERE"}`,
+			`{"value":1,"text":"x"}`, `{"value":1,"text":"x","routeTo":"HERE"}`} {
 			r.post("/v1/interrupts/"+i.ID+"/answer", body).is(400, runtime.CodeInvalid)
 		}
-		assert.Equal(t, runtime.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).State)
+		assert.Equal(t, thread.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).
+			State)
 	})
 }
 
@@ -70,12 +73,14 @@ func TestR15_OneWayToAnswer(t *testing.T) {
 func TestARouteTakesANote(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("route", `""`)
-		r.post("/v1/interrupts/"+th.Open[0].ID+"/answer", `{"text":"look \"there\"","routeTo":"HERE"}`).is(200)
+		r.post("/v1/interrupts/"+th.Open[0].ID+"/answer",
+			`{"text":"look \"there\"","routeTo":"HERE"}`).is(200)
 		assert.Contains(t, string(r.settled(th.ID).Result), `"value":"look \"there\""`)
 
 		th = r.start("route", `""`)
 		c := r.socket(operator)
-		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"look there","route_to":"HERE"},"id":"1"}`).raw
+		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID +
+			`","user_input":"look there","route_to":"HERE"},"id":"1"}`).raw
 		assert.Contains(t, said, `"success":true`)
 		th = r.settled(th.ID)
 		assert.Contains(t, string(th.Result), `"value":"look there"`)
@@ -83,41 +88,101 @@ func TestARouteTakesANote(t *testing.T) {
 	})
 }
 
-// TestR31AndR32_WhatTheStoreRefuses has the answers to stored data of another version, and to damaged data.
-func TestR31AndR32_WhatTheStoreRefuses(t *testing.T) {
+// TestWhatTheStoreRefuses has the answers to stored data of another version, and to
+// damaged data.
+func TestWhatTheStoreRefuses(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		i := r.start("ask", `"x"`).Open[0]
-		for code, status := range map[runtime.Code]int{runtime.CodeIncompatible: 409, runtime.CodeInternal: 500} {
-			r.store.spoil(&runtime.Error{Code: code, Op: "load", Err: errors.New("checksum of CANARY-9")})
-			got := r.post("/v1/answers", `{"answers":[{"interrupt":"`+i.ID+`","value":{"ok":true}}]}`).is(status, code)
+		for code, status := range map[runtime.Code]int{runtime.CodeIncompatible: 409,
+			runtime.CodeInternal: 500} {
+			r.store.spoil(&runtime.Error{Code: code, Op: "load",
+				Err: errors.New("checksum of CANARY-9")})
+			got := r.post("/v1/answers", `{"answers":[{"interrupt":"`+i.ID+
+				`","value":{"ok":true}}]}`).is(status, code)
 			if code == runtime.CodeInternal {
 				assert.NotContains(t, string(got.body), "CANARY-9")
 			}
 		}
 		r.store.spoil(nil)
-		assert.Equal(t, runtime.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).State)
+		assert.Equal(t, thread.InterruptOpen, decode[web.Interrupt](r.get("/v1/interrupts/"+i.ID)).
+			State)
 	})
 }
 
-// TestR35_TheOutcomeIsUnknown has a store that commits and says that it could not: the engine reads back, and the caller's second try finds one effect.
-func TestR35_TheOutcomeIsUnknown(t *testing.T) {
+// TestTheOutcomeIsUnknown has a store that commits and says that it could not: the engine reads
+// back, and the caller's second try finds one effect.
+func TestTheOutcomeIsUnknown(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		r.store.lie(&runtime.Error{Code: runtime.CodeUnavailable, Op: "commit", Err: errors.New("cut")})
+		r.store.lie(&runtime.Error{Code: runtime.CodeUnavailable, Op: "commit",
+			Err: errors.New("cut")})
 		path, body := "/v1/interrupts/"+th.Open[0].ID+"/answer", `{"value":{"ok":true}}`
 		r.post(path, body, "Idempotency-Key", "k")
 		r.store.lie(nil)
 		r.post(path, body, "Idempotency-Key", "k").is(200)
 		r.settled(th.ID)
-		assert.Equal(t, 1, strings.Count(string(r.get("/v1/threads/"+th.ID+"/history").body), `"type":"answered"`))
+		assert.Equal(t, 1, strings.Count(string(r.get("/v1/threads/"+th.ID+"/history").body),
+			`"type":"answered"`))
 	})
 }
 
-func TestR37_UnmaskedFramesAndPings(t *testing.T) {
+// TestADiskThatStandsStill has commits that do not come back. Every call that commits is answered
+// within its time, and says that its outcome is not known; reads go on.
+func TestADiskThatStandsStill(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"mem", "sqlite"} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			const limit = 500 * time.Millisecond
+			r := newRig(t, store, web.Config{Timeout: limit})
+			var asked []web.Thread
+			for range 7 {
+				asked = append(asked, r.start("ask", `"x"`))
+			}
+			answers := func(n int) string { return "/v1/interrupts/" + asked[n].Open[0].ID }
+			idle := r.start("talk", `"x"`)
+			calls := map[string]string{
+				"/v1/threads":                            `{"machine":"ask","input":"x"}`,
+				answers(0) + "/answer":                   `{"value":{"ok":true}}`,
+				answers(1) + "/claim":                    `{"by":"ann"}`,
+				"/v1/threads/" + asked[2].ID + "/cancel": `{}`,
+				"/v1/threads/" + asked[3].ID + "/escape": `{"mode":"safe"}`,
+				"/v1/threads/" + asked[4].ID + "/fork":   fmt.Sprintf(`{"seq":%d}`, asked[4].Seq),
+				"/v1/threads/" + idle.ID + "/messages":   `"again"`,
+				"/v1/threads/" + asked[5].ID + "/tokens": fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()),
+				"/v1/answers":                            fmt.Sprintf(`{"answers":[{"interrupt":%q,"value":{"ok":true}}]}`, asked[6].Open[0].ID),
+			}
+			thaw := r.store.freeze()
+			t.Cleanup(thaw) // before the engine is closed
+			var all sync.WaitGroup
+			for path, body := range calls {
+				for _, key := range []string{"", "k"} {
+					all.Go(func() {
+						var headers []string
+						if key != "" {
+							headers = []string{"Idempotency-Key", key}
+						}
+						began := time.Now()
+						out := r.post(path, body, headers...)
+						assert.Less(t, time.Since(began), limit+10*time.Second, path)
+						assert.Contains(t, []int{503, 504}, out.status, "%s: %s", path, out.body)
+					})
+				}
+			}
+			all.Wait()
+			r.get("/v1/threads/" + idle.ID).is(200)
+			thaw()
+			r.settled(idle.ID)
+		})
+	}
+}
+
+func TestUnmaskedFramesAndPings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "mem", web.Config{Rate: 0.001, Burst: 50})
 	upgrade := "GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + operator +
-		"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+		"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " +
+		"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 	conn, in := r.raw(upgrade)
 	res, err := http.ReadResponse(in, nil) //nolint:bodyclose // a switched connection has none
 	require.NoError(t, err)
@@ -127,7 +192,8 @@ func TestR37_UnmaskedFramesAndPings(t *testing.T) {
 	head := make([]byte, 4)
 	_, err = io.ReadFull(in, head)
 	require.NoError(t, err)
-	assert.Equal(t, []byte{0x88, byte(websocket.StatusProtocolError >> 8), byte(websocket.StatusProtocolError & 0xff)}, []byte{head[0], head[2], head[3]})
+	assert.Equal(t, []byte{0x88, byte(websocket.StatusProtocolError >> 8),
+		byte(websocket.StatusProtocolError & 0xff)}, []byte{head[0], head[2], head[3]})
 
 	conn, in = r.raw(upgrade)
 	res, err = http.ReadResponse(in, nil) //nolint:bodyclose // a switched connection has none
@@ -150,8 +216,9 @@ func TestR37_UnmaskedFramesAndPings(t *testing.T) {
 	assert.LessOrEqual(t, pongs, 50, "who floods is not answered")
 }
 
-// TestR40_TheClockJumps moves the server's clock, which tokens end by, and the engine's, by which questions expire, an hour back and a day ahead.
-func TestR40_TheClockJumps(t *testing.T) {
+// TestTheClockJumps moves the server's clock, which tokens end by, and the engine's, by which
+// questions expire, an hour back and a day ahead.
+func TestTheClockJumps(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
 		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
@@ -160,44 +227,53 @@ func TestR40_TheClockJumps(t *testing.T) {
 		r.clock.move(2*time.Hour + 24*time.Hour)
 		r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "").is(401)
 		r.get("/v1/threads/" + th.ID).is(200)
-		assert.Equal(t, runtime.StatusWaiting, r.settled(th.ID).Status, "the question has its own time")
+		assert.Equal(t, thread.StatusWaiting, r.settled(th.ID).Status,
+			"the question has its own time")
 		r.clock.move(-24 * time.Hour)
 
 		i := th.Open[0].ID
-		r.post("/v1/interrupts/"+i+"/extend", fmt.Sprintf(`{"until":%d}`, r.time.now().Add(2*time.Hour).UnixMilli())).is(200)
+		r.post("/v1/interrupts/"+i+"/extend",
+			fmt.Sprintf(`{"until":%d}`, r.time.now().Add(2*time.Hour).UnixMilli())).is(200)
 		ids := map[string]bool{th.ID: true}
 		var rows []web.Row
 		for _, jump := range []struct {
 			by      time.Duration
-			state   runtime.InterruptState
+			state   thread.InterruptState
 			expired int
 		}{
-			{-time.Hour, runtime.InterruptOpen, 0}, {24 * time.Hour, runtime.InterruptExpired, 1},
-			{-24 * time.Hour, runtime.InterruptExpired, 1}, {25 * time.Hour, runtime.InterruptExpired, 1},
+			{-time.Hour, thread.InterruptOpen, 0}, {24 * time.Hour, thread.InterruptExpired, 1},
+			{-24 * time.Hour, thread.InterruptExpired, 1},
+			{25 * time.Hour, thread.InterruptExpired, 1},
 		} {
 			r.time.move(jump.by)
 			for range 2 {
 				require.NoError(t, r.engine.RunDue(t.Context()))
 			}
-			assert.Equal(t, jump.state, decode[web.Interrupt](r.get("/v1/interrupts/"+i)).State, "%v", jump)
+			assert.Equal(t, jump.state, decode[web.Interrupt](r.get("/v1/interrupts/"+i)).State,
+				"%v", jump)
 			beside := r.start("ask", `"y"`)
 			assert.False(t, ids[beside.ID] || ids[beside.Open[0].ID], "an id came twice")
 			ids[beside.ID], ids[beside.Open[0].ID] = true, true
-			if jump.state == runtime.InterruptOpen { // something is written at the earlier time
+			if jump.state == thread.InterruptOpen { // something is written at the earlier time
 				r.post("/v1/interrupts/"+i+"/claim", `{"by":"ann"}`).is(200)
 			}
-			rows = decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/history?limit=1000").is(200)).Items
+			rows = decode[struct{ Items []web.Row }](
+				r.get("/v1/threads/" + th.ID + "/history?limit=1000").is(200)).Items
 			expired := 0
 			for n, row := range rows {
 				assert.Equal(t, int64(n+1), row.Seq, "the order is that of the sequence")
-				if row.Type == runtime.EntryExpired {
+				if row.Type == thread.EntryExpired {
 					expired++
 				}
 			}
 			assert.Equal(t, jump.expired, expired, "%v", jump)
 		}
-		assert.True(t, slices.IsSortedFunc(rows, func(a, b web.Row) int { return cmp.Compare(a.Seq, b.Seq) }))
-		assert.False(t, slices.IsSortedFunc(rows, func(a, b web.Row) int { return cmp.Compare(a.At, b.At) }), "the control: times did go back")
+		assert.True(t, slices.IsSortedFunc(rows, func(a, b web.Row) int {
+			return cmp.Compare(a.Seq, b.Seq)
+		}))
+		assert.False(t, slices.IsSortedFunc(rows, func(a, b web.Row) int {
+			return cmp.Compare(a.At, b.At)
+		}), "the control: times did go back")
 		r.post("/v1/interrupts/"+i+"/answer", `{"value":{"ok":true}}`).is(410, runtime.CodeExpired)
 	})
 }
@@ -208,7 +284,8 @@ func TestASocketIsServedInItsTurn(t *testing.T) {
 		th := r.start("yes", `""`)
 		c := r.socket(operator)
 		for n := range 30 {
-			c.send(fmt.Sprintf(`{"type":"thread_context","payload":{"thread_id":%q},"id":"%d"}`, th.ID, n))
+			c.send(fmt.Sprintf(`{"type":"thread_context","payload":{"thread_id":%q},"id":"%d"}`,
+				th.ID, n))
 		}
 		for n := range 30 {
 			assert.Equal(t, strconv.Itoa(n), c.next().ID)

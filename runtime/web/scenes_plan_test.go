@@ -12,16 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
 // The plan scenarios, over real sockets. P7, P10 and P12 for a plain thread are in scenes_test.go.
 
-// TestP2_EscapeDuringStep2 pauses between two steps: nothing of the third has happened, and the interrupt shows the plan.
-func TestP2_EscapeDuringStep2(t *testing.T) {
+// TestEscapeDuringStep2 pauses between two steps: nothing of the third has happened, and the
+// interrupt shows the plan.
+func TestEscapeDuringStep2(t *testing.T) {
 	planning(t, func(w *works) {
 		id, _, escape := w.pausedAt()
-		assert.Equal(w, runtime.KindUserEscape, escape.Kind)
+		assert.Equal(w, thread.KindUserEscape, escape.Kind)
 		var shown struct {
 			Plan      []string `json:"current_plan"`
 			Completed int      `json:"completed_steps"`
@@ -33,63 +36,72 @@ func TestP2_EscapeDuringStep2(t *testing.T) {
 		assert.Contains(w, []int{1, 2}, shown.Completed, "the step was stopped, or has ended")
 		th := w.settled(id)
 		assert.True(w, th.Paused)
-		assert.Equal(w, runtime.StatusWaiting, th.Status)
+		assert.Equal(w, thread.StatusWaiting, th.Status)
 		assert.Zero(w, w.times("before c"))
 	})
 }
 
-// TestP3_ResumeWithAChange has the replanner get the text once, and the next step come from the new plan.
-func TestP3_ResumeWithAChange(t *testing.T) {
+// TestResumeWithAChange has the replanner get the text once, and the next step come from the new
+// plan.
+func TestResumeWithAChange(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c, _ := w.pausedAt()
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":"do notify Ann,d"},"id":"r"}`).raw, `"success":true`)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","user_input":"do notify Ann,d"},"id":"r"}`).raw, `"success":true`)
 		th := w.settled(id)
-		require.Equal(w, runtime.StatusDone, th.Status)
+		require.Equal(w, thread.StatusDone, th.Status)
 		assert.Contains(w, string(th.Result), "notify Ann done 1, d done 1")
-		assert.Equal(w, 1, w.times("modify do notify Ann,d"), "and is not seen again by later replans")
+		assert.Equal(w, 1, w.times("modify do notify Ann,d"),
+			"and is not seen again by later replans")
 		assert.Zero(w, w.times("before c"))
 		assert.Contains(w, w.events(id), "plan_modified")
 	})
 }
 
-// TestP4_CancelledOrEmptyChange goes on unchanged: no step is lost or repeated.
-func TestP4_CancelledOrEmptyChange(t *testing.T) {
+// TestCancelledOrEmptyChange goes on unchanged: no step is lost or repeated.
+func TestCancelledOrEmptyChange(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c, _ := w.pausedAt()
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":""},"id":"r"}`).raw, `"success":true`)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","user_input":""},"id":"r"}`).raw, `"success":true`)
 		w.answered(id, "a done 1, hold b done 1, c done 1")
 		assert.NotContains(w, w.events(id), "plan_modified")
-		for _, row := range decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items {
-			if row.Type == runtime.EntryResumed {
+		for _, row := range decode[struct{ Items []web.Row }](
+			w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items {
+			if row.Type == thread.EntryResumed {
 				assert.Nil(w, row.Value, "it was not modified")
 			}
 		}
 	})
 }
 
-// TestP5_EscapeWhenNothingRuns is refused with the reason, and changes nothing.
-func TestP5_EscapeWhenNothingRuns(t *testing.T) {
+// TestEscapeWhenNothingRuns is refused with the reason, and changes nothing.
+func TestEscapeWhenNothingRuns(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c := w.begin("a")
 		w.answered(id, "a done 1")
 		before := w.get("/v1/threads/" + id).body
-		assert.Equal(w, `{"type":"interrupt_ack","payload":{"success":false,"thread_id":"`+id+`","message":"not_running"},"id":"e"}`,
+		assert.Equal(w, `{"type":"interrupt_ack","payload":{"success":false,"thread_id":"`+id+
+			`","message":"not_running"},"id":"e"}`,
 			c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw)
 		w.post("/v1/threads/"+id+"/escape", `{}`).is(409, runtime.CodeNotWaiting)
 		assert.Equal(w, before, w.get("/v1/threads/"+id).body)
 	})
 }
 
-// TestP6_QuestionOfAStep gives the answer to the very step that asked; what that did before is done once.
-func TestP6_QuestionOfAStep(t *testing.T) {
+// TestQuestionOfAStep gives the answer to the very step that asked; what that did before is done
+// once.
+func TestQuestionOfAStep(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c := w.begin("a,ask b,c")
-		rows := c.until(runtime.EntryAsked)
+		rows := c.until(thread.EntryAsked)
 		q := rows[len(rows)-1].Question
 		assert.Equal(w, "Which?", q.Text)
 		assert.Len(w, q.Choices, 2)
-		assert.JSONEq(w, `{"current_plan":["a","ask b","c"],"completed_steps":1,"total_steps":3}`, string(q.Context))
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"success":true`)
+		assert.JSONEq(w, `{"current_plan":["a","ask b","c"],"completed_steps":1,"total_steps":3}`,
+			string(q.Context))
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"success":true`)
 		w.answered(id, "a done 1, ask b done 1, c done 1")
 		assert.Equal(w, 1, w.times("answer left"))
 		assert.Equal(w, 1, w.times("before ask b"))
@@ -97,30 +109,35 @@ func TestP6_QuestionOfAStep(t *testing.T) {
 	})
 }
 
-// TestP8_QuestionAfterThePauseWasRequested shows the pause and not the question; the log has both with the clash.
-func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
+// TestQuestionAfterThePauseWasRequested shows the pause and not the question; the log has both
+// with the clash.
+func TestQuestionAfterThePauseWasRequested(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c := w.begin("a,holdask b,c")
 		<-w.reached
-		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw, "requested")
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).
+			raw, "requested")
 		close(w.released)
-		c.until(runtime.EntryPaused)
+		c.until(thread.EntryPaused)
 		th := w.settled(id)
 		require.Len(w, th.Open, 1)
 		escape := th.Open[0]
-		assert.Equal(w, runtime.KindUserEscape, escape.Kind)
+		assert.Equal(w, thread.KindUserEscape, escape.Kind)
 		var lost *web.Interrupt
-		for _, row := range decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/history?limit=1000")).Items {
-			if row.Type == runtime.EntryAsked && row.Interrupt != escape.ID {
+		for _, row := range decode[struct{ Items []web.Row }](
+			w.get("/v1/threads/" + id + "/history?limit=1000")).Items {
+			if row.Type == thread.EntryAsked && row.Interrupt != escape.ID {
 				i := decode[web.Interrupt](w.get("/v1/interrupts/" + row.Interrupt).is(200))
 				lost = &i
 			}
 		}
 		require.NotNil(w, lost, "the question is in the log")
-		assert.Equal(w, runtime.InterruptSuperseded, lost.State)
+		assert.Equal(w, thread.InterruptSuperseded, lost.State)
 		assert.Equal(w, escape.ID, lost.SupersededBy)
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","interrupt_id":"`+lost.ID+`","value":"left"},"id":"x"}`).raw, "superseded: ")
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","user_input":""},"id":"r"}`).raw, `"success":true`)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","interrupt_id":"`+lost.ID+`","value":"left"},"id":"x"}`).raw, "superseded: ")
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","user_input":""},"id":"r"}`).raw, `"success":true`)
 		again := w.settled(id).Open[0]
 		assert.NotEqual(w, lost.ID, again.ID)
 		w.post("/v1/interrupts/"+again.ID+"/answer", `{"value":"left"}`).is(200)
@@ -128,35 +145,40 @@ func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
 	})
 }
 
-// TestP10_AnotherUserResumes is refused by a token of another thread, and of another person.
-func TestP10_AnotherUserResumes(t *testing.T) {
+// TestAnotherUserResumes is refused by a token of another thread, and of another person.
+func TestAnotherUserResumes(t *testing.T) {
 	planning(t, func(w *works) {
 		id, _ := w.begin("ask a")
 		other, _ := w.begin("ask a")
 		q := w.settled(id).Open[0]
 		mallory := w.forAll(w.settled(other).ID, "view", "answer", "escape")
-		w.try(mallory, http.MethodPost, "/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).is(404)
+		w.try(mallory, http.MethodPost, "/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).
+			is(404)
 		c := w.socket(mallory)
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":"left"},"id":"r"}`).raw, "not_found")
-		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).raw, "not_found")
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","value":"left"},"id":"r"}`).raw, "not_found")
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"e"}`).
+			raw, "not_found")
 		assert.Zero(w, w.times("answer left"))
 	})
 }
 
-// TestP11_TheSocketDropsAfterTheResume has the run finish on the server, and the missed events come, each once and only this thread's.
-func TestP11_TheSocketDropsAfterTheResume(t *testing.T) {
+// TestTheSocketDropsAfterTheResume has the run finish on the server, and the missed events
+// come, each once and only this thread's.
+func TestTheSocketDropsAfterTheResume(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c := w.begin("a,ask b,hold c")
 		other, _ := w.begin("x,y")
-		seen := c.until(runtime.EntryAsked)
+		seen := c.until(thread.EntryAsked)
 		c.send(`{"type":"resume","payload":{"thread_id":"` + id + `","value":"left"},"id":"r"}`)
 		<-w.reached // the answer came in, and the next step begins
 		require.NoError(w, c.conn.CloseNow())
 		close(w.released)
 		again := w.socket(operator)
 		again.send(context0(id, seen[len(seen)-1].ID))
-		seen = append(seen, again.until(runtime.EntryOver)...)
-		want := decode[struct{ Items []web.Row }](w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items
+		seen = append(seen, again.until(thread.EntryOver)...)
+		want := decode[struct{ Items []web.Row }](
+			w.get("/v1/threads/" + id + "/outbox?limit=1000")).Items
 		require.Len(w, seen, len(want))
 		for n := range want {
 			assert.Equal(w, want[n].ID, seen[n].ID)
@@ -166,8 +188,9 @@ func TestP11_TheSocketDropsAfterTheResume(t *testing.T) {
 	})
 }
 
-// TestP14_QuestionExpires uses the default where there is one; otherwise the thread has failed, and a late answer is told so.
-func TestP14_QuestionExpires(t *testing.T) {
+// TestQuestionExpires uses the default where there is one; otherwise the thread has failed, and
+// a late answer is told so.
+func TestQuestionExpires(t *testing.T) {
 	planning(t, func(w *works) {
 		id, _ := w.begin("default a,b")
 		late, c := w.begin("late a,b")
@@ -179,16 +202,18 @@ func TestP14_QuestionExpires(t *testing.T) {
 		w.answered(id, "default a done 1, b done 1")
 		assert.Equal(w, 1, w.times("answer right"))
 		end := w.settled(late)
-		assert.Equal(w, runtime.StatusFailed, end.Status)
+		assert.Equal(w, thread.StatusFailed, end.Status)
 		assert.Equal(w, runtime.CodeExpired, end.Failure.Code)
 		w.post("/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).is(410, runtime.CodeExpired)
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+late+`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"message":"expired: `)
-		assert.Zero(w, w.times("late a")+w.times("before b")-1, "nothing builds on a step that was not done; the other thread's b is the one")
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+late+
+			`","interrupt_id":"`+q.ID+`","value":"left"},"id":"r"}`).raw, `"message":"expired: `)
+		assert.Zero(w, w.times("late a")+w.times("before b")-1,
+			"nothing builds on a step that was not done; the other thread's b is the one")
 	})
 }
 
-// TestP16_FailedStep puts the choices to a person; each leads where it says.
-func TestP16_FailedStep(t *testing.T) {
+// TestFailedStep puts the choices to a person; each leads where it says.
+func TestFailedStep(t *testing.T) {
 	t.Parallel()
 	for choice, want := range map[string]string{
 		`"retry"`:                              "a done 1, bad b done 1, c done 1",
@@ -199,18 +224,19 @@ func TestP16_FailedStep(t *testing.T) {
 		t.Run(strings.Trim(choice, `"`), func(t *testing.T) {
 			planning(t, func(w *works) {
 				id, c := w.begin("a,bad b,c")
-				rows := c.until(runtime.EntryAsked)
+				rows := c.until(thread.EntryAsked)
 				q := rows[len(rows)-1].Question
-				require.Equal(w, runtime.KindSystemError, q.Kind)
+				require.Equal(w, thread.KindSystemError, q.Kind)
 				assert.Contains(w, string(q.Payload), `"recoverable":true`)
 				var offered []string
 				for _, o := range q.Choices {
 					offered = append(offered, o.Label)
 				}
 				assert.Subset(w, offered, []string{"retry", "edit", "skip", "abort"})
-				assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":`+choice+`},"id":"r"}`).raw, `"success":true`)
+				assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+					`","value":`+choice+`},"id":"r"}`).raw, `"success":true`)
 				if want == "" {
-					assert.Equal(w, runtime.StatusCancelled, w.settled(id).Status)
+					assert.Equal(w, thread.StatusCancelled, w.settled(id).Status)
 					assert.Zero(w, w.times("before c"), "no further steps")
 					return
 				}
@@ -220,29 +246,34 @@ func TestP16_FailedStep(t *testing.T) {
 	}
 }
 
-// TestP17_BadMessages is answered under the id of each message, and the socket stays open.
-func TestP17_BadMessages(t *testing.T) {
+// TestBadMessages is answered under the id of each message, and the socket stays open.
+func TestBadMessages(t *testing.T) {
 	planning(t, func(w *works) {
 		id, c := w.begin("ask a")
 		for text, want := range map[string]string{
-			`{"type":"resume",`: "", `{"type":"nonsense","payload":{"thread_id":"` + id + `"},"id":"1"}`: "1",
-			`{"type":"interrupt","payload":{"thread_id":"../x"},"id":"2"}`: "2", `{"type":"interrupt","payload":{},"id":"3"}`: "3",
+			`{"type":"resume",`: "", `{"type":"nonsense","payload":{"thread_id":"` + id +
+				`"},"id":"1"}`: "1",
+			`{"type":"interrupt","payload":{"thread_id":"../x"},"id":"2"}`: "2",
+			`{"type":"interrupt","payload":{},"id":"3"}`:                   "3",
 		} {
 			m := c.ask(text)
 			assert.Equal(w, "error", m.Type, text)
 			assert.Equal(w, want, m.ID, text)
 		}
-		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"nobodys"},"id":"4"}`).raw, "not_found")
+		assert.Contains(w, c.ask(`{"type":"interrupt","payload":{"thread_id":"nobodys"},"id":"4"}`).
+			raw, "not_found")
 		w.settled(id)
-		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+`","value":"left"},"id":"5"}`).raw, `"success":true`)
+		assert.Contains(w, c.ask(`{"type":"resume","payload":{"thread_id":"`+id+
+			`","value":"left"},"id":"5"}`).raw, `"success":true`)
 	})
 }
 
-// TestPlanCallsOverHTTP tries a change out, makes it, takes it back and takes that back, with the client.
+// TestPlanCallsOverHTTP tries a change out, makes it, takes it back and takes that back, with the
+// client.
 func TestPlanCallsOverHTTP(t *testing.T) {
 	planning(t, func(w *works) {
 		id, sock, _ := w.pausedAt()
-		c := &web.Client{Base: w.http.URL, Token: operator}
+		c := &client.Client{Base: w.http.URL, Token: operator}
 		before := w.get("/v1/threads/" + id).body
 		p, err := c.PreviewPlan(w.Context(), id, "do ask d,e", "ann")
 		require.NoError(w, err)
@@ -259,11 +290,12 @@ func TestPlanCallsOverHTTP(t *testing.T) {
 		w.settled(id)
 		moment, err := c.At(w.Context(), id, w.settled(id).Seq)
 		require.NoError(w, err)
-		assert.Equal(w, 1, moment.Plan.Undo)
-		assert.Equal(w, []string{"ask d", "e"}, moment.Plan.Steps)
+		assert.Equal(w, 1, planIn(w, moment).Undo)
+		assert.Equal(w, []string{"ask d", "e"}, planIn(w, moment).Steps)
 
 		pause := func() {
-			assert.Contains(w, sock.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+`"},"id":"again"}`).raw, "requested")
+			assert.Contains(w, sock.ask(`{"type":"interrupt","payload":{"thread_id":"`+id+
+				`"},"id":"again"}`).raw, "requested")
 			require.True(w, w.settled(id).Paused)
 		}
 		pause()
@@ -272,7 +304,8 @@ func TestPlanCallsOverHTTP(t *testing.T) {
 		_, err = c.UndoPlan(w.Context(), id, "ann")
 		require.NoError(w, err)
 		w.settled(id)
-		assert.Equal(w, 1, w.times("modify do ask d,e"), "the replanner was asked once, by the preview")
+		assert.Equal(w, 1, w.times("modify do ask d,e"),
+			"the replanner was asked once, by the preview")
 		assert.Positive(w, w.times("before c"))
 	})
 }
@@ -290,13 +323,14 @@ func TestUndoAndRedoOverHTTP(t *testing.T) {
 		stands := func(step string, undo, redo int) {
 			w.settled(id)
 			m := decode[web.Moment](w.get(path + "/at/" + jsonOf(w.settled(id).Seq)).is(200))
-			require.Equal(w, step, m.Plan.Steps[0])
-			require.Equal(w, undo, m.Plan.Undo)
-			require.Equal(w, redo, m.Plan.Redo)
+			require.Equal(w, step, planIn(w, &m).Steps[0])
+			require.Equal(w, undo, planIn(w, &m).Undo)
+			require.Equal(w, redo, planIn(w, &m).Redo)
 		}
 		stands("ask a", 0, 0)
 		pause()
-		w.post(path+"/answer", `{"value":{"choice":"modify","text":"do ask x,y"},"by":"ann"}`).is(200)
+		w.post(path+"/answer", `{"value":{"choice":"modify","text":"do ask x,y"},"by":"ann"}`).
+			is(200)
 		stands("ask x", 1, 0)
 		pause()
 		w.post(path+"/plan/undo", `{"by":"ann"}`).is(200)
@@ -314,7 +348,9 @@ func TestPlanCallsAreRefused(t *testing.T) {
 	planning(t, func(w *works) {
 		id, _, _ := w.pausedAt()
 		path := "/v1/threads/" + id + "/plan/"
-		view, once := w.forAll(id, "view"), w.grant(id, fmt.Sprintf(`{"actions":["answer"],"once":true,"by":"ann","expires":%d}`, w.soon())).Token
+		view, once := w.forAll(id, "view"), w.grant(id,
+			fmt.Sprintf(`{"actions":["answer"],"once":true,"by":"ann","expires":%d}`, w.soon())).
+			Token
 		for _, token := range []string{view, once} {
 			for _, call := range []string{"preview", "apply", "undo", "redo"} {
 				body := map[string]string{"preview": `{"modification":"x"}`}[call]
@@ -324,15 +360,22 @@ func TestPlanCallsAreRefused(t *testing.T) {
 				w.try(token, http.MethodPost, path+call, body).is(403, runtime.CodeForbidden)
 			}
 		}
-		w.post(path+"apply", `{"proposal":{"thread":"other","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(400)
-		w.post(path+"apply", `{"proposal":{"thread":"`+id+`","Version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(400, runtime.CodeInvalid)
-		w.post(path+"apply", `{"proposal":{"thread":"`+id+`","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(409, runtime.CodeConflict)
+		w.post(path+"apply",
+			`{"proposal":{"thread":"other","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).is(400)
+		w.post(path+"apply", `{"proposal":{"thread":"`+id+
+			`","Version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).
+			is(400, runtime.CodeInvalid)
+		w.post(path+"apply", `{"proposal":{"thread":"`+id+
+			`","version":1,"before":[],"after":["x"],"added":[],"removed":[]}}`).
+			is(409, runtime.CodeConflict)
 		w.post(path+"preview", `{"modification":"`+strings.Repeat("x", 5000)+`"}`).is(400)
 		w.post(path+"preview", `{}`).is(400)
 		w.post("/v1/threads/unknown/plan/preview", `{"modification":"x"}`).is(404)
-		w.post("/v1/threads/"+w.start("ask", `"x"`).ID+"/plan/undo", `{}`).is(409, runtime.CodeNotWaiting)
+		w.post("/v1/threads/"+w.start("ask", `"x"`).ID+"/plan/undo", `{}`).
+			is(409, runtime.CodeNotWaiting)
 		answers := w.forAll(id, "answer")
-		w.try(answers, http.MethodPost, path+"preview", `{"modification":"do e","by":"bob"}`).is(403)
+		w.try(answers, http.MethodPost, path+"preview", `{"modification":"do e","by":"bob"}`).
+			is(403)
 		w.try(answers, http.MethodPost, path+"preview", `{"modification":"do e"}`).is(200)
 		assert.Contains(w, w.logs.String(), "operation=previewPlan")
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -14,53 +15,64 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
-	"github.com/routegen/routegen/runtime/workflow"
 )
-
-// Rerouter takes reroute events in; a [workflow.Machine] is one.
-type Rerouter interface {
-	Reroute(ctx context.Context, e *thread.Engine, threadID string, event workflow.Event) (status string, err error)
-}
 
 // Config is what a server can be told. The zero value works; [New] copies it.
 type Config struct {
-	Hosts    []string // host names it answers to, without port; default: localhost, 127.0.0.1 and [::1]
-	Origins  []string // other origins whose pages may call it and read what comes, written like https://example.com; default: none
-	Rerouter Rerouter // takes reroute events; default: there is no such call
+	// host names it answers to, without port; default: localhost, 127.0.0.1 and [::1]
+	Hosts []string
+	// other origins whose pages may call it and read what comes, written like https://example.com;
+	// default: none
+	Origins []string
+	Doors   []Door // ways in beside REST; default: none
 
-	// Programs says of machines, by their names, what can be started and how their nodes hang together; default: nothing.
+	// Programs says of machines, by their names, what can be started and how their nodes hang
+	// together; default: nothing.
 	Programs map[string]Program
-	// Conversation takes the messages to threads of a workflow, and makes a thread of an id that is unknown. Its Engine must be the server's.
-	// Default: messages go to the engine, which knows no turns, no digression and no words for cancel or skip.
-	Conversation *workflow.Conversation
+	// Conversation takes the messages to threads of its machine, and makes a thread of an id that
+	// is unknown. Its Engine must be the server's. Default: messages go to the engine, which knows
+	// no turns, no digression and no words for cancel or skip.
+	Conversation *chat.Conversation
 
-	Rate       float64       // calls a second for each token, and failed log-ins for each address; default 100
-	Burst      int           // calls at once; default 200
-	MaxStreams int           // streams and sockets at once, of which a capability token has a tenth at most, or one; default 2,000
-	Timeout    time.Duration // how long a call may take, a body be on its way, and a write to a stream block; default 10 seconds
-	Patience   time.Duration // how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
-	Beat       time.Duration // how often an idle stream shows that it lives; default 15 seconds
+	// calls a second for each token, and failed log-ins for each address; default 100
+	Rate  float64
+	Burst int // calls at once; default 200
+	// streams and sockets at once, for a capability token a tenth of them, or one; default 2,000
+	MaxStreams int
+	// how long a call may take, a body be on its way, and a write to a stream block; default 10
+	// seconds
+	Timeout time.Duration
+	// how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
+	Patience time.Duration
+	Beat     time.Duration // how often an idle stream shows that it lives; default 15 seconds
 
-	Log *slog.Logger     // one audit line for each change and each refused token. Never a token, a body or a query; default: none
+	// one audit line for each change and each refused token. Never a token, a body or a query;
+	// default: none
+	Log *slog.Logger
 	Now func() time.Time // for the end of tokens and the rate; default: time.Now
 }
 
+// MaxBody bounds a body, and a message of a socket, in bytes.
+const MaxBody = 256 << 10
+
 const (
-	maxBody  = 256 << 10
 	maxURL   = 2 << 10
 	minToken = 32
 )
 
-// Server is an [http.Handler] over an engine. It may be used by any number of goroutines, and several servers may share a store. Use
-// [Server.HTTP] for an http.Server with the limits that a handler cannot set.
+// Server is an [http.Handler] over an engine. It may be used by any number of goroutines, and
+// several servers may share a store. Use [Server.HTTP] for an http.Server with the limits that a
+// handler cannot set.
 type Server struct {
 	engine   *thread.Engine
 	cfg      Config
 	log      *slog.Logger
 	operator [sha256.Size]byte
 	cross    *http.CrossOriginProtection
-	routes   []route
+	routes   []Endpoint
+	schemas  map[string]json.RawMessage
 	mux      *http.ServeMux
 	document []byte
 	graphs   map[string]*Graph
@@ -68,17 +80,21 @@ type Server struct {
 	failures *limiter
 	streams  atomic.Int64
 	shares   shares
-	ending   context.Context //nolint:containedctx // ends when streams are to end: they belong to no call
-	end      context.CancelFunc
+	//nolint:containedctx // ends when streams are to end: they belong to no call
+	ending context.Context
+	end    context.CancelFunc
 }
 
-// New makes a server. token is the operator's, at least 32 bytes, see [OpenToken]; a shorter one, and an origin that is none, are refused
-// with CodeInvalid. The engine stays the caller's to close; close the http.Server first.
+// New makes a server. token is the operator's, at least 32 bytes, see [OpenToken]; a shorter one,
+// and an invalid origin, are refused with CodeInvalid. The engine stays the caller's to close;
+// close the http.Server first.
 func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	if len(token) < minToken {
-		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: errors.New("the operator's token has less than 32 bytes: use OpenToken")}
+		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server",
+			Err: errors.New("the operator's token has less than 32 bytes: use OpenToken")}
 	}
-	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)), cross: http.NewCrossOriginProtection()}
+	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)),
+		cross: http.NewCrossOriginProtection()}
 	c := &s.cfg
 	if c.Hosts == nil {
 		c.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -100,18 +116,26 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Conversation != nil && c.Conversation.Engine != engine {
-		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: errors.New("the conversation has another engine: give both the same")}
+	if c.Conversation != nil && (c.Conversation.Engine != engine ||
+		c.Conversation.Machine == nil) {
+		return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
+			"the conversation has no machine, or another engine: give it a machine of this one")
 	}
 	c.Programs = maps.Clone(c.Programs)
 	var err error
 	if s.graphs, err = graphs(c); err != nil {
 		return nil, err
 	}
+	if err = s.addDoors(); err != nil {
+		return nil, err
+	}
 	s.log = c.Log
-	s.ending, s.end = context.WithCancel(context.Background()) // [Server.HTTP] calls it; without, nothing is held but this context
-	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
-	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
+	// [Server.HTTP] calls it; without, nothing is held but this context
+	s.ending, s.end = context.WithCancel(context.Background()) //nolint:gosec // see above
+	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
+		buckets: map[string]*bucket{}}
+	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
+		buckets: map[string]*bucket{}}
 	s.shares.held = map[string]int{}
 	return s, s.register()
 }
@@ -122,10 +146,12 @@ func defaulted[T int | float64 | time.Duration](v *T, value T) {
 	}
 }
 
-// HTTP returns an http.Server with this handler, and limits for headers and idle connections. Its Shutdown ends the streams, for good.
+// HTTP returns an http.Server with this handler, and limits for headers and idle connections. Its
+// Shutdown ends the streams, for good.
 func (s *Server) HTTP(addr string) *http.Server {
 	server := &http.Server{
-		Addr: addr, Handler: s, ReadHeaderTimeout: min(5*time.Second, s.cfg.Timeout), IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Addr: addr, Handler: s, ReadHeaderTimeout: min(5*time.Second, s.cfg.Timeout),
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(s.end)
@@ -138,16 +164,17 @@ func (s *Server) register() (err error) {
 	s.mux = http.NewServeMux()
 	for i := range s.routes {
 		rt := &s.routes[i]
-		s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
-			c, _ := r.Context().Value(callKey{}).(*call) // set by ServeHTTP
+		s.mux.HandleFunc(rt.Method+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) {
+			c, _ := r.Context().Value(callKey{}).(*Call) // set by ServeHTTP
 			c.w, c.r, c.route = w, r, rt
-			if err := c.serve(); err != nil { //nolint:contextcheck // a call carries its request, and that its context
+			//nolint:contextcheck // a call carries its request, and that its context
+			if err := c.handle(); err != nil {
 				c.refuse(err)
 			}
 		})
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		c, _ := r.Context().Value(callKey{}).(*call)
+		c, _ := r.Context().Value(callKey{}).(*Call)
 		c.w = w
 		c.refuse(s.unknown(w, r))
 	})
@@ -166,26 +193,29 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		return errNotFound
+		return ErrNotFound
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	return refusal(http.StatusMethodNotAllowed, runtime.CodeInvalid, "use "+strings.Join(allowed, " or "))
+	return refusal(http.StatusMethodNotAllowed, runtime.CodeInvalid,
+		"use "+strings.Join(allowed, " or "))
 }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{s: s, w: w, r: r, id: rand.Text()}
+	c := &Call{s: s, w: w, r: r, id: rand.Text()}
 	h := w.Header()
 	h.Set("X-Request-ID", c.id)
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	defer c.recovered()
+	defer c.Recover()
 	if r.Body != http.NoBody { // net/http waits for it before it replies, whatever the reply is
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.cfg.Timeout)) // a recorder in a test has none
+		// a recorder in a test has none
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.cfg.Timeout))
 	}
 	if s.share(r, h) && s.hosted(r.Host) {
 		w.WriteHeader(http.StatusNoContent)
@@ -198,39 +228,48 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 }
 
-// admit lets a request in that comes to the right host, from no foreign page, with a plain address and a good token.
-func (s *Server) admit(c *call) error {
+// admit lets a request in that comes to the right host, from no foreign page, with a plain address
+// and a good token.
+func (s *Server) admit(c *Call) error {
 	r := c.r
 	if !s.hosted(r.Host) {
-		return refusal(http.StatusMisdirectedRequest, runtime.CodeForbidden, "this server does not answer to that host name")
+		return refusal(http.StatusMisdirectedRequest, runtime.CodeForbidden,
+			"this server does not answer to that host name")
 	}
 	if err := s.cross.Check(r); err != nil {
-		return refusal(http.StatusForbidden, runtime.CodeForbidden, "a page of another origin may not do that")
+		return refusal(http.StatusForbidden, runtime.CodeForbidden,
+			"a page of another origin may not do that")
 	}
 	raw := r.URL.EscapedPath()
-	if len(r.RequestURI) > maxURL || strings.Contains(raw, "//") || strings.Contains(raw, "..") || strings.Contains(raw, "%") {
-		return invalid("the path holds what no id here holds: use letters, digits and - _ . ~, at most 200")
+	if len(r.RequestURI) > maxURL || strings.Contains(raw, "//") || strings.Contains(raw, "..") ||
+		strings.Contains(raw, "%") {
+		return BadRequest(
+			"the path holds what no id here holds: use letters, digits and - _ . ~, " +
+				"at most 200")
 	}
 	for name := range r.URL.Query() {
-		if strings.Contains(strings.ToLower(name), "token") || strings.Contains(strings.ToLower(name), "auth") {
-			return invalid("a token does not belong into the address: send it in the Authorization header, and make a new one")
+		if strings.Contains(strings.ToLower(name), "token") ||
+			strings.Contains(strings.ToLower(name), "auth") {
+			return BadRequest("a token does not belong into the address: send it in the " +
+				"Authorization header, and make a new one")
 		}
 	}
 	from, _, _ := net.SplitHostPort(r.RemoteAddr)
 	who, err := s.authenticate(r)
 	if err != nil {
-		if !s.failures.take(from) {
+		if !s.failures.allow(from) {
 			return errTooMany
 		}
 		return err
 	}
-	if c.who = who; !s.calls.take(who.label()) {
+	if c.who = who; !s.calls.allow(who.label()) {
 		return errTooMany
 	}
 	return nil
 }
 
-// hosted reports whether a Host header names this server. A page can make its own name resolve to this address; it cannot choose the header.
+// hosted reports whether a Host header names this server. A page can make its own name resolve to
+// this address; it cannot choose the header.
 func (s *Server) hosted(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -19,25 +19,27 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
 const (
 	soakRounds = 20
-	soakText   = 20_000 // bytes of a message: one thread's rows are more than a connection holds on its way
+	// bytes of a message: one thread's rows are more than a connection holds on its way
+	soakText = 20_000
 )
 
-// soak is a rig with many threads and sockets. Each thread says something long and asks, round after round.
+// soak is a rig with many threads and sockets. Each thread says something long and asks, round
+// after round.
 type soak struct {
 	*rig
 	threads []string
 	want    map[string][]string // the ids of its rows, by thread
 }
 
-// narrow is a listener whose connections from the address of silent readers hold little that was not read: that such a reader stops is felt
-// soon.
+// narrow is a listener whose connections from the address of silent readers hold little that was
+// not read: that such a reader stops is felt soon.
 type narrow struct{ net.Listener }
 
 // silence is the address of readers who do not read. Everybody else comes from 127.0.0.1.
@@ -45,7 +47,8 @@ var silence = net.IPv4(127, 0, 0, 2)
 
 func (n narrow) Accept() (net.Conn, error) {
 	conn, err := n.Listener.Accept()
-	if tcp, ok := conn.(*net.TCPConn); ok && strings.HasPrefix(tcp.RemoteAddr().String(), silence.String()+":") {
+	if tcp, ok := conn.(*net.TCPConn); ok &&
+		strings.HasPrefix(tcp.RemoteAddr().String(), silence.String()+":") {
 		err = errors.Join(err, tcp.SetWriteBuffer(32<<10))
 	}
 	return conn, err
@@ -55,17 +58,21 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	rounds := thread.Func("rounds", func(ctx context.Context, name string) (int, error) {
 		for n := range soakRounds {
-			if err := thread.Say(ctx, fmt.Sprintf("m%d", n), strings.Repeat(name, soakText/len(name))); err != nil {
+			if err := thread.Say(ctx, fmt.Sprintf("m%d", n),
+				strings.Repeat(name, soakText/len(name))); err != nil {
 				return 0, err
 			}
-			if _, err := thread.Ask[int](ctx, fmt.Sprintf("q%d", n), runtime.Question{Text: "Next?"}); err != nil {
+			if _, err := thread.Ask[int](ctx, fmt.Sprintf("q%d", n),
+				thread.Question{Text: "Next?"}); err != nil {
 				return 0, err
 			}
 		}
 		return soakRounds, nil
 	})
 	s := &soak{want: map[string][]string{}}
-	s.rig = newRig(t, "sqlite", web.Config{Timeout: 10 * time.Minute, Rate: 1e6, Burst: 1e6}, rounds) // who stops reading is not cut here
+	// who stops reading is not cut here
+	s.rig = newRig(t, "sqlite", web.Config{Timeout: 10 * time.Minute, Rate: 1e6, Burst: 1e6},
+		rounds)
 	s.contract.off = true
 	front := httptest.NewUnstartedServer(s.server)
 	front.Listener = narrow{front.Listener}
@@ -73,14 +80,17 @@ func newSoak(t *testing.T) *soak {
 	t.Cleanup(front.Close)
 	s.http = front
 	for n := range soakThreads {
-		s.threads = append(s.threads, decode[web.Thread](s.post("/v1/threads", fmt.Sprintf(`{"machine":"rounds","input":"t%d."}`, n)).is(201)).ID)
+		s.threads = append(s.threads,
+			decode[web.Thread](s.post("/v1/threads",
+				fmt.Sprintf(`{"machine":"rounds","input":"t%d."}`, n)).is(201)).ID)
 	}
 	return s
 }
 
 // connect opens a socket that follows a thread after a row.
 func (s *soak) connect(id, after string, silent bool) (*websocket.Conn, error) {
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (
+		net.Conn, error) {
 		dialer := &net.Dialer{}
 		if silent {
 			dialer.LocalAddr = &net.TCPAddr{IP: silence}
@@ -91,8 +101,10 @@ func (s *soak) connect(id, after string, silent bool) (*websocket.Conn, error) {
 		}
 		return conn, err
 	}}
-	conn, _, err := websocket.Dial(s.Context(), s.http.URL+"/v1/ws", &websocket.DialOptions{ //nolint:bodyclose // an accepted socket has none
-		HTTPClient: &http.Client{Transport: transport}, HTTPHeader: http.Header{"Authorization": {"Bearer " + operator}},
+	//nolint:bodyclose // an accepted socket has none
+	conn, _, err := websocket.Dial(s.Context(), s.http.URL+"/v1/ws", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: transport},
+		HTTPHeader: http.Header{"Authorization": {"Bearer " + operator}},
 	})
 	if err != nil {
 		return nil, err
@@ -101,7 +113,8 @@ func (s *soak) connect(id, after string, silent bool) (*websocket.Conn, error) {
 	return conn, conn.Write(s.Context(), websocket.MessageText, []byte(context0(id, after)))
 }
 
-// follow reads a thread to its end through sockets that it cuts after a few rows, as random says, and returns the ids of the rows.
+// follow reads a thread to its end through sockets that it cuts after a few rows, as random says,
+// and returns the ids of the rows.
 func (s *soak) follow(id, after string, random *rand.Rand) (rows []string, err error) {
 	for {
 		conn, err := s.connect(id, after, false)
@@ -115,14 +128,15 @@ func (s *soak) follow(id, after string, random *rand.Rand) (rows []string, err e
 			}
 			var m message
 			var row web.Row
-			if err := errors.Join(json.Unmarshal(data, &m), json.Unmarshal(m.Payload, &row)); err != nil {
+			if err := errors.Join(json.Unmarshal(data, &m),
+				json.Unmarshal(m.Payload, &row)); err != nil {
 				return rows, err
 			}
 			if m.Type != "row" {
 				continue
 			}
 			left--
-			if rows, after = append(rows, m.ID), m.ID; row.Type == runtime.EntryOver {
+			if rows, after = append(rows, m.ID), m.ID; row.Type == thread.EntryOver {
 				return rows, conn.CloseNow()
 			}
 		}
@@ -130,20 +144,23 @@ func (s *soak) follow(id, after string, random *rand.Rand) (rows []string, err e
 	}
 }
 
-// play answers every question of a thread. Each answer is sent three times under its key, and the first is cut at some moment on its way.
+// play answers every question of a thread. Each answer is sent three times under its key, and the
+// first is cut at some moment on its way.
 func (s *soak) play(id string, random *rand.Rand) error {
-	c := &web.Client{Base: s.http.URL, Token: operator}
+	c := &client.Client{Base: s.http.URL, Token: operator}
 	for row, err := range c.Stream(s.Context(), id, "") {
 		switch {
 		case err != nil:
 			return err
-		case row.Type == runtime.EntryOver:
+		case row.Type == thread.EntryOver:
 			return nil
-		case row.Type != runtime.EntryAsked:
+		case row.Type != thread.EntryAsked:
 			continue
 		}
-		a := runtime.Answer{Interrupt: row.Interrupt, Value: json.RawMessage("1"), By: "ann", Request: row.Interrupt}
-		cut, cancel := context.WithTimeout(s.Context(), time.Duration(random.IntN(3000))*time.Microsecond)
+		a := thread.Answer{Interrupt: row.Interrupt, Value: json.RawMessage("1"), By: "ann",
+			Request: row.Interrupt}
+		cut, cancel := context.WithTimeout(s.Context(),
+			time.Duration(random.IntN(3000))*time.Microsecond)
 		_, _ = c.Answer(cut, a) // cut, or not
 		cancel()
 		for range 2 {
@@ -165,8 +182,9 @@ func used() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// TestManySocketsAndSlowReaders has threads answered and followed while two in five sockets read nothing at all: every thread ends all the same,
-// what the silent sockets hold is bounded, and when they are cut and come back they miss nothing. Every row comes once, to everybody.
+// TestManySocketsAndSlowReaders has threads answered and followed while two in five sockets read
+// nothing at all: every thread ends all the same, what the silent sockets hold is bounded, and when
+// they are cut and come back they miss nothing. Every row comes once, to everybody.
 func TestManySocketsAndSlowReaders(t *testing.T) {
 	s := newSoak(t)
 	for _, id := range s.threads {
@@ -202,14 +220,17 @@ func TestManySocketsAndSlowReaders(t *testing.T) {
 	}
 	for _, id := range s.threads {
 		th := s.settled(id)
-		require.Equal(t, runtime.StatusDone, th.Status, "nobody who does not read holds a thread up")
+		require.Equal(t, thread.StatusDone, th.Status,
+			"nobody who does not read holds a thread up")
 		var answers int
-		for _, row := range decode[struct{ Items []web.Row }](s.get("/v1/threads/" + id + "/outbox?limit=1000").is(200)).Items {
-			if s.want[id] = append(s.want[id], row.ID); row.Type == runtime.EntryAnswered {
+		for _, row := range decode[struct{ Items []web.Row }](
+			s.get("/v1/threads/" + id + "/outbox?limit=1000").is(200)).Items {
+			if s.want[id] = append(s.want[id], row.ID); row.Type == thread.EntryAnswered {
 				answers++
 			}
 		}
-		require.Equal(t, soakRounds, answers, "each question has one answer, however often it was sent")
+		require.Equal(t, soakRounds, answers,
+			"each question has one answer, however often it was sent")
 	}
 	for range soakSockets - len(silent) {
 		r := <-results
@@ -219,14 +240,19 @@ func TestManySocketsAndSlowReaders(t *testing.T) {
 	running, held := goruntime.NumGoroutine(), used()
 	s.comeBack(silent)
 	const each = 2 // goroutines of the server for a socket, at least
-	require.Eventually(t, func() bool { return goruntime.NumGoroutine() <= running-each*len(silent) }, 3*time.Minute, 10*time.Millisecond, "they are gone")
-	// What a thread says is soakRounds times soakText: a queue that grows with what is not read would hold it.
+	require.Eventually(t, func() bool {
+		return goruntime.NumGoroutine() <= running-each*len(silent)
+	}, 3*time.Minute, 10*time.Millisecond, "they are gone")
+	// What a thread says is soakRounds times soakText: a queue that grows with what is not read
+	// would hold it.
 	held = (held - min(held, used())) / uint64(len(silent))
 	t.Logf("%d silent sockets held %d bytes each", len(silent), held)
-	assert.Less(t, held, uint64(soakRounds*soakText*2/3), "bytes that a socket holds whose client reads nothing")
+	assert.Less(t, held, uint64(soakRounds*soakText*2/3),
+		"bytes that a socket holds whose client reads nothing")
 }
 
-// comeBack reads what is on its way to silent sockets, cuts them, and has each go on after the last row that reached it.
+// comeBack reads what is on its way to silent sockets, cuts them, and has each go on after the last
+// row that reached it.
 func (s *soak) comeBack(silent []*websocket.Conn) {
 	s.Helper()
 	for n, conn := range silent {

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 )
 
-// client is the other end of a socket.
-type client struct {
+// socketClient is the other end of a socket.
+type socketClient struct {
 	r    *rig
 	conn *websocket.Conn
 	kept []*message // rows that came before the reply somebody waited for
@@ -32,7 +32,7 @@ type message struct {
 	raw     string
 }
 
-func (r *rig) dial(token string, headers ...string) (*client, *http.Response, error) {
+func (r *rig) dial(token string, headers ...string) (*socketClient, *http.Response, error) {
 	r.Helper()
 	h := http.Header{}
 	if token != "" {
@@ -50,28 +50,29 @@ func (r *rig) dial(token string, headers ...string) (*client, *http.Response, er
 			h.Set(headers[i], headers[i+1])
 		}
 	}
-	conn, res, err := websocket.Dial(r.Context(), r.http.URL+"/v1/ws", &websocket.DialOptions{HTTPHeader: h, Host: host, Subprotocols: offers})
+	conn, res, err := websocket.Dial(r.Context(), r.http.URL+"/v1/ws",
+		&websocket.DialOptions{HTTPHeader: h, Host: host, Subprotocols: offers})
 	if err != nil {
 		return nil, res, err
 	}
 	conn.SetReadLimit(1 << 20)
 	r.Cleanup(func() { _ = conn.CloseNow() })
-	return &client{r: r, conn: conn}, res, nil
+	return &socketClient{r: r, conn: conn}, res, nil
 }
 
-func (r *rig) socket(token string) *client {
+func (r *rig) socket(token string) *socketClient {
 	r.Helper()
 	c, _, err := r.dial(token) //nolint:bodyclose // an accepted socket has none
 	require.NoError(r, err)
 	return c
 }
 
-func (c *client) send(text string) {
+func (c *socketClient) send(text string) {
 	c.r.Helper()
 	require.NoError(c.r, c.conn.Write(c.r.Context(), websocket.MessageText, []byte(text)))
 }
 
-func (c *client) read() (*message, error) {
+func (c *socketClient) read() (*message, error) {
 	_, data, err := c.conn.Read(c.r.Context())
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (c *client) read() (*message, error) {
 }
 
 // next reads the next message that is no row.
-func (c *client) next() *message {
+func (c *socketClient) next() *message {
 	c.r.Helper()
 	for {
 		m, err := c.read()
@@ -94,14 +95,14 @@ func (c *client) next() *message {
 }
 
 // ask sends a message and returns its reply.
-func (c *client) ask(text string) *message {
+func (c *socketClient) ask(text string) *message {
 	c.r.Helper()
 	c.send(text)
 	return c.next()
 }
 
 // row reads the next row.
-func (c *client) row() *web.Row {
+func (c *socketClient) row() *web.Row {
 	c.r.Helper()
 	for {
 		var m *message
@@ -123,31 +124,44 @@ func (c *client) row() *web.Row {
 }
 
 func context0(thread, after string) string {
-	return fmt.Sprintf(`{"type":"thread_context","payload":{"thread_id":%q,"user_id":"ann","session_id":"s1","after":%q},"id":"ctx"}`, thread, after)
+	return fmt.Sprintf(
+		`{"type":"thread_context","payload":{"thread_id":%q,"user_id":"ann","session_id":"s1","after":%q},"id":"ctx"}`, thread, after)
 }
 
-// TestTheFramesOfTheOriginal holds the messages to what the clients of the original send and read, byte for byte.
+// TestTheFramesOfTheOriginal holds the messages to what the clients of the original send and read,
+// byte for byte.
 func TestTheFramesOfTheOriginal(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.post("/v1/threads", `{"machine":"long","input":"","id":"thread-123"}`).is(201)
 		c := r.socket(operator)
-		assert.Equal(t, `{"type":"thread_context_ack","payload":{"success":true,"thread_id":"thread-123"},"id":"m0"}`,
-			c.ask(`{"type":"thread_context","payload":{"thread_id":"thread-123","user_id":"u1","session_id":"s1"},"id":"m0"}`).raw)
-		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"requested"},"id":"msg-001"}`,
-			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_interrupt","mode":"now"},"id":"msg-001"}`).raw)
-		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"already_pending"},"id":"msg-002"}`,
-			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_escape","user_id":"u1","session_id":"s1","modified_plan":["a"]},"id":"msg-002"}`).raw)
+		assert.Equal(t,
+			`{"type":"thread_context_ack","payload":{"success":true,"thread_id":"thread-123"},"id":"m0"}`,
+			c.ask(
+				`{"type":"thread_context","payload":{"thread_id":"thread-123","user_id":"u1","session_id":"s1"},"id":"m0"}`).raw)
+		assert.Equal(t,
+			`{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"requested"},"id":"msg-001"}`,
+			c.ask(
+				`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_interrupt","mode":"now"},"id":"msg-001"}`).raw)
+		assert.Equal(t,
+			`{"type":"interrupt_ack","payload":{"success":true,"thread_id":"thread-123","message":"already_pending"},"id":"msg-002"}`,
+			c.ask(
+				`{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_escape","user_id":"u1","session_id":"s1","modified_plan":["a"]},"id":"msg-002"}`).raw)
 		r.settled("thread-123")
-		assert.Equal(t, `{"type":"resume_ack","payload":{"success":true,"thread_id":"thread-123","message":"resumed"},"id":"msg-003"}`,
-			c.ask(`{"type":"resume","payload":{"thread_id":"thread-123","user_input":"skip step 3"},"id":"msg-003"}`).raw)
+		assert.Equal(t,
+			`{"type":"resume_ack","payload":{"success":true,"thread_id":"thread-123","message":"resumed"},"id":"msg-003"}`,
+			c.ask(
+				`{"type":"resume","payload":{"thread_id":"thread-123","user_input":"skip step 3"},"id":"msg-003"}`).raw)
 		history := string(r.get("/v1/threads/thread-123/history").body)
 		assert.Contains(t, history, `{"choice":"modify","text":"skip step 3"}`)
 		r.post("/v1/threads/thread-123/cancel", `{}`).is(200)
-		assert.Equal(t, `{"type":"interrupt_ack","payload":{"success":false,"thread_id":"thread-123","message":"not_running"},"id":"msg-004"}`,
+		assert.Equal(t,
+			`{"type":"interrupt_ack","payload":{"success":false,"thread_id":"thread-123","message":"not_running"},"id":"msg-004"}`,
 			c.ask(`{"type":"interrupt","payload":{"thread_id":"thread-123"},"id":"msg-004"}`).raw)
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"thread-123","user_input":""},"id":"msg-005"}`).raw,
+		assert.Contains(t, c.ask(
+			`{"type":"resume","payload":{"thread_id":"thread-123","user_input":""},"id":"msg-005"}`).raw,
 			`{"type":"resume_ack","payload":{"success":false,"thread_id":"thread-123","message":"not_waiting: `)
-		assert.Contains(t, c.ask(`{"type":"thread_context","payload":{"thread_id":"unknown"},"id":"m1"}`).raw,
+		assert.Contains(t, c.ask(
+			`{"type":"thread_context","payload":{"thread_id":"unknown"},"id":"m1"}`).raw,
 			`{"type":"thread_context_ack","payload":{"success":false,"thread_id":"unknown","error":"not_found: `)
 	})
 }
@@ -159,11 +173,12 @@ func TestATextThatWouldChangeNothingIsRefused(t *testing.T) {
 		c := r.socket(operator)
 		c.ask(`{"type":"interrupt","payload":{"thread_id":"` + th.ID + `"},"id":"1"}`)
 		r.settled(th.ID)
-		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"skip step 3"},"id":"2"}`).raw
+		said := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID +
+			`","user_input":"skip step 3"},"id":"2"}`).raw
 		assert.Contains(t, said, `"success":false`)
 		assert.Contains(t, said, "use continue, cancel, status")
 		require.Len(t, r.settled(th.ID).Open, 1)
-		assert.Equal(t, runtime.KindUserEscape, r.settled(th.ID).Open[0].Kind, "it stays paused")
+		assert.Equal(t, thread.KindUserEscape, r.settled(th.ID).Open[0].Kind, "it stays paused")
 	})
 }
 
@@ -173,18 +188,24 @@ func TestAnEmptyTextGoesOnUnchanged(t *testing.T) {
 		c := r.socket(operator)
 		c.ask(`{"type":"interrupt","payload":{"thread_id":"` + th.ID + `"},"id":"1"}`)
 		r.settled(th.ID)
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":{"message":" "}},"id":"2"}`).raw, `"success":true`)
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+
+			`","user_input":{"message":" "}},"id":"2"}`).raw, `"success":true`)
 		th = r.settled(th.ID)
 		require.Len(t, th.Open, 1)
-		assert.Equal(t, "yes", th.Open[0].Name, "the question that the pause superseded is asked anew")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":"not really, hm"},"id":"3"}`).raw, "neither a clear yes")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":"yes","interrupt_id":"stale"},"id":"4"}`).raw, "not_found")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","value":true},"id":"5"}`).raw, `"success":true`)
+		assert.Equal(t, "yes", th.Open[0].Name,
+			"the question that the pause superseded is asked anew")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+
+			`","user_input":"not really, hm"},"id":"3"}`).raw, "neither a clear yes")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+
+			`","user_input":"yes","interrupt_id":"stale"},"id":"4"}`).raw, "not_found")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+
+			`","value":true},"id":"5"}`).raw, `"success":true`)
 		assert.JSONEq(t, `true`, string(r.settled(th.ID).Result))
 	})
 }
 
-// TestOneAnswerInAResume refuses a resume that says two things, or more than is read: what is dropped silently looks like what was done.
+// TestOneAnswerInAResume refuses a resume that says two things, or more than is read: what is
+// dropped silently looks like what was done.
 func TestOneAnswerInAResume(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("yes", `""`)
@@ -199,14 +220,16 @@ func TestOneAnswerInAResume(t *testing.T) {
 			`"user_input":{}`:      "message",
 			`"user_input":["yes"]`: "object",
 		} {
-			m := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `",` + payload + `},"id":"r"}`)
+			m := c.ask(`{"type":"resume","payload":{"thread_id":"` + th.ID + `",` + payload +
+				`},"id":"r"}`)
 			assert.Equal(t, "resume_ack", m.Type)
 			assert.Contains(t, m.raw, `"success":false`, payload)
 			assert.Contains(t, m.raw, "invalid: ", payload)
 			assert.Contains(t, m.raw, want, payload)
 		}
 		assert.Equal(t, th.Seq, r.settled(th.ID).Seq, "nothing was done, or counted")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+`","user_input":{"message":"yes"}},"id":"r"}`).raw, `"success":true`)
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+th.ID+
+			`","user_input":{"message":"yes"}},"id":"r"}`).raw, `"success":true`)
 		assert.JSONEq(t, `true`, string(r.settled(th.ID).Result))
 	})
 }
@@ -218,10 +241,12 @@ func TestASocketThatDropsLosesNothing(t *testing.T) {
 		assert.Contains(t, c.ask(context0(th.ID, "")).raw, `"success":true`)
 		var rows []string
 		last := c.row()
-		for rows = append(rows, last.ID); last.Type != runtime.EntryAsked; rows = append(rows, last.ID) {
+		for rows = append(rows, last.ID); last.Type != thread.EntryAsked; rows =
+			append(rows, last.ID) {
 			last = c.row()
 		}
-		c.send(`{"type":"resume","payload":{"thread_id":"` + th.ID + `","user_input":"yes"},"id":"1"}`)
+		c.send(`{"type":"resume","payload":{"thread_id":"` + th.ID +
+			`","user_input":"yes"},"id":"1"}`)
 		for m, err := c.read(); ; m, err = c.read() {
 			require.NoError(t, err)
 			if m.Type != "row" {
@@ -231,15 +256,16 @@ func TestASocketThatDropsLosesNothing(t *testing.T) {
 			require.NoError(t, json.Unmarshal(m.Payload, last)) // it may be the final one already
 		}
 		require.NoError(t, c.conn.CloseNow())
-		assert.Equal(t, runtime.StatusDone, r.settled(th.ID).Status)
+		assert.Equal(t, thread.StatusDone, r.settled(th.ID).Status)
 		c = r.socket(operator)
 		c.send(context0(th.ID, rows[len(rows)-1]))
-		for last.Type != runtime.EntryOver {
+		for last.Type != thread.EntryOver {
 			last = c.row()
 			rows = append(rows, last.ID)
 		}
 		var want []string
-		for _, row := range decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/outbox")).Items {
+		for _, row := range decode[struct{ Items []web.Row }](
+			r.get("/v1/threads/" + th.ID + "/outbox")).Items {
 			want = append(want, row.ID)
 		}
 		assert.Equal(t, want, rows, "each row once, of this thread only")
@@ -251,9 +277,12 @@ func TestAWrongMessageIsAnsweredAndTheSocketStaysOpen(t *testing.T) {
 		th := r.start("ask", `"x"`)
 		c := r.socket(operator)
 		for text, id := range map[string]string{
-			`{`: "", `[]`: "", `{"type":"nonsense","payload":{"thread_id":"a"},"id":"n"}`: "n", `{"type":"resume","payload":{"thread_id":"a/b"},"id":"t"}`: "t",
-			`{"type":"resume","payload":{"thread_id":"a","thread_id":"b"},"id":"d"}`: "d", `{"type":"resume","payload":{"Thread_id":"a"},"id":"c"}`: "c",
-			`{"type":"resume","payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,"id":"deep"}`: "deep",
+			`{`: "", `[]`: "", `{"type":"nonsense","payload":{"thread_id":"a"},"id":"n"}`: "n",
+			`{"type":"resume","payload":{"thread_id":"a/b"},"id":"t"}`:               "t",
+			`{"type":"resume","payload":{"thread_id":"a","thread_id":"b"},"id":"d"}`: "d",
+			`{"type":"resume","payload":{"Thread_id":"a"},"id":"c"}`:                 "c",
+			`{"type":"resume","payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) +
+				`,"id":"deep"}`: "deep",
 		} {
 			m := c.ask(text)
 			assert.Equal(t, "error", m.Type, text)
@@ -268,44 +297,53 @@ func TestAWrongMessageIsAnsweredAndTheSocketStaysOpen(t *testing.T) {
 	})
 }
 
-func TestR7_ForeignOriginOfASocket(t *testing.T) {
+func TestForeignOriginOfASocket(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		for _, headers := range [][]string{{"Origin", "https://evil.test"}, {"Origin", "null"}} {
-			_, res, err := r.dial(operator, headers...) //nolint:bodyclose // the library has read it
+			//nolint:bodyclose // the library has read it
+			_, res, err := r.dial(operator, headers...)
 			require.Error(t, err)
 			assert.Equal(t, 403, res.StatusCode)
 		}
-		_, res, err := r.dial(operator, "Host", "evil.test", "Origin", "http://evil.test") //nolint:bodyclose // the library has read it
+		//nolint:bodyclose // the library has read it
+		_, res, err := r.dial(operator, "Host", "evil.test", "Origin", "http://evil.test")
 		require.Error(t, err)
 		assert.Equal(t, 421, res.StatusCode, "a name that was made to resolve to this address")
 		_, res, err = r.dial("") //nolint:bodyclose // the library has read it
 		require.Error(t, err)
 		assert.Equal(t, 401, res.StatusCode)
-		_, res, err = r.dial("", "Sec-WebSocket-Protocol", "routegen, bearer."+operator) //nolint:bodyclose // an accepted socket has none
+		//nolint:bodyclose // an accepted socket has none
+		_, res, err = r.dial("", "Sec-WebSocket-Protocol", "routegen, bearer."+operator)
 		require.NoError(t, err)
-		assert.Equal(t, "routegen", res.Header.Get("Sec-WebSocket-Protocol"), "the token is not sent back")
+		assert.Equal(t, "routegen", res.Header.Get("Sec-WebSocket-Protocol"),
+			"the token is not sent back")
 	})
 }
 
 func TestATokenOnASocket(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		a, b := r.start("yes", `""`), r.start("yes", `""`)
-		g := r.grant(a.ID, fmt.Sprintf(`{"actions":["view","answer"],"by":"ann","expires":%d}`, r.soon()))
+		g := r.grant(a.ID, fmt.Sprintf(`{"actions":["view","answer"],"by":"ann","expires":%d}`,
+			r.soon()))
 		c := r.socket(g.Token)
 		assert.Contains(t, c.ask(context0(b.ID, "")).raw, "not_found")
-		assert.Contains(t, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+a.ID+`"},"id":"1"}`).raw, "forbidden")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+a.ID+`","user_input":"yes","user_id":"eve"},"id":"2"}`).raw, `"success":true`)
-		assert.Equal(t, "ann", decode[web.Interrupt](r.get("/v1/interrupts/"+a.Open[0].ID)).AnsweredBy)
+		assert.Contains(t, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+a.ID+
+			`"},"id":"1"}`).raw, "forbidden")
+		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+a.ID+
+			`","user_input":"yes","user_id":"eve"},"id":"2"}`).raw, `"success":true`)
+		assert.Equal(t, "ann", decode[web.Interrupt](r.get("/v1/interrupts/"+a.Open[0].ID)).
+			AnsweredBy)
 		r.try(operator, http.MethodDelete, "/v1/threads/"+a.ID+"/tokens/"+g.ID, "").is(204)
 		assert.Contains(t, c.ask(context0(a.ID, "")).raw, "forbidden")
-		bound := r.grant(b.ID, fmt.Sprintf(`{"actions":["view"],"interrupt":%q,"by":"ann","expires":%d}`, b.Open[0].ID, r.soon()))
+		bound := r.grant(b.ID, fmt.Sprintf(
+			`{"actions":["view"],"interrupt":%q,"by":"ann","expires":%d}`, b.Open[0].ID, r.soon()))
 		_, res, err := r.dial(bound.Token) //nolint:bodyclose // the library has read it
 		require.Error(t, err)
 		assert.Equal(t, 403, res.StatusCode)
 	})
 }
 
-func TestR37_FramesThatAreTooLargeOrTooMany(t *testing.T) {
+func TestFramesThatAreTooLargeOrTooMany(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "mem", web.Config{Rate: 0.001, Burst: 20})
 	c := r.socket(operator)
@@ -325,11 +363,13 @@ func TestR37_FramesThatAreTooLargeOrTooMany(t *testing.T) {
 	assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
 }
 
-// TestR36_ASlowSocket has one client read on time, one late, and one not at all. The late one hears why its connection ends, and goes on after
-// the last row that reached it. The one that reads nothing is cut: what is behind a message that it does not take cannot reach it.
-func TestR36_ASlowSocket(t *testing.T) {
+// TestASlowSocket has one client read on time, one late, and one not at all. The late one hears
+// why its connection ends, and goes on after the last row that reached it. The one that reads
+// nothing is cut: what is behind a message that it does not take cannot reach it.
+func TestASlowSocket(t *testing.T) {
 	t.Parallel()
-	// The quick one is never so slow for a write, however busy this machine is; a ping it answers when it has read all that is on its way.
+	// The quick one is never so slow for a write, however busy this machine is; a ping it answers
+	// when it has read all that is on its way.
 	r := newRig(t, "mem", web.Config{Timeout: 10 * time.Second, MaxStreams: 3, Beat: time.Hour})
 	r.contract.off = true // there are many rows, and others hold them to their schema
 	id, messages := r.flood()
@@ -337,14 +377,17 @@ func TestR36_ASlowSocket(t *testing.T) {
 	never.send(context0(id, ""))
 	quick.send(context0(id, ""))
 	n := 0
-	for row := quick.row(); row.Type != runtime.EntryOver; row = quick.row() {
+	for row := quick.row(); row.Type != thread.EntryOver; row = quick.row() {
 		n++
 	}
 	assert.Greater(t, n, messages, "nobody waits for the others")
 	require.NoError(t, quick.conn.CloseNow())
 	late := r.socket(operator) // only now: while it does not read it answers no ping either
 	late.send(context0(id, ""))
-	noted := func() bool { return strings.Count(r.logs.String(), "operation=socket about="+id+" status=408") == 2 }
+	noted := func() bool {
+		return strings.Count(r.logs.String(),
+			"operation=socket about="+id+" status=408") == 2
+	}
 	require.Eventually(t, noted, 3*time.Minute, 10*time.Millisecond, "they take nothing")
 	last, err := late.rest()
 	require.NotEmpty(t, last, "what came before has its cursor")
@@ -352,21 +395,23 @@ func TestR36_ASlowSocket(t *testing.T) {
 	require.ErrorAs(t, err, &said)
 	assert.Equal(t, websocket.StatusTryAgainLater, said.Code)
 	assert.Equal(t, "come back with the id of the last row", said.Reason)
-	want := decode[struct{ Items []web.Row }](r.get("/v1/threads/" + id + "/outbox?after=" + last)).Items
+	want := decode[struct{ Items []web.Row }](r.get("/v1/threads/" + id + "/outbox?after=" + last)).
+		Items
 	require.NotEmpty(t, want, last)
 	again := r.socket(operator)
 	again.send(context0(id, last))
 	assert.Equal(t, want[0].ID, again.row().ID)
 	require.NoError(t, again.conn.CloseNow())
 
-	assert.Eventually(t, func() bool { return r.opens(t, 3) }, 2*time.Minute, 50*time.Millisecond, "the one that reads nothing has lost its place")
+	assert.Eventually(t, func() bool { return r.opens(t, 3) }, 2*time.Minute, 50*time.Millisecond,
+		"the one that reads nothing has lost its place")
 	last, err = never.rest()
 	require.NotEmpty(t, last, "what was on its way has its cursor too")
 	assert.Equal(t, websocket.StatusCode(-1), websocket.CloseStatus(err), "%v", err)
 }
 
 // rest reads to the end, and returns the id of the last row and why there are no more.
-func (c *client) rest() (last string, err error) {
+func (c *socketClient) rest() (last string, err error) {
 	c.r.Helper()
 	for {
 		m, err := c.read()

@@ -13,70 +13,82 @@ import (
 )
 
 // outboxTypes are the entries that concern people: the outbox shows them, the history has all.
-var outboxTypes = []runtime.EntryType{
-	runtime.EntryStarted, runtime.EntryMessage, runtime.EntryAsked, runtime.EntryOpened, runtime.EntryQueued, runtime.EntrySuperseded,
-	runtime.EntryAnswered, runtime.EntryVoted, runtime.EntryReasked, runtime.EntryExpired, runtime.EntryCancelled, runtime.EntryClaimed,
-	runtime.EntryExtended, runtime.EntryReminded, runtime.EntryEscalated, runtime.EntryEscape, runtime.EntryPaused, runtime.EntryResumed,
-	runtime.EntryModified, runtime.EntryReroute, runtime.EntryReturned, runtime.EntryOver,
+var outboxTypes = []thread.EntryType{
+	thread.EntryStarted, thread.EntryMessage, thread.EntryAsked, thread.EntryOpened,
+	thread.EntryQueued, thread.EntrySuperseded,
+	thread.EntryAnswered, thread.EntryVoted, thread.EntryReasked, thread.EntryExpired,
+	thread.EntryCancelled, thread.EntryClaimed,
+	thread.EntryExtended, thread.EntryReminded, thread.EntryEscalated, thread.EntryEscape,
+	thread.EntryPaused, thread.EntryResumed,
+	thread.EntryModified, thread.EntryReroute, thread.EntryReturned, thread.EntryOver,
 }
 
-// shown reports whether an entry stands in the outbox. What became of a token, or a key, is in the history only.
-func shown(e *runtime.Entry) bool {
-	if e.Type == runtime.EntryMessage {
-		return e.Name != grantName && e.Name != revokedName && (e.Name != requestName || e.Request == "")
+// InOutbox reports whether an entry stands in the outbox. Entries about tokens and keys stand in
+// the history only.
+func InOutbox(e *thread.Entry) bool {
+	if e.Type == thread.EntryMessage {
+		return e.Name != grantName && e.Name != revokedName &&
+			(e.Name != requestName || e.Request == "")
 	}
 	return slices.Contains(outboxTypes, e.Type)
 }
 
-// row is an entry on the wire, with the question it puts to people.
-func (s *Server) row(ctx context.Context, e *runtime.Entry) (Row, error) {
+// entryRow is an entry on the wire, with the question it puts to people.
+func (s *Server) entryRow(ctx context.Context, e *thread.Entry) (Row, error) {
 	out := rowOf(e)
 	switch e.Type {
-	case runtime.EntryAsked, runtime.EntryOpened, runtime.EntryPaused:
+	case thread.EntryAsked, thread.EntryOpened, thread.EntryPaused:
 		i, err := s.engine.Interrupt(ctx, e.Interrupt)
 		if err != nil {
 			return out, err
 		}
-		q := interruptOf(i)
+		q := InterruptOf(i)
 		out.Question = &q
 	default:
 	}
 	return out, nil
 }
 
-// placed returns the entry that a cursor stands on; the empty cursor is the beginning. A cursor that was never given out is refused: it would
-// skip what is still to come. With a thread, so is one of another thread.
-func (s *Server) placed(ctx context.Context, thread, after string) (runtime.Entry, error) {
+// placed returns the entry that a cursor stands on; the empty cursor is the beginning. A cursor
+// that was never given out is refused: it would skip what is still to come. With a thread, so is
+// one of another thread.
+func (s *Server) placed(ctx context.Context, threadID, after string) (thread.Entry, error) {
 	if after == "" {
-		return runtime.Entry{}, nil
+		return thread.Entry{}, nil
 	}
 	name, seq, ok := parseRowID(after)
-	if !ok || thread != "" && name != thread {
-		return runtime.Entry{}, invalid("that is no cursor of this stream: use the id of the last row that came")
+	if !ok || threadID != "" && name != threadID {
+		return thread.Entry{}, BadRequest(
+			"that is no cursor of this stream: use the id of the last row that came")
 	}
 	if seq == 0 {
-		return runtime.Entry{}, nil
+		return thread.Entry{}, nil
 	}
 	rows, err := s.engine.History(ctx, name, seq-1, 1)
 	if err != nil {
-		return runtime.Entry{}, err
+		return thread.Entry{}, err
 	}
 	if len(rows) == 0 || rows[0].Seq != seq {
-		return runtime.Entry{}, invalid("that cursor was never given out: use the id of the last row that came")
+		return thread.Entry{}, BadRequest(
+			"that cursor was never given out: use the id of the last row that came")
 	}
 	return rows[0], nil
 }
 
-// enter counts a stream in and returns its context, which ends with the token, with the server, or with that of the connection.
-func (c *call) enter(connected context.Context) (ctx context.Context, leave func(), err error) {
+// EnterStream counts a stream, and refuses it if there are too many. The context ends with the
+// token, with the server, or with that of the connection; leave must be called at the end.
+func (c *Call) EnterStream(connected context.Context) (ctx context.Context, leave func(),
+	err error) {
 	g := c.who.grant
-	if !c.s.shares.take(g, max(1, c.s.cfg.MaxStreams/share)) {
-		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams of this token: come back later")
+	if !c.s.shares.acquire(g, max(1, c.s.cfg.MaxStreams/share)) {
+		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable,
+			"too many streams of this token: come back later")
 	}
 	if c.s.streams.Add(1) > int64(c.s.cfg.MaxStreams) {
 		c.s.streams.Add(-1)
 		c.s.shares.leave(g)
-		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable, "too many streams: come back later")
+		return nil, nil, refusal(http.StatusServiceUnavailable, runtime.CodeUnavailable,
+			"too many streams: come back later")
 	}
 	ctx, cancel := context.WithCancel(connected)
 	stop := context.AfterFunc(c.s.ending, cancel)
@@ -93,13 +105,15 @@ func (c *call) enter(connected context.Context) (ctx context.Context, leave func
 	}, nil
 }
 
-// readAhead is how long what was read from the store waits for a reader who has not taken the row before it.
+// readAhead is how long what was read from the store waits for a reader who has not taken the row
+// before it.
 const readAhead = time.Second
 
-// follow hands out the rows of a thread, or of all, after a cursor, one when the last one was taken: who reads slowly makes nobody wait and
-// fills no memory. What was read ahead is let go while a reader takes his time, and read again. The channel is closed when ctx ends, and after
+// follow hands out the rows of a thread, or of all, after a cursor, one when the last one was
+// taken: a slow reader blocks no other and fills no memory. What was read ahead is let go
+// while a reader takes his time, and read again. The channel is closed when ctx ends, and after
 // broken was called: the store refuses, or the token was revoked.
-func (c *call) follow(ctx context.Context, name string, cursor int64, broken func()) <-chan Row {
+func (c *Call) follow(ctx context.Context, name string, cursor int64, broken func()) <-chan Row {
 	rows := make(chan Row)
 	go func() {
 		defer close(rows)
@@ -118,21 +132,23 @@ func (c *call) follow(ctx context.Context, name string, cursor int64, broken fun
 	return rows
 }
 
-// handOut is follow until a row is not taken in time: it returns that one and its cursor then, with late.
-func (c *call) handOut(ctx context.Context, name string, cursor int64, rows chan<- Row, broken func()) (row Row, at int64, late bool) {
+// handOut is follow until a row is not taken in time: it returns that one and its cursor then, with
+// late.
+func (c *Call) handOut(ctx context.Context, name string, cursor int64, rows chan<- Row,
+	broken func()) (row Row, at int64, late bool) {
 	tired := time.NewTimer(readAhead)
 	defer tired.Stop()
 	for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
-		if err == nil && !c.lost(&e) && !shown(&e) {
+		if err == nil && !c.Revokes(&e) && !InOutbox(&e) {
 			continue
 		}
 		if err == nil {
-			row, err = c.s.row(ctx, &e)
+			row, err = c.s.entryRow(ctx, &e)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return row, e.Cursor, false
-		case err != nil || c.lost(&e):
+		case err != nil || c.Revokes(&e):
 			broken()
 			return row, e.Cursor, false
 		}
@@ -148,44 +164,47 @@ func (c *call) handOut(ctx context.Context, name string, cursor int64, rows chan
 	return row, cursor, false
 }
 
-// lost reports whether an entry revokes the token of the call.
-func (c *call) lost(e *runtime.Entry) bool {
+// Revokes reports whether an entry revokes the token of the call.
+func (c *Call) Revokes(e *thread.Entry) bool {
 	g := c.who.grant
-	return g != nil && e.Name == revokedName && e.Thread == g.Thread && string(e.Value) == `"`+g.ID+`"`
+	return g != nil && e.Name == revokedName && e.Thread == g.Thread &&
+		string(e.Value) == `"`+g.ID+`"`
 }
 
-// events is a stream of Server-Sent Events: the rows of the outbox, each with its cursor as event id.
-func (c *call) events() error {
+// events is a stream of Server-Sent Events: the rows of the outbox, each with its cursor as event
+// id.
+func (c *Call) events() error {
 	name, after := c.r.PathValue("thread"), c.r.Header.Get("Last-Event-ID")
 	if after == "" {
 		after = c.r.URL.Query().Get("after")
 	}
 	if name != "" {
-		if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
+		if _, err := c.s.engine.Thread(c.Context(), name); err != nil {
 			return err
 		}
 	}
-	at, err := c.s.placed(c.ctx(), name, after)
+	at, err := c.s.placed(c.Context(), name, after)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := c.enter(c.ctx())
+	ctx, leave, err := c.EnterStream(c.Context())
 	if err != nil {
 		return err
 	}
 	defer leave()
 	c.w.Header().Set("Content-Type", "text/event-stream")
-	c.w.WriteHeader(c.route.status)
+	c.w.WriteHeader(c.route.Status)
 	rows := c.follow(ctx, name, at.Cursor, func() {})
 	beat := time.NewTicker(c.s.cfg.Beat)
 	defer beat.Stop()
-	for text := "retry: 1000\n\n"; c.send(text); {
+	for text := "retry: 1000\n\n"; c.Send(text); {
 		text = ": still here\n\n"
 		select {
 		case row, more := <-rows:
 			data, err := json.Marshal(row)
 			if !more || err != nil {
-				return nil // the headers are out: the client comes back with its last id, and hears why
+				// the headers are out: the client comes back with its last id, and hears why
+				return nil
 			}
 			text = fmt.Sprintf("id: %s\nevent: row\ndata: %s\n\n", row.ID, data)
 		case <-beat.C:
@@ -196,8 +215,8 @@ func (c *call) events() error {
 	return nil
 }
 
-// send writes to a stream, and reports whether the client has taken it in time.
-func (c *call) send(text string) bool {
+// Send writes to a stream, and reports whether the client has taken it in time.
+func (c *Call) Send(text string) bool {
 	control := http.NewResponseController(c.w)
 	if control.SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout)) != nil {
 		return false

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,7 +9,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
 type startForm struct {
@@ -23,11 +21,11 @@ type startForm struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-func (c *call) start(f *startForm) (any, error) {
-	if f.ID != "" && !legalID(f.ID) {
-		return nil, wrong("/id", "is no id: use letters, digits and - _ . ~, at most 200")
+func (c *Call) start(f *startForm) (any, error) {
+	if f.ID != "" && !input.ValidID(f.ID) {
+		return nil, input.Invalid("/id", "is no id: "+input.IDRule)
 	}
-	request, err := c.request()
+	request, err := c.RequestID()
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +35,15 @@ func (c *call) start(f *startForm) (any, error) {
 	if err := c.checkStart(f); err != nil {
 		return nil, err
 	}
-	t, err := c.s.engine.Start(c.ctx(), thread.Begin{
-		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request, Metadata: f.Metadata,
+	t, err := c.s.engine.Start(c.Context(), thread.Begin{
+		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request,
+		Metadata: f.Metadata,
 	})
 	switch {
 	case errors.Is(err, thread.ErrRequestUsed):
-		return nil, errOtherBody
+		return nil, ErrOtherBody
 	case err != nil:
-		return nil, below(err, "/input")
+		return nil, input.Under(err, "/input")
 	}
 	c.about = t.ID
 	return threadOf(t), nil
@@ -52,31 +51,31 @@ func (c *call) start(f *startForm) (any, error) {
 
 // checkStart holds an input to the schema that the program declares for it. What has none is left
 // to the machine.
-func (c *call) checkStart(f *startForm) error {
+func (c *Call) checkStart(f *startForm) error {
 	for _, start := range c.s.cfg.Programs[f.Machine].Starts {
 		if start.Name == f.Name && start.Schema != nil {
-			return below(c.s.engine.CheckValue(start.Schema, f.Input), "/input")
+			return input.Under(c.s.engine.CheckValue(start.Schema, f.Input), "/input")
 		}
 	}
 	return nil
 }
 
-func (c *call) threads() (any, error) {
+func (c *Call) threads() (any, error) {
 	query := c.r.URL.Query()
-	q := runtime.ThreadQuery{AfterID: query.Get("after"), Limit: c.limit}
+	q := thread.Query{AfterID: query.Get("after"), Limit: c.limit}
 	var err error
 	if q.Statuses, err = chosen("status", query.Get("status"), threadStatuses); err != nil {
 		return nil, err
 	}
-	found, err := c.s.engine.Threads(c.ctx(), q)
+	found, err := c.s.engine.Threads(c.Context(), q)
 	if err != nil {
 		return nil, err
 	}
 	type row struct {
-		ID      string         `json:"id"`
-		Version int64          `json:"version"`
-		Status  runtime.Status `json:"status"`
-		Wake    int64          `json:"wake,omitempty"`
+		ID      string        `json:"id"`
+		Version int64         `json:"version"`
+		Status  thread.Status `json:"status"`
+		Wake    int64         `json:"wake,omitempty"`
 	}
 	out := list[row]{Items: []row{}}
 	for _, t := range found {
@@ -89,8 +88,8 @@ func (c *call) threads() (any, error) {
 	return out, nil
 }
 
-func (c *call) thread() (any, error) {
-	t, err := c.s.engine.Thread(c.ctx(), c.r.PathValue("thread"))
+func (c *Call) thread() (any, error) {
+	t, err := c.s.engine.Thread(c.Context(), c.r.PathValue("thread"))
 	return sent(threadOf, t, err)
 }
 
@@ -114,11 +113,13 @@ func sent[T, W any](wire func(T) W, v T, err error) (any, error) {
 	return wire(v), nil
 }
 
-func (c *call) escape(f *escapeForm) (any, error) {
+func (c *Call) escape(f *escapeForm) (any, error) {
 	if f.Mode == "" {
-		f.Mode = runtime.EscapeSafe
+		f.Mode = thread.EscapeSafe
 	}
-	_, told, err := c.change(c.r.PathValue("thread"), func(ch *runtime.Change) (string, error) { return ch.Escape(f.Mode, f.By, f.Reason) })
+	_, told, err := c.commitOnce(c.r.PathValue("thread"), func(ch *thread.Change) (string, error) {
+		return ch.Escape(f.Mode, f.By, f.Reason)
+	})
 	return sent(ackOf, told, err)
 }
 
@@ -127,26 +128,28 @@ type reasonForm struct {
 	By     string `json:"by,omitempty"`
 }
 
-func (c *call) cancel(f *reasonForm) (any, error) {
-	t, _, err := c.change(c.r.PathValue("thread"), func(ch *runtime.Change) (string, error) { return "", ch.Cancel(f.By, f.Reason) })
+func (c *Call) cancel(f *reasonForm) (any, error) {
+	t, _, err := c.commitOnce(c.r.PathValue("thread"), func(ch *thread.Change) (string, error) {
+		return "", ch.Cancel(f.By, f.Reason)
+	})
 	return sent(threadOf, t, err)
 }
 
-func (c *call) history() (any, error) { return c.log(func(*runtime.Entry) bool { return true }) }
+func (c *Call) history() (any, error) { return c.log(func(*thread.Entry) bool { return true }) }
 
 // outbox is the history of what concerns people.
-func (c *call) outbox() (any, error) { return c.log(shown) }
+func (c *Call) outbox() (any, error) { return c.log(InOutbox) }
 
-func (c *call) log(keep func(e *runtime.Entry) bool) (any, error) {
+func (c *Call) log(keep func(e *thread.Entry) bool) (any, error) {
 	name := c.r.PathValue("thread")
-	if _, err := c.s.engine.Thread(c.ctx(), name); err != nil {
+	if _, err := c.s.engine.Thread(c.Context(), name); err != nil {
 		return nil, err
 	}
-	at, err := c.s.placed(c.ctx(), name, c.r.URL.Query().Get("after"))
+	at, err := c.s.placed(c.Context(), name, c.r.URL.Query().Get("after"))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.s.engine.History(c.ctx(), name, at.Seq, c.limit)
+	rows, err := c.s.engine.History(c.Context(), name, at.Seq, c.limit)
 	if err != nil {
 		return nil, err
 	}
@@ -155,45 +158,16 @@ func (c *call) log(keep func(e *runtime.Entry) bool) (any, error) {
 		if !keep(&rows[i]) {
 			continue
 		}
-		row, err := c.s.row(c.ctx(), &rows[i])
+		row, err := c.s.entryRow(c.Context(), &rows[i])
 		if err != nil {
 			return nil, err
 		}
 		out.Items = append(out.Items, row)
 	}
 	if len(rows) == c.limit {
-		out.Next = rowID(name, rows[c.limit-1].Seq)
+		out.Next = RowID(name, rows[c.limit-1].Seq)
 	}
 	return out, nil
-}
-
-// reroute takes an event of the contract; the thread stands in the query, so that the body is the contract's.
-func (c *call) reroute(f *workflow.Event) (any, error) {
-	name := c.r.URL.Query().Get("thread")
-	if !legalID(name) {
-		return nil, invalid("name the thread in the query: ?thread=id")
-	}
-	c.about = name
-	if f.RequestedBy == "" {
-		f.RequestedBy = "operator"
-	}
-	request, err := c.request()
-	if err != nil {
-		return nil, err
-	}
-	if f.EventID == "" { // the same call again is the same event
-		f.EventID = cmp.Or(request, rand.Text())
-	}
-	digest := c.digest()
-	told, err := c.reserve(name, request, digest)
-	if err != nil || told != "" {
-		return sent(ackOf, told, err)
-	}
-	status, err := c.s.cfg.Rerouter.Reroute(c.ctx(), c.s.engine, name, *f) // finds the event by its id when it came in already
-	if err != nil {
-		return nil, err
-	}
-	return sent(ackOf, status, c.tell(name, request, digest, status))
 }
 
 // mark is where a page of the inbox ended.
@@ -208,11 +182,13 @@ func (m mark) String() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-func parseMark(text string) (*runtime.InterruptMark, error) {
+func parseMark(text string) (*thread.InterruptMark, error) {
 	var m mark
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || json.Unmarshal(data, &m) != nil || m.String() != text {
-		return nil, refusal(http.StatusBadRequest, runtime.CodeInvalid, "after is the next of the page before")
+		return nil, refusal(http.StatusBadRequest, runtime.CodeInvalid,
+			"after is the next of the page before")
 	}
-	return &runtime.InterruptMark{Priority: m.Priority, Created: time.UnixMilli(m.Created).UTC(), ID: m.ID}, nil
+	return &thread.InterruptMark{Priority: m.Priority, Created: time.UnixMilli(m.Created).UTC(),
+		ID: m.ID}, nil
 }

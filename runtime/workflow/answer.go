@@ -8,44 +8,52 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// answerForm is the schema of the type that a spec declares for answers.
-type answerForm struct {
+// answerSchema builds the schemas that answers are validated against, from the type that the spec
+// declares.
+type answerSchema struct {
 	schema, properties map[string]json.RawMessage
-	offers             map[string]bool // answer fields for which interrupt requests have a field that offers
-	loose, bare        json.RawMessage // not narrowed; narrowed to a request that offers nothing
+	// answer fields for which interrupt requests have a field that offers
+	offers      map[string]bool
+	loose, bare json.RawMessage // not narrowed; narrowed to a request that offers nothing
 }
 
-// newAnswerForm returns the form of a program, nil where its spec declares no type or the type has no schema.
-func newAnswerForm(p *runtime.Program) (*answerForm, error) {
-	at := slices.IndexFunc(p.Tables.Definitions, func(d runtime.Definition) bool { return d.Name == p.Tables.Answer })
-	if p.Tables.Answer == "" || at < 0 {
+// newAnswerSchema returns nil if the spec declares no answer type or the type has no schema.
+func newAnswerSchema(p *runtime.Program) (*answerSchema, error) {
+	if p.Tables.Answer == "" || p.Schemas == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	var f answerForm
-	if err := json.Unmarshal([]byte(p.Schemas.Def(at+1, runtime.Plain)), &f.schema); err != nil {
+	text := p.Schemas.Def(p.Tables.Answer, runtime.Plain)
+	if text == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	var f answerSchema
+	if err := json.Unmarshal([]byte(text), &f.schema); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(f.schema["properties"], &f.properties); err != nil {
 		return nil, err
 	}
-	f.schema["type"] = json.RawMessage(`["object","string","null"]`) // the other keywords speak of objects alone
+	// the other keywords apply to objects only
+	f.schema["type"] = json.RawMessage(`["object","string","null"]`)
 	var err error
-	if f.loose, err = f.narrowed(&offer{}); err != nil {
+	if f.loose, err = f.narrowTo(&offeredChoices{}); err != nil {
 		return nil, err
 	}
 	f.offers = map[string]bool{}
-	for _, row := range p.Tables.Interrupts[:min(1, len(p.Tables.Interrupts))] { // all have the common fields
+	// all have the common fields
+	for _, row := range p.Tables.Interrupts[:min(1, len(p.Tables.Interrupts))] {
 		for _, field := range p.Interrupt(row.Name).Shape().Fields {
 			f.offers["selectedChoices"] = f.offers["selectedChoices"] || field.Name == "choices"
-			f.offers["confirmations"] = f.offers["confirmations"] || field.Name == "confirmationItems"
+			f.offers["confirmations"] = f.offers["confirmations"] ||
+				field.Name == "confirmationItems"
 		}
 	}
-	f.bare, err = f.narrowed(&offer{})
+	f.bare, err = f.narrowTo(&offeredChoices{})
 	return &f, err
 }
 
-// offer is what an interrupt request gives to choose from.
-type offer struct {
+// offeredChoices are the choices and confirmations of an interrupt request.
+type offeredChoices struct {
 	Choices []struct {
 		ID      string                     `json:"choiceId"`
 		Options map[string]json.RawMessage `json:"options"`
@@ -55,24 +63,24 @@ type offer struct {
 	} `json:"confirmationItems"`
 }
 
-// of is what an answer to an interrupt request is held to: the type that the spec declares for answers, of the choices and confirmations
-// that the request offers those alone, where such requests have the fields for it; or else a text, or null where a person skips the
-// question. A form that is nil takes anything.
-func (f *answerForm) of(request json.RawMessage) (json.RawMessage, error) {
+// schemaFor returns the schema of an answer to an interrupt request: the declared answer type,
+// limited to the choices and confirmations that the request offers, or a text, or null for a
+// skipped question. It returns nil, which allows any answer, if f is nil.
+func (f *answerSchema) schemaFor(request json.RawMessage) (json.RawMessage, error) {
 	if f == nil {
 		return nil, nil
 	}
-	var asked offer
+	var asked offeredChoices
 	switch {
-	case json.Unmarshal(request, &asked) != nil: // its choices have another form
+	case json.Unmarshal(request, &asked) != nil: // its choices have an unknown structure
 		return f.loose, nil //nolint:nilerr // the request was checked when it was raised
 	case len(asked.Choices)+len(asked.Confirmations) == 0:
 		return f.bare, nil
 	}
-	return f.narrowed(&asked)
+	return f.narrowTo(&asked)
 }
 
-func (f *answerForm) narrowed(asked *offer) (json.RawMessage, error) {
+func (f *answerSchema) narrowTo(asked *offeredChoices) (json.RawMessage, error) {
 	picks, confirms := map[string]any{}, map[string]any{}
 	for _, c := range asked.Choices {
 		picks[c.ID] = map[string]any{"enum": slices.Sorted(maps.Keys(c.Options))}
@@ -81,12 +89,14 @@ func (f *answerForm) narrowed(asked *offer) (json.RawMessage, error) {
 		confirms[c.ID] = map[string]any{"type": "boolean"}
 	}
 	schema, properties := maps.Clone(f.schema), maps.Clone(f.properties)
-	for name, only := range map[string]map[string]any{"selectedChoices": picks, "confirmations": confirms} {
+	for name, only := range map[string]map[string]any{"selectedChoices": picks,
+		"confirmations": confirms} {
 		if properties[name] == nil || !f.offers[name] {
 			continue
 		}
 		var err error
-		properties[name], err = runtime.Encode(map[string]any{"type": "object", "properties": only, "additionalProperties": false})
+		properties[name], err = runtime.Encode(map[string]any{"type": "object", "properties": only,
+			"additionalProperties": false})
 		if err != nil {
 			return nil, err
 		}

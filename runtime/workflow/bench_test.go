@@ -16,23 +16,29 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// BenchmarkCycle compares a whole interrupt of the workflow on SQLite, a node that asks a person and goes on with the answer, with the bare
-// cycle of a thread: start, an effect, a question; the answer, an effect, the end. Both have the same effects, and take turns, so that what
-// else the machine does falls on both.
+// BenchmarkCycle compares a whole interrupt of the workflow on SQLite, a node that asks a person
+// and goes on with the answer, with the bare cycle of a thread: start, an effect, a question; the
+// answer, an effect, the end. Both have the same effects, and take turns, so that what else the
+// machine does falls on both.
 func BenchmarkCycle(b *testing.B) {
 	ctx := context.Background()
 	program := routes.New(routes.UnimplementedHandlers{})
 	effect := func(ctx context.Context, name string) error {
-		_, err := thread.Do(ctx, name, func(context.Context, string) (string, error) { return "done", nil })
+		_, err := thread.Do(ctx, name, func(context.Context, string) (string, error) {
+			return "done", nil
+		})
 		return err
 	}
-	program.Invoke = func(ctx context.Context, call runtime.Call, _ runtime.Record) (runtime.Routing, error) {
+	program.Invoke = func(ctx context.Context, call runtime.Call, _ runtime.Record) (
+		runtime.Routing, error) {
 		if err := effect(ctx, "work"); err != nil {
 			return nil, err
 		}
-		reply := `{"interruptRequest":{"type":"HUMAN_REVIEW","reason":"which way?","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
+		reply :=
+			`{"interruptRequest":{"type":"HUMAN_REVIEW","reason":"which way?","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
 		if call.Answer != nil {
-			reply = `{"interruptRequest":{"type":"STOP","reason":"enough","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
+			reply =
+				`{"interruptRequest":{"type":"STOP","reason":"enough","phase":"DISCOVERY","goal":"g","workflowContext":"w"}}`
 		}
 		return program.DecodeRouting(1, []byte(reply))
 	}
@@ -42,7 +48,9 @@ func BenchmarkCycle(b *testing.B) {
 		if err := effect(ctx, "before"); err != nil {
 			return "", err
 		}
-		way, err := thread.Ask[string](ctx, "way", runtime.Question{Text: "which way?", Payload: []byte(`{"goal":"` + goal + `"}`), Plain: runtime.PlainText})
+		way, err := thread.Ask[string](ctx, "way",
+			thread.Question{Text: "which way?", Payload: []byte(`{"goal":"` + goal + `"}`),
+				Plain: thread.PlainText})
 		if err != nil {
 			return "", err
 		}
@@ -62,7 +70,7 @@ func BenchmarkCycle(b *testing.B) {
 		require.NoError(b, err)
 		t, err = engine.Wait(ctx, t.ID)
 		require.NoError(b, err)
-		_, err = engine.Answer(ctx, t.ID, runtime.Answer{Text: "left", By: "ann"})
+		_, err = engine.Answer(ctx, t.ID, thread.Answer{Text: "left", By: "ann"})
 		require.NoError(b, err)
 		t, err = engine.Wait(ctx, t.ID)
 		require.NoError(b, err)

@@ -10,35 +10,40 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// fanOut makes one child lane for every request of a dispatch. They run at the same time.
-func (s *step) fanOut(n *runtime.Node, request runtime.Record) (thread.Transition, error) {
-	data, err := runtime.Encode(request)
+// startFanOut starts a child for each request of a dispatch. The children run concurrently.
+func (s *stepRun) startFanOut(n *runtime.Node) (thread.Transition, error) {
+	each, err := dispatchList(n, s.state.Request)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	var fields map[string]json.RawMessage
-	var each []json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return thread.Transition{}, err
-	}
-	if err := json.Unmarshal(fields[n.Dispatch.Each], &each); err != nil {
-		return thread.Transition{}, err
-	}
 	leaf := s.node(n.Dispatch.To)
-	typeName := row(s.tables.Requests, leaf.Request).Name
+	typeName := rowAt(s.tables.Requests, leaf.Request).Name
 	children := make([]thread.Spawned, len(each))
 	for i, one := range each {
-		lane := journal{Home: n.Key, Index: i + 1, Last: map[string]stored{n.Key: {s.j.Type, data}}}
-		lane.enter(leaf, typeName, one, false)
-		children[i] = thread.Spawned{Machine: Name, Name: leaf.Key, Input: opening{Journal: &lane}}
+		child := frameState{Dispatch: n.Key, Index: i + 1,
+			Last: map[string]storedRequest{n.Key: {s.state.Type, s.state.Request}}}
+		child.enterNode(leaf, typeName, one, false)
+		children[i] = thread.Spawned{Machine: Name, Name: leaf.Key,
+			Input: frameInput{State: &child}}
 	}
-	return thread.Call(pcCollect, s.j, children...), nil
+	return thread.Call(pcCollect, s.state, children...), nil
 }
 
-// collect puts the results of a fan-out together, in the order of the requests, and hands them to the dispatch node. A child that was pruned,
-// stopped or failed, or that ended as something else, has no result: the dispatch goes on without it, and [Lost] names it.
-func (s *step) collect() (thread.Transition, error) {
-	n := s.node(s.byKey(s.j.Node))
+// dispatchList returns the requests that a dispatch's request lists.
+func dispatchList(dispatch *runtime.Node, request json.RawMessage) (each []json.RawMessage,
+	err error) {
+	var fields map[string]json.RawMessage
+	if err = json.Unmarshal(request, &fields); err == nil {
+		err = json.Unmarshal(fields[dispatch.Dispatch.Each], &each)
+	}
+	return each, err
+}
+
+// collectResults passes the results of a fan-out, in the order of the requests, to the dispatch
+// node. A child that was pruned, stopped or failed, or that returned another type, has no result
+// and is listed by [Lost].
+func (s *stepRun) collectResults() (thread.Transition, error) {
+	n := s.node(s.nodeByKey(s.state.Node))
 	leaf := s.node(n.Dispatch.To)
 	list := []json.RawMessage{}
 	for _, c := range s.a.Frame.Children {
@@ -46,31 +51,33 @@ func (s *step) collect() (thread.Transition, error) {
 		switch {
 		case c.Skipped && c.Value != nil && string(c.Value) != "null": // a person chose it
 			list = append(list, c.Value)
-		case c.Failure == nil && json.Unmarshal(c.Value, &result) == nil && result[leaf.Result] != nil:
+		case c.Failure == nil && json.Unmarshal(c.Value, &result) == nil &&
+			result[leaf.Result] != nil:
 			list = append(list, result[leaf.Result])
 		default:
-			s.j.Lost = append(s.j.Lost, c)
+			s.state.Lost = append(s.state.Lost, c)
 		}
 	}
 	results := s.program.Request(n.Dispatch.Results)
 	if results == nil {
-		return thread.Transition{}, refuse(runtime.CodeInternal, "collect "+n.Key, "the program has no "+n.Dispatch.Results)
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, "collect "+n.Key,
+			"%s", "the program has no "+n.Dispatch.Results)
 	}
-	fields, err := zero(results)
+	fields, err := zeroFields(results)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	if fields[listOf(results.Shape())], err = runtime.Encode(list); err != nil {
+	if fields[resultsField(results.Shape())], err = runtime.Encode(list); err != nil {
 		return thread.Transition{}, err
 	}
-	if s.j.Results, err = rebuild(results, fields); err != nil {
+	if s.state.Results, err = rebuildRecord(results, fields); err != nil {
 		return thread.Transition{}, err
 	}
-	return thread.Advance(n.Key, s.j), nil
+	return thread.Advance(n.Key, s.state), nil
 }
 
-// zero returns the fields of a fresh record as JSON: what is required is there, empty.
-func zero(v runtime.Record) (map[string]json.RawMessage, error) {
+// zeroFields returns the fields of a zero record as JSON; required fields are present and empty.
+func zeroFields(v runtime.Record) (map[string]json.RawMessage, error) {
 	data, err := runtime.Encode(v)
 	if err != nil {
 		return nil, err
@@ -79,8 +86,9 @@ func zero(v runtime.Record) (map[string]json.RawMessage, error) {
 	return fields, json.Unmarshal(data, &fields)
 }
 
-// listOf names the field that takes the results: the first required one. The generator has seen to it that it is a list of them.
-func listOf(shape *runtime.Shape) string {
+// resultsField returns the name of the field for the results: the first required one, which the
+// generator has checked to be a list of them.
+func resultsField(shape *runtime.Shape) string {
 	for i := range shape.Fields {
 		if shape.Fields[i].Required && !shape.Fields[i].Hidden {
 			return shape.Fields[i].Name
@@ -89,30 +97,32 @@ func listOf(shape *runtime.Shape) string {
 	return shape.Fields[0].Name
 }
 
-// resume goes on at the dispatch node that takes results which another node brings.
-func (s *step) resume(row runtime.BranchRow, value json.RawMessage) (thread.Transition, error) {
+// resumeDispatch continues at the dispatch node with results that another node returned.
+func (s *stepRun) resumeDispatch(row runtime.BranchRow, value json.RawMessage) (thread.Transition,
+	error) {
 	n := s.node(row.Node)
-	last, ok := s.j.Last[n.Key]
+	last, ok := s.state.Last[n.Key]
 	if !ok {
-		return thread.Transition{}, s.missing(n, "results came back to it")
+		return thread.Transition{}, s.missingRequest(n, "results came back to it")
 	}
-	s.j.enter(n, last.Type, last.Request, false)
-	s.j.Results = value
-	return s.leave(thread.Advance(n.Key, s.j)), nil
+	s.state.enterNode(n, last.Type, last.Request, false)
+	s.state.Results = value
+	return s.expireReroutes(thread.Advance(n.Key, s.state)), nil
 }
 
-// decided gives a collector's result the default decision where it has none.
-func decided(n *runtime.Node, value json.RawMessage) (json.RawMessage, error) {
-	if decision, _ := textAt(value, n.Collect.Field); decision != "" {
+// setDefaultDecision adds the default decision to a collector's result without one.
+func setDefaultDecision(n *runtime.Node, value json.RawMessage) (json.RawMessage, error) {
+	if decision := textAt(value, n.Collect.Field); decision != "" {
 		return value, nil
 	}
 	return setText(value, n.Collect.Field, n.Collect.Default)
 }
 
-// decide takes a collector's decision from its result and follows the table.
-func (s *step) decide(n *runtime.Node, row runtime.BranchRow, value json.RawMessage) (thread.Transition, error) {
+// followDecision reads the decision in a collector's result and continues at its arm.
+func (s *stepRun) followDecision(n *runtime.Node, row runtime.BranchRow, value json.RawMessage) (
+	thread.Transition, error) {
 	op := "collect " + n.Key
-	decision, _ := textAt(value, n.Collect.Field)
+	decision := textAt(value, n.Collect.Field)
 	to := ""
 	for _, arm := range n.Collect.Arms {
 		if arm.Decision == decision {
@@ -121,36 +131,41 @@ func (s *step) decide(n *runtime.Node, row runtime.BranchRow, value json.RawMess
 	}
 	switch to {
 	case "":
-		return thread.Transition{}, invalid(op, "the decision %q has no arm", decision)
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, op,
+			"the decision %q has no arm", decision)
 	case "end":
-		return s.finish(row.Type, value), nil
+		return s.endWithResult(row.Type, value), nil
 	}
-	branch, ok := s.branch(n, to)
+	branch, ok := s.findBranch(n, to)
 	if !ok {
-		return thread.Transition{}, refuse(runtime.CodeInternal, op, "the tables have no branch "+to)
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, op,
+			"%s", "the tables have no branch "+to)
 	}
-	request, err := s.carried(n, branch, value)
+	request, err := s.buildArmRequest(n, branch, value)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	s.j.enter(s.node(branch.Node), branch.Type, request, false)
-	return s.leave(thread.Advance(s.j.Node, s.j)), nil
+	s.state.enterNode(s.node(branch.Node), branch.Type, request, false)
+	return s.expireReroutes(thread.Advance(s.state.Node, s.state)), nil
 }
 
-// carried makes the request of an arm: the last one the node had; or else the fields of that name in the requests that ran last, the
-// collector's own first, and nothing where none has it. Over that goes what the table carries over from the result.
-func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMessage) (json.RawMessage, error) {
+// buildArmRequest makes the request of an arm: the node's last request, or else the fields of the
+// same names in the most recent requests. The fields that the table carries over from the result
+// replace those.
+func (s *stepRun) buildArmRequest(n *runtime.Node, to runtime.BranchRow, value json.RawMessage) (
+	json.RawMessage, error) {
 	target := s.program.Request(to.Type)
 	if target == nil {
-		return nil, refuse(runtime.CodeInternal, "collect "+n.Key, "the program has no "+to.Type)
+		return nil, runtime.Errorf(runtime.CodeInternal, "collect "+n.Key, "%s",
+			"the program has no "+to.Type)
 	}
-	fields, err := zero(target)
+	fields, err := zeroFields(target)
 	if err != nil {
 		return nil, err
 	}
 	shape := target.Shape()
-	maps.Copy(fields, s.inherited(shape))
-	if last, ok := s.j.Last[s.node(to.Node).Key]; ok && last.Type == to.Type {
+	maps.Copy(fields, s.inheritedFields(shape))
+	if last, ok := s.state.Last[s.node(to.Node).Key]; ok && last.Type == to.Type {
 		if err := json.Unmarshal(last.Request, &fields); err != nil {
 			return nil, err
 		}
@@ -164,19 +179,21 @@ func (s *step) carried(n *runtime.Node, to runtime.BranchRow, value json.RawMess
 			fields[c.Field] = v
 		}
 	}
-	request, err := rebuild(target, fields)
+	request, err := rebuildRecord(target, fields)
 	if err != nil {
-		return nil, runtime.Permanent(fmt.Errorf("the result of %s does not make a %s: %w", n.Key, to.Type, err))
+		return nil, thread.Permanent(fmt.Errorf("the result of %s does not make a %s: %w", n.Key,
+			to.Type, err))
 	}
 	return request, nil
 }
 
-// inherited are the required fields of a request that the requests which ran last had under the same names.
-func (s *step) inherited(shape *runtime.Shape) map[string]json.RawMessage {
+// inheritedFields returns the required fields of shape that earlier requests have under the same
+// names; the latest wins.
+func (s *stepRun) inheritedFields(shape *runtime.Shape) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	for i := range s.j.Trail { // the newest last: it counts
+	for i := range s.state.Trail { // the newest is last and wins
 		var earlier map[string]json.RawMessage
-		if json.Unmarshal(s.j.Last[s.j.Trail[i].Node].Request, &earlier) != nil {
+		if json.Unmarshal(s.state.Last[s.state.Trail[i].Node].Request, &earlier) != nil {
 			continue
 		}
 		for i := range shape.Fields {
@@ -197,23 +214,23 @@ func hasField(s *runtime.Shape, name string) bool {
 	return false
 }
 
-// textAt reads a text by a path of JSON names joined by points.
-func textAt(doc json.RawMessage, path string) (string, bool) {
+// textAt returns the string at a path of JSON names joined by dots.
+func textAt(doc json.RawMessage, path string) string {
 	for name := range strings.SplitSeq(path, ".") {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(doc, &fields) != nil || fields[name] == nil {
-			return "", false
+			return ""
 		}
 		doc = fields[name]
 	}
 	var text string
 	if json.Unmarshal(doc, &text) != nil {
-		return "", false
+		return ""
 	}
-	return text, true
+	return text
 }
 
-// setText returns a document with a text set by such a path.
+// setText returns doc with the string at such a path set to text.
 func setText(doc json.RawMessage, path, text string) (json.RawMessage, error) {
 	name, rest, deeper := strings.Cut(path, ".")
 	fields := map[string]json.RawMessage{}

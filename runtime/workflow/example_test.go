@@ -17,25 +17,29 @@ import (
 	"github.com/routegen/routegen/templates"
 )
 
-// critic judges texts. It asks a person before it approves. The embedded value refuses the other nodes; a real program writes them all.
+// critic judges texts. It asks a person before it approves. The embedded value refuses the other
+// nodes; a real program writes them all.
 type critic struct{ routes.UnimplementedHandlers }
 
 // Review runs twice: first without an answer, then with it.
-func (critic) Review(_ context.Context, call runtime.Call, r *routes.ReviewRequest) (*routes.ReviewRouting, error) {
+func (critic) Review(_ context.Context, call runtime.Call, r *routes.ReviewRequest) (
+	*routes.ReviewRouting, error) {
 	if call.Answer == nil {
 		return &routes.ReviewRouting{InterruptRequest: &routes.ReviewInterruptRequest{
-			Type: routes.InterruptTypeHumanReview, Reason: "Is this good enough? " + r.Content, ReviewCriteria: r.Criteria,
+			Type: routes.InterruptTypeHumanReview, Reason: "Is this good enough? " + r.Content,
+			ReviewCriteria: r.Criteria,
 		}}, nil
 	}
-	var said string // plain text is a JSON string; runtime.Unmarshal reads a record that the spec declares
+	// plain text is a JSON string; runtime.Unmarshal reads a record that the spec declares
+	var said string
 	if err := json.Unmarshal(call.Answer, &said); err != nil {
 		return nil, err
 	}
 	return &routes.ReviewRouting{ReviewResult: &routes.ReviewAgentResult{AssessmentStatus: "APPROVED", Output: "The editor said: " + said}}, nil
 }
 
-// A node asks a person in the middle of its work, and ends with a result. The thread waits in the store; an engine with store/sqlite in place
-// of store/mem goes on with it after a restart.
+// A node asks a person in the middle of its work, and ends with a result. The thread waits in the
+// store; an engine with store/sqlite in place of store/mem goes on with it after a restart.
 func Example() {
 	ctx := context.Background()
 	machine, err := workflow.New(routes.New(critic{}), workflow.Config{})
@@ -46,7 +50,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	begin, err := workflow.Begin(&routes.ReviewRequest{Content: "Hello world.", Criteria: "No mistakes."})
+	begin, err := workflow.Begin(&routes.ReviewRequest{Content: "Hello world.",
+		Criteria: "No mistakes."})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +65,7 @@ func Example() {
 	}
 	fmt.Println(t.Status(), "-", t.Open[0].Text)
 
-	if _, err = engine.Answer(ctx, t.ID, runtime.Answer{Text: "print it", By: "bob"}); err != nil {
+	if _, err = engine.Answer(ctx, t.ID, thread.Answer{Text: "print it", By: "bob"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {
@@ -79,11 +84,13 @@ func Example() {
 	// done - APPROVED - The editor said: print it
 }
 
-// chooser lets the model choose where to go on. What the model may not know it sets itself, after the choice.
+// chooser lets the model choose where to go on. What the model may not know it sets itself, after
+// the choice.
 type chooser struct{ routes.UnimplementedHandlers }
 
 // Review asks the model.
-func (chooser) Review(ctx context.Context, call runtime.Call, r *routes.ReviewRequest) (*routes.ReviewRouting, error) {
+func (chooser) Review(ctx context.Context, call runtime.Call, r *routes.ReviewRequest) (
+	*routes.ReviewRouting, error) {
 	routing, err := workflow.Choose[routes.ReviewRouting](ctx, call, r)
 	if err != nil {
 		return nil, err
@@ -94,8 +101,9 @@ func (chooser) Review(ctx context.Context, call runtime.Call, r *routes.ReviewRe
 	return routing, nil
 }
 
-// A table tests handlers with their prompts and schemas: a scripted model stands in for the real one. A handler that calls Choose, thread.Do
-// or thread.Ask needs the context of a node, so it runs on an engine, over a store in memory. One that does not is an ordinary method: call it.
+// A table tests handlers with their prompts and schemas: a scripted model stands in for the real
+// one. A handler that calls Choose, thread.Do or thread.Ask needs the context of a node, so it runs
+// on an engine, over a store in memory. One that does not is an ordinary method: call it.
 func ExampleChoose() {
 	ctx := context.Background()
 	program := routes.New(chooser{})
@@ -104,12 +112,15 @@ func ExampleChoose() {
 		log.Fatal(err)
 	}
 	for _, row := range []struct{ name, reply string }{
-		{"approved", `{"reviewResult": {"assessmentStatus": "GOOD", "suggestions": [], "contentLinks": [], "output": "Fine."}}`},
-		{"asks", `{"interruptRequest": {"type": "HUMAN_REVIEW", "reason": "Irony?", "reviewCriteria": "c", "assessmentFindings": [], "approvalRecommendation": "yes"}}`},
+		{"approved",
+			`{"reviewResult": {"assessmentStatus": "GOOD", "suggestions": [], "contentLinks": [], "output": "Fine."}}`},
+		{"asks",
+			`{"interruptRequest": {"type": "HUMAN_REVIEW", "reason": "Irony?", "reviewCriteria": "c", "assessmentFindings": [], "approvalRecommendation": "yes"}}`},
 		{"wrong twice", `{"reviewResult": {"assessmentStatus": "GOOD"}}`},
 	} {
 		model := llmtest.NewModel(llmtest.JSON(row.reply), llmtest.JSON(row.reply))
-		t, err := run(ctx, program, workflow.Config{Model: model, Prompts: prompts}, &routes.ReviewRequest{Content: "Hello.", Criteria: "None."})
+		t, err := run(ctx, program, workflow.Config{Model: model, Prompts: prompts},
+			&routes.ReviewRequest{Content: "Hello.", Criteria: "None."})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -126,7 +137,8 @@ func ExampleChoose() {
 }
 
 // run starts a workflow with a request, and returns its thread when it waits or is over.
-func run(ctx context.Context, p runtime.Program, cfg workflow.Config, request runtime.Record) (t *runtime.Thread, err error) {
+func run(ctx context.Context, p runtime.Program, cfg workflow.Config, request runtime.Record) (
+	t *thread.Thread, err error) {
 	machine, err := workflow.New(p, cfg)
 	if err != nil {
 		return nil, err
@@ -150,12 +162,14 @@ func run(ctx context.Context, p runtime.Program, cfg workflow.Config, request ru
 type merging struct{ critic }
 
 // Merger ends with what there is.
-func (merging) Merger(_ context.Context, _ runtime.Call, r *routes.MergerRequest) (*routes.MergerRouting, error) {
-	return &routes.MergerRouting{MergerResult: &routes.MergerAgentResult{Acceptability: "ACCEPTED", Output: r.MergeSummary}}, nil
+func (merging) Merger(_ context.Context, _ runtime.Call, r *routes.MergerRequest) (
+	*routes.MergerRouting, error) {
+	return &routes.MergerRouting{MergerResult: &routes.MergerAgentResult{Acceptability: "ACCEPTED",
+		Output: r.MergeSummary}}, nil
 }
 
-// An order from outside: the next interrupt of the running node continues at another one. A model writes the request for that node, held to the
-// schema of its one route.
+// An order from outside: the next interrupt of the running node continues at another one. A model
+// writes the request for that node, held to the schema of its one route.
 func ExampleMachine_Reroute() {
 	ctx := context.Background()
 	program := routes.New(merging{})
@@ -163,7 +177,9 @@ func ExampleMachine_Reroute() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model := llmtest.NewModel(llmtest.JSON(`{"mergerRequest": {"mergeContext": "review", "mergeSummary": "one change", "conflictFiles": ""}}`))
+	model := llmtest.NewModel(
+		llmtest.JSON(
+			`{"mergerRequest": {"mergeContext": "review", "mergeSummary": "one change", "conflictFiles": ""}}`))
 	machine, err := workflow.New(program, workflow.Config{Model: model, Prompts: prompts})
 	if err != nil {
 		log.Fatal(err)
@@ -185,13 +201,14 @@ func ExampleMachine_Reroute() {
 	}
 	status, err := machine.Reroute(ctx, engine, t.ID, workflow.Event{
 		EventID: "e1", NodeID: t.Open[0].Frame, SourceAgentType: routes.AgentTypeReview.String(),
-		RerouteToAgentType: routes.AgentTypeMerger.String(), InterruptType: string(routes.InterruptTypeHumanReview), Reason: "merge first",
+		RerouteToAgentType: routes.AgentTypeMerger.String(),
+		InterruptType:      string(routes.InterruptTypeHumanReview), Reason: "merge first",
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(status)
-	if _, err = engine.Answer(ctx, t.ID, runtime.Answer{Text: "yes", By: "bob"}); err != nil {
+	if _, err = engine.Answer(ctx, t.ID, thread.Answer{Text: "yes", By: "bob"}); err != nil {
 		log.Fatal(err)
 	}
 	if t, err = engine.Wait(ctx, t.ID); err != nil {

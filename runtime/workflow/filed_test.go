@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,29 +13,34 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// What a node asks by itself, and what is asked about it, stands under that node and not under the request that the thread began with.
-func TestQuestionsAreFiledUnderTheNodeThatRuns(t *testing.T) {
+// What a node asks by itself, and what is asked about it, stands under that node and not under the
+// request that the thread began with.
+func TestQuestionsNameTheRunningNode(t *testing.T) {
 	t.Parallel()
-	form := runtime.Question{Text: "How much?", Schema: json.RawMessage(`{"type":"integer"}`)}
+	form := thread.Question{Text: "How much?", Schema: json.RawMessage(`{"type":"integer"}`)}
 	for name, tc := range map[string]struct {
 		kind string
 		ask  turn
 	}{
-		"a question with a schema": {runtime.KindAgentQuestion, func(ctx context.Context, _ runtime.Call, _ runtime.Record) (string, error) {
-			_, err := thread.Ask[int](ctx, "amount", form)
-			return "", err
-		}},
-		"a failed step": {runtime.KindSystemError, func(context.Context, runtime.Call, runtime.Record) (string, error) {
-			return "", runtime.Permanent(errors.New("no way"))
-		}},
-		"an effect in doubt": {runtime.KindSystemError, func(ctx context.Context, _ runtime.Call, _ runtime.Record) (string, error) {
-			_, err := thread.Once(ctx, "pay", func(context.Context, string) (bool, error) {
-				return false, &runtime.Error{Code: runtime.CodeInDoubt, Op: "pay"}
-			})
-			return "", err
-		}},
+		"a question with a schema": {thread.KindAgentQuestion,
+			func(ctx context.Context, _ runtime.Call, _ runtime.Record) (string, error) {
+				_, err := thread.Ask[int](ctx, "amount", form)
+				return "", err
+			}},
+		"a failed step": {thread.KindSystemError,
+			func(context.Context, runtime.Call, runtime.Record) (string, error) {
+				return "", thread.Permanent(errors.New("no way"))
+			}},
+		"an effect in doubt": {thread.KindSystemError,
+			func(ctx context.Context, _ runtime.Call, _ runtime.Record) (string, error) {
+				_, err := thread.Once(ctx, "pay", func(context.Context, string) (bool, error) {
+					return false, &runtime.Error{Code: runtime.CodeInDoubt, Op: "pay"}
+				})
+				return "", err
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
@@ -43,14 +49,15 @@ func TestQuestionsAreFiledUnderTheNodeThatRuns(t *testing.T) {
 				w.open()
 				i := w.asked(w.start("OrchestratorRequest"), tc.kind)
 				assert.Equal(w, "discoveryOrchestrator", i.Node)
-				if tc.kind == runtime.KindSystemError {
+				if tc.kind == thread.KindSystemError {
 					var payload struct {
 						Node string `json:"node"`
 					}
 					require.NoError(w, json.Unmarshal(i.Payload, &payload))
 					assert.Equal(w, "discoveryOrchestrator", payload.Node)
 				}
-				inbox, err := w.e.Inbox(w.Context(), runtime.InterruptQuery{Nodes: []string{"discoveryOrchestrator"}})
+				inbox, err := w.e.Inbox(w.Context(),
+					thread.InterruptQuery{Nodes: []string{"discoveryOrchestrator"}})
 				require.NoError(w, err)
 				require.Len(w, inbox, 1, "the filter finds it")
 				stats, err := w.e.Stats(w.Context(), time.Time{})
@@ -63,13 +70,14 @@ func TestQuestionsAreFiledUnderTheNodeThatRuns(t *testing.T) {
 }
 
 // A failure of the unified handler belongs to the node whose interrupt it handles.
-func TestFailureOfTheHandlerIsFiledUnderItsNode(t *testing.T) {
+func TestHandlerFailureNamesItsNode(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.cfg.Reviewer, w.cfg.Model = nil, nil
 		w.on("orchestrator", w.says("orchestrator", "discoveryOrchestratorRequest"))
-		w.on("discoveryOrchestrator", w.asks("discoveryOrchestrator", "AGENT_REVIEW", "is this right?"))
+		w.on("discoveryOrchestrator", w.asks("discoveryOrchestrator", "AGENT_REVIEW",
+			"is this right?"))
 		w.open()
-		i := w.asked(w.start("OrchestratorRequest"), runtime.KindSystemError)
+		i := w.asked(w.start("OrchestratorRequest"), thread.KindSystemError)
 		assert.Contains(w, i.Text, "reviewer")
 		assert.Equal(w, "discoveryOrchestrator", i.Node)
 	})
@@ -80,14 +88,42 @@ func TestQuestionWaitsOverAWeekend(t *testing.T) {
 	onBoth(t, func(w *world) {
 		clock := &clock{now: time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)}
 		w.clock = clock
-		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "Go on?"), w.stops("orchestrator"))
+		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "Go on?"),
+			w.stops("orchestrator"))
 		w.open()
 		th := w.start("OrchestratorRequest")
-		w.asked(th, runtime.KindAgentQuestion)
+		w.asked(th, thread.KindAgentQuestion)
 		clock.add(65 * time.Hour)
 		require.NoError(w, w.e.RunDue(w.Context()))
-		w.asked(w.wait(th.ID), runtime.KindAgentQuestion)
+		w.asked(w.wait(th.ID), thread.KindAgentQuestion)
 		w.answer(th.ID, "go on")
 		assert.Equal(w, []string{"orchestrator", "orchestrator"}, w.runs)
+	})
+}
+
+// A decorator that panics fails a try of the step that it decorates, and nothing else: other threads
+// go on, and so does this one with the next try.
+func TestPanicOfADecoratorFailsATryOfItsStep(t *testing.T) {
+	onBoth(t, func(w *world) {
+		clock := &clock{now: time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)}
+		w.clock = clock
+		var calls atomic.Int64
+		w.cfg.Prepare = append(w.cfg.Prepare, func(_ context.Context, _ workflow.View,
+			request runtime.Record) (runtime.Record, error) {
+			if calls.Add(1) == 1 {
+				panic("in the decorator")
+			}
+			return request, nil
+		})
+		w.on("orchestrator", w.stops("orchestrator"), w.stops("orchestrator"))
+		w.open()
+		broken := w.start("OrchestratorRequest")
+		require.Len(w, broken.Frames[0].Attempts, 1)
+		assert.Contains(w, broken.Frames[0].Attempts[0].Text, "in the decorator")
+		assert.Equal(w, thread.StatusCancelled, w.start("OrchestratorRequest").Status())
+		clock.add(time.Minute)
+		require.NoError(w, w.e.RunDue(w.Context()))
+		assert.Equal(w, thread.StatusCancelled, w.wait(broken.ID).Status())
+		assert.Len(w, w.runs, 2)
 	})
 }

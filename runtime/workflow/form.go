@@ -3,30 +3,30 @@ package workflow
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// filled makes the request of a node that never had one, where there is no model to write it. It
-// takes over what the requests before had under the same names, and the answer where the node names a
-// field for that. For the required fields that are left it asks a person, with a form.
-func (s *step) filled(ctx context.Context, n *runtime.Node, request int) (stored, error) {
-	typeName := row(s.tables.Requests, request).Name
+// buildFirstRequest makes the request of a node that never had one, without a model. It copies the
+// fields that earlier requests have under the same names, and the answer if the node names a field
+// for it. It asks a person for the required fields that are left, with a form.
+func (s *stepRun) buildFirstRequest(ctx context.Context, n *runtime.Node, request int) (
+	storedRequest, error) {
+	typeName := rowAt(s.tables.Requests, request).Name
 	target := s.program.Request(typeName)
-	fields, err := zero(target)
+	fields, err := zeroFields(target)
 	if err != nil {
-		return stored{}, err
+		return storedRequest{}, err
 	}
 	shape := target.Shape()
-	had, left := s.inherited(shape), []string(nil)
+	had, left := s.inheritedFields(shape), []string(nil)
 	for i := range shape.Fields {
 		f := &shape.Fields[i]
 		value, ok := had[f.Name]
 		switch {
-		case f.Hidden || !f.Required || f.Name == n.Feedback && s.said != nil: // zero, absent, or the answer
+		case f.Hidden || !f.Required || f.Name == n.Feedback && s.answer != nil:
+			// zero, absent, or the answer
 		case ok:
 			fields[f.Name] = value
 		default:
@@ -34,28 +34,27 @@ func (s *step) filled(ctx context.Context, n *runtime.Node, request int) (stored
 		}
 	}
 	if len(left) > 0 {
-		given, err := s.fill(ctx, n, typeName, left)
+		given, err := s.askForFields(ctx, n, typeName, left)
 		if err != nil {
-			return stored{}, err
+			return storedRequest{}, err
 		}
 		for _, name := range left {
 			fields[name] = given[name]
 		}
 	}
-	data, err := runtime.Encode(fields)
-	if err != nil {
-		return stored{}, err
+	if text, err := s.feedbackText(n, shape); err != nil {
+		return storedRequest{}, err
+	} else if text != nil {
+		fields[n.Feedback] = text
 	}
-	data, err = s.withFeedback(n, stored{typeName, data}) // it checks the whole
-	if err == nil {
-		data, err = keepHidden(s.program.Request(typeName), data, nil, nil)
-	}
-	return stored{typeName, data}, err
+	data, err := rebuildRecord(target, fields)
+	return storedRequest{typeName, data}, err
 }
 
-// fill asks a person for fields of a request.
-func (s *step) fill(ctx context.Context, n *runtime.Node, typeName string, left []string) (map[string]json.RawMessage, error) {
-	schema, err := s.form(typeName, left)
+// askForFields asks a person for fields of a request.
+func (s *stepRun) askForFields(ctx context.Context, n *runtime.Node, typeName string,
+	left []string) (map[string]json.RawMessage, error) {
+	schema, err := s.fieldsSchema(typeName, left)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +62,9 @@ func (s *step) fill(ctx context.Context, n *runtime.Node, typeName string, left 
 	if err != nil {
 		return nil, err
 	}
-	replies, err := thread.AskAll(ctx, runtime.Question{
-		Asker: s.j.Node, Name: s.j.Node + "/" + n.Key, Text: "What does " + n.DisplayName + " need to know?",
+	replies, err := thread.AskAll(ctx, thread.Question{
+		Asker: s.state.Node, Name: s.state.Node + "/" + n.Key, Text: "What does " + n.DisplayName +
+			" need to know?",
 		Payload: payload, Schema: schema,
 	})
 	if err != nil {
@@ -74,32 +74,27 @@ func (s *step) fill(ctx context.Context, n *runtime.Node, typeName string, left 
 	return given, json.Unmarshal(replies[0].Value, &given) // its schema has held it
 }
 
-// form is the schema of some fields of a type, in the order of the type.
-func (s *step) form(typeName string, left []string) (json.RawMessage, error) {
-	at := slices.IndexFunc(s.tables.Definitions, func(d runtime.Definition) bool { return d.Name == typeName })
+// fieldsSchema returns the schema of some fields of a type, in the order of the type.
+func (s *stepRun) fieldsSchema(typeName string, left []string) (json.RawMessage, error) {
 	var whole struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Defs       json.RawMessage            `json:"$defs"`
 	}
-	if err := json.Unmarshal([]byte(s.program.Schemas.Def(at+1, runtime.Plain)), &whole); err != nil {
-		return nil, refuse(runtime.CodeInternal, "ask for "+typeName, "the program has no schema of it")
+	if err := json.Unmarshal([]byte(s.program.Schemas.Def(typeName, runtime.Plain)),
+		&whole); err != nil {
+		return nil, runtime.Errorf(runtime.CodeInternal, "ask for "+typeName,
+			"the program has no schema of it")
 	}
 	required, err := runtime.Encode(left)
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	for i, name := range left {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, err := runtime.Encode(name)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteString(string(key) + ":" + string(whole.Properties[name]))
+	properties, err := encodeFields(left, whole.Properties)
+	if err != nil {
+		return nil, err
 	}
-	out := `{"type":"object","properties":{` + b.String() + `},"required":` + string(required) + `,"additionalProperties":false`
+	out := `{"type":"object","properties":` + string(properties) + `,"required":` +
+		string(required) + `,"additionalProperties":false`
 	if whole.Defs != nil {
 		out += `,"$defs":` + string(whole.Defs)
 	}

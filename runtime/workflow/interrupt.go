@@ -1,19 +1,20 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// The interrupt types. A program may declare fewer; the generator refuses others, see spec.InterruptTypes.
+// The interrupt types. A program may declare fewer; the generator refuses others, see
+// spec.InterruptTypes.
 const (
 	humanReview = "HUMAN_REVIEW"
 	agentReview = "AGENT_REVIEW"
@@ -23,23 +24,37 @@ const (
 	prune       = "PRUNE"
 )
 
-// interrupt takes an interrupt request to the unified handler, unless the node has raised too many of its type in a row.
-func (s *step) interrupt(name string, request json.RawMessage) (thread.Transition, error) {
-	r := &raised{Name: name, Request: request}
-	r.read()
-	n := s.node(s.byKey(s.j.Node))
-	s.j.raise(r)
-	if count := s.j.Asked[n.Key+" "+r.Type]; n.LoopLimit > 0 && count >= n.LoopLimit && !slices.Contains(n.LoopExempt, r.Type) {
-		return thread.Transition{}, s.loop(n, fmt.Sprintf("it raised %d interrupts of type %s in a row", count, r.Type))
+// raiseInterrupt passes an interrupt request to the unified handler, which goes on with the answer:
+// a question for a person is asked in the commit that ends the node's step. Only where decorators
+// have to see the request first, or where it cannot be asked, the handler runs without an answer.
+// raiseInterrupt returns CodeLoop if the node has raised too many of its type in a row.
+func (s *stepRun) raiseInterrupt(ctx context.Context, name string, request json.RawMessage) (
+	thread.Transition, error) {
+	r := &raisedInterrupt{Name: name, Request: request}
+	r.readTypeAndReason()
+	n := s.node(s.nodeByKey(s.state.Node))
+	s.state.recordInterrupt(r)
+	if count := s.state.Asked[n.Key+" "+r.Type]; n.LoopLimit > 0 && count >= n.LoopLimit &&
+		!slices.Contains(n.LoopExempt, r.Type) {
+		return thread.Transition{}, s.loopError(n,
+			fmt.Sprintf("it raised %d interrupts of type %s in a row", count, r.Type))
 	}
-	return thread.Aside(pcHandle, s.j, s.round()), nil
+	if (r.Type == humanReview || r.Type == pause) && len(s.cfg.Prepare) == 0 {
+		if _, err := s.interruptOrigin(r.Name); err == nil {
+			if q, err := s.buildQuestion(ctx); err == nil {
+				return thread.Aside(pcHandle, s.state, s.roundPrefix(), q), nil
+			}
+		}
+	}
+	return thread.Aside(pcHandle, s.state, s.roundPrefix()), nil
 }
 
-// handle is the unified interrupt handler: every interrupt request of every node comes here. It works on the tables alone.
-func (s *step) handle(ctx context.Context) (thread.Transition, error) {
-	r := s.j.Raised
+// handleInterrupt is the unified interrupt handler for every interrupt request of every node. It
+// returns where the work continues, or asks the question if it has no answer yet.
+func (s *stepRun) handleInterrupt(ctx context.Context) (thread.Transition, error) {
+	r := s.state.Raised
 	s.event, _ = thread.PendingReroute(ctx)
-	origin, err := s.origin(r.Name)
+	origin, err := s.interruptOrigin(r.Name)
 	if err != nil {
 		return thread.Transition{}, err
 	}
@@ -49,132 +64,140 @@ func (s *step) handle(ctx context.Context) (thread.Transition, error) {
 	answer, routeTo := r.Option, r.RouteTo
 	switch r.Type {
 	case humanReview, pause:
-		if answer, routeTo, err = s.ask(ctx); err != nil {
+		reply := s.a.Frame.Reply(s.questionName())
+		if reply == nil {
+			q, err := s.buildQuestion(ctx)
+			return thread.Asks(pcHandle, s.state, q), err
+		}
+		if answer, routeTo, err = s.readReply(reply); err != nil {
 			return thread.Transition{}, err
 		}
 	case agentReview:
-		if answer, err = s.review(ctx, origin); err != nil {
+		if answer, err = s.askReviewer(ctx, origin); err != nil {
 			return thread.Transition{}, err
 		}
 	case stop, prune:
-		return s.leave(s.end(r)), nil
+		return s.expireReroutes(s.endFrame(r)), nil
 	case branchType:
 		if answer == nil {
-			if answer, err = s.fork(ctx); err != nil {
+			if answer, err = s.forkThread(ctx); err != nil {
 				return thread.Transition{}, err
 			}
 		}
 	default:
-		return thread.Transition{}, invalid("handle interrupt", "%s has the type %q, which the handler does not know", r.Name, r.Type)
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, "handle interrupt",
+			"%s has the type %q, which the handler does not know", r.Name, r.Type)
 	}
 	if routeTo == "" || r.RouteTo != "" {
-		s.said = answer
+		s.answer = answer
 	}
-	s.j.answered(answer)
+	s.state.recordAnswer(answer)
 	s.event, _ = thread.PendingReroute(ctx) // also one that came since the question was answered
-	target, err := s.target(origin, routeTo)
+	target, err := s.targetRoute(origin, routeTo)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	return s.resolve(ctx, origin, target, answer)
+	return s.resolveInterrupt(ctx, origin, target, answer)
 }
 
-// prepareInterrupt runs the decorators of the interrupt request.
-func (s *step) prepareInterrupt(ctx context.Context, r *raised) error {
+// prepareInterrupt runs the decorators of the interrupt request, once.
+func (s *stepRun) prepareInterrupt(ctx context.Context, r *raisedInterrupt) error {
+	if r.Prepared || len(s.cfg.Prepare) == 0 {
+		return nil
+	}
 	request, err := s.program.DecodeInterrupt(r.Name, r.Request)
 	if err != nil {
-		return runtime.Permanent(err)
+		return thread.Permanent(err)
 	}
-	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: s.j.Node, Handler: true}
-	if _, r.Request, err = s.prepare(ctx, v, request, r.Request); err != nil {
+	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: s.state.Node, Handler: true}
+	if _, r.Request, err = s.prepareRequest(ctx, v, request, r.Request); err != nil {
 		return err
 	}
-	r.read()
+	r.Prepared = true
+	r.readTypeAndReason()
 	return nil
 }
 
-// origin finds the route that an interrupt goes back to: its own. For a type without one the last node of the history that is no helper
-// decides, if it has one; else it is that of the node which the type escalates to, and in a fan-out that of the dispatch. It is refused when
-// that node never had a request.
-func (s *step) origin(name string) (route int, err error) {
-	at := slices.IndexFunc(s.tables.Interrupts, func(r runtime.InterruptRow) bool { return r.Name == name })
-	if at < 0 {
-		return 0, invalid("handle interrupt", "the program has no interrupt type %q", name)
+// interruptOrigin returns the route that an interrupt goes back to: that of the interrupt's node,
+// else that of the last node that is not loop-exempt, else in a fan-out that of the dispatch, else
+// that of the node which the type escalates to. It returns CodeNotFound if that node never had a
+// request.
+func (s *stepRun) interruptOrigin(name string) (route int, err error) {
+	at := s.interruptRow(name)
+	if at == 0 {
+		return 0, runtime.Errorf(runtime.CodeInvalid, "handle interrupt",
+			"the program has no interrupt type %q", name)
 	}
-	row := s.tables.Interrupts[at]
-	for _, route = range []int{
-		s.node(row.Node).Route, s.node(s.byKey(s.j.At)).Route, s.node(s.byKey(s.j.Home)).Route, row.Origin,
-	} {
-		if route != 0 {
-			break
-		}
-	}
+	row := s.tables.Interrupts[at-1]
+	route = cmp.Or(s.node(row.Node).Route, s.node(s.nodeByKey(s.state.At)).Route,
+		s.node(s.nodeByKey(s.state.Dispatch)).Route, row.Origin)
 	if route == 0 {
-		return 0, invalid("handle interrupt", "%s has no route back: its node escalates to none", name)
+		return 0, runtime.Errorf(runtime.CodeInvalid, "handle interrupt",
+			"%s has no route back: set escalates on its node", name)
 	}
 	n := s.node(s.tables.Routes[route-1].Node)
-	if _, ok := s.j.Last[n.Key]; !ok {
-		return 0, s.missing(n, name+" goes back to it")
+	if _, ok := s.state.Last[n.Key]; !ok {
+		return 0, s.missingRequest(n, name+" goes back to it")
 	}
 	return route, nil
 }
 
-// ask stops for a person and returns the answer, or where the person sends the work.
-func (s *step) ask(ctx context.Context) (answer json.RawMessage, routeTo string, err error) {
-	r := s.j.Raised
-	n := s.node(s.byKey(s.j.Node))
-	visible, err := visible(s.program.Interrupt(r.Name), r.Request)
-	if err != nil {
-		return nil, "", err
+// questionName is the name of the question of the interrupt that is handled.
+func (s *stepRun) questionName() string { return s.state.Node + "/" + s.state.Raised.Type }
+
+// buildQuestion returns the question that asks a person about the interrupt.
+func (s *stepRun) buildQuestion(ctx context.Context) (thread.Question, error) {
+	r := s.state.Raised
+	q := thread.Question{
+		Asker: s.state.Node, Name: s.questionName(), Text: r.Reason, Type: r.Type,
+		Plain: thread.PlainText,
 	}
-	payload, err := runtime.Encode(struct {
+	n := s.node(s.nodeByKey(s.state.Node))
+	visible, err := visibleFields(s.program.Interrupt(r.Name), r.Request)
+	if err != nil {
+		return q, err
+	}
+	if q.Payload, err = runtime.Encode(struct {
 		Node      string          `json:"node"`
 		AgentType string          `json:"agentType"`
 		Interrupt string          `json:"interrupt"`
 		Request   json.RawMessage `json:"request"`
-	}{n.Key, n.AgentType, r.Name, visible})
-	if err != nil {
-		return nil, "", err
+	}{n.Key, n.AgentType, r.Name, visible}); err != nil {
+		return q, err
 	}
-	targets, err := s.offered(ctx)
-	if err != nil {
-		return nil, "", err
+	if q.Targets, err = s.offeredTargets(ctx); err != nil {
+		return q, err
 	}
-	schema, err := s.answers.of(r.Request)
-	if err != nil {
-		return nil, "", err
-	}
-	replies, err := thread.AskAll(ctx, runtime.Question{
-		Asker: s.j.Node, Name: s.j.Node + "/" + r.Type, Text: r.Reason, Type: r.Type, Payload: payload, Plain: runtime.PlainText,
-		Schema: schema, Targets: targets,
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	s.said = replies[0].Value
-	if routeTo = replies[0].RouteTo; routeTo == "" {
-		return s.said, "", nil
+	q.Schema, err = s.answers.schemaFor(r.Request)
+	return q, err
+}
+
+// readReply returns the answer of a person, or the target that the person chose.
+func (s *stepRun) readReply(reply *thread.Reply) (answer json.RawMessage, routeTo string,
+	err error) {
+	if s.answer = reply.Value; reply.RouteTo == "" {
+		return s.answer, "", nil
 	}
 	answer, err = runtime.Encode(struct {
 		RouteTo string          `json:"route_to"`
 		Note    json.RawMessage `json:"note,omitempty"`
-	}{routeTo, s.said})
-	return answer, routeTo, err
+	}{reply.RouteTo, s.answer})
+	return answer, reply.RouteTo, err
 }
 
-// offered are the places that the person may send the work to: none where the kind of the question has no route_to, since an answer that names
-// one would be refused.
-func (s *step) offered(ctx context.Context) ([]string, error) {
-	asks := func(k runtime.Kind) bool { return k.Name == runtime.KindAgentQuestion && k.RouteTo }
+// offeredTargets returns the agent types that the person may choose as the target: none if the kind
+// of the question has no route_to.
+func (s *stepRun) offeredTargets(ctx context.Context) ([]string, error) {
+	asks := func(k runtime.Kind) bool { return k.Name == thread.KindAgentQuestion && k.RouteTo }
 	engine, err := thread.EngineOf(ctx)
 	if err != nil || !slices.ContainsFunc(engine.Kinds(), asks) {
 		return nil, err
 	}
-	return s.routes(nil), nil
+	return s.routeTargets(nil), nil
 }
 
-// visible returns a request without its hidden fields: no person and no model is shown them.
-func visible(v runtime.Record, data json.RawMessage) (json.RawMessage, error) {
+// visibleFields returns a request without its hidden fields.
+func visibleFields(v runtime.Record, data json.RawMessage) (json.RawMessage, error) {
 	if v == nil {
 		return data, nil
 	}
@@ -182,34 +205,37 @@ func visible(v runtime.Record, data json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	b.WriteByte('{')
+	var names []string
 	shape := v.Shape()
 	for i := range shape.Fields {
-		f := &shape.Fields[i]
-		value, ok := fields[f.Name]
-		if !ok || f.Hidden {
-			continue
+		if f := &shape.Fields[i]; fields[f.Name] != nil && !f.Hidden {
+			names = append(names, f.Name)
 		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		name, err := runtime.Encode(f.Name)
+	}
+	return encodeFields(names, fields)
+}
+
+// encodeFields encodes some fields as an object, in the order of their names.
+func encodeFields(names []string, fields map[string]json.RawMessage) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for i, name := range names {
+		key, err := runtime.Encode(name)
 		if err != nil {
 			return nil, err
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, key...), ':'), fields[name]...)
 	}
-	b.WriteByte('}')
-	return json.RawMessage(b.String()), nil
+	return append(out, '}'), nil
 }
 
-// end is STOP, which tells the parent, and PRUNE, which does not. Without a parent the thread ends.
-func (s *step) end(r *raised) thread.Transition {
+// endFrame ends the frame for STOP, with a failure for the parent, or for PRUNE, without one. A
+// root frame ends the thread.
+func (s *stepRun) endFrame(r *raisedInterrupt) thread.Transition {
 	root := s.a.Frame.Parent == ""
-	why := &runtime.Error{Code: runtime.CodeConflict, Op: "stop " + s.j.Node, Err: errors.New(r.Reason)}
+	why := runtime.Errorf(runtime.CodeConflict, "stop "+s.state.Node, "%s", r.Reason)
 	switch {
 	case r.Type == prune && root && !s.cfg.Conversation:
 		return thread.Done(nil)
@@ -222,9 +248,10 @@ func (s *step) end(r *raised) thread.Transition {
 	}
 }
 
-// fork is BRANCH: this thread follows the first option, and a new thread each of the others. All of them go on as after an answer.
-func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
-	options, err := options(s.j.Raised.Request)
+// forkThread implements BRANCH: it starts a thread for each option but the first, which this thread
+// follows. All continue as after an answer.
+func (s *stepRun) forkThread(ctx context.Context) (first json.RawMessage, err error) {
+	options, err := branchOptions(s.state.Raised.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -235,17 +262,19 @@ func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
 	for i, option := range options[1:] {
 		name := fmt.Sprintf("branch/%d", i+2)
 		_, err := thread.Do(ctx, name, func(ctx context.Context, _ string) (string, error) {
-			up, lane := *s.j.Raised, *s.j
-			up.Option, lane.Raised = option, &up
+			up, next := *s.state.Raised, *s.state
+			up.Option, next.Raised = option, &up
 			if s.event != nil {
 				up.RouteTo = s.event.Target
 			}
 			id := fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2)
 			_, err := engine.Start(ctx, thread.Begin{
-				ID: id, Machine: Name, Name: lane.Type,
-				Input: opening{Journal: &lane}, User: s.a.User, Request: name, Metadata: s.a.Metadata,
+				ID: id, Machine: Name, Name: next.Type,
+				Input: frameInput{State: &next}, User: s.a.User, Request: name,
+				Metadata: s.a.Metadata,
 			})
-			if errors.Is(err, thread.ErrRequestUsed) { // begun before a crash, and a reroute event has come since
+			// begun before a crash, and a reroute event has come since
+			if errors.Is(err, thread.ErrRequestUsed) {
 				return id, nil
 			}
 			return id, err
@@ -257,9 +286,10 @@ func (s *step) fork(ctx context.Context) (first json.RawMessage, err error) {
 	return options[0], nil
 }
 
-// options are the ways of a BRANCH, each in the form of an answer: those of the first choice that has several, in the order of their keys; or
-// else the choices themselves. Without any, one way stays.
-func options(request json.RawMessage) ([]json.RawMessage, error) {
+// branchOptions returns the options of a BRANCH, each in the form of an answer: the options of the
+// first choice that has several, in the order of their keys; or else the choices themselves; or
+// null alone if there are none.
+func branchOptions(request json.RawMessage) ([]json.RawMessage, error) {
 	var asked struct {
 		Choices []json.RawMessage `json:"choices"`
 	}
@@ -274,7 +304,8 @@ func options(request json.RawMessage) ([]json.RawMessage, error) {
 		}
 		var out []json.RawMessage
 		for _, key := range slices.Sorted(maps.Keys(choice.Options)) {
-			answer, err := runtime.Encode(map[string]map[string]string{"selectedChoices": {choice.ID: key}})
+			answer, err := runtime.Encode(
+				map[string]map[string]string{"selectedChoices": {choice.ID: key}})
 			if err != nil {
 				return nil, err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generated/routes"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -33,7 +33,8 @@ func ordered(prompt string) (kind, reason string) {
 }
 
 // obey makes the model of the orchestrator do what its prompt says: it interrupts when that orders
-// it to, and otherwise goes on at the discovery. Asked for anything else it says the smallest thing.
+// it to, and otherwise goes on at the discovery. Asked for anything else it says the smallest
+// thing.
 func (m *model) obey() {
 	m.reply = func(_ context.Context, q question) (string, error) { return m.obeys(q), nil }
 }
@@ -92,18 +93,21 @@ func TestModelCallIsEndedForAnEvent(t *testing.T) {
 			<-asked
 			th, err := w.e.Thread(w.Context(), id)
 			require.NoError(w, err)
-			_, err = w.m.Reroute(w.Context(), w.e, id, event("e1", th.Root().ID, "ORCHESTRATOR", "MERGER_AGENT"))
+			_, err = w.m.Reroute(w.Context(), w.e, id,
+				event("e1", th.Root().ID, "ORCHESTRATOR", "MERGER_AGENT"))
 			require.NoError(w, err)
 			if !again {
 				close(goOn)
-				require.Equal(w, runtime.StatusCancelled, w.wait(id).Status())
-				require.Equal(w, []string{"orchestrator", "discoveryOrchestrator"}, w.runs, "the reply was on its way")
+				require.Equal(w, thread.StatusCancelled, w.wait(id).Status())
+				require.Equal(w, []string{"orchestrator", "discoveryOrchestrator"}, w.runs,
+					"the reply was on its way")
 				continue
 			}
 			th = w.wait(id)
-			require.Equal(w, "reason of e1", w.asked(th, runtime.KindAgentQuestion).Text)
+			require.Equal(w, "reason of e1", w.asked(th, thread.KindAgentQuestion).Text)
 			require.Equal(w, 2, w.model.count())
-			require.NotEqual(w, w.model.asked[0].Key, w.model.asked[1].Key, "it is another question")
+			require.NotEqual(w, w.model.asked[0].Key, w.model.asked[1].Key,
+				"it is another question")
 			w.answer(id, "go")
 			require.Equal(w, []string{"orchestrator", "merger"}, w.runs)
 		}
@@ -114,7 +118,8 @@ func TestModelCallIsEndedForAnEvent(t *testing.T) {
 // next interrupt, and not used up by the one that knew nothing of it.
 func TestEventDuringResolutionIsKept(t *testing.T) {
 	onBoth(t, func(w *world) {
-		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "first"), w.asks("orchestrator", "HUMAN_REVIEW", "second"))
+		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "first"),
+			w.asks("orchestrator", "HUMAN_REVIEW", "second"))
 		w.on("merger", w.stops("merger"))
 		resolving, goOn := make(chan struct{}), make(chan struct{})
 		first := true
@@ -128,30 +133,33 @@ func TestEventDuringResolutionIsKept(t *testing.T) {
 		}
 		w.open()
 		th := w.start("OrchestratorRequest")
-		_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{Text: "go", By: "bob"})
+		_, err := w.e.Answer(w.Context(), th.ID, thread.Answer{Text: "go", By: "bob"})
 		require.NoError(w, err)
 		<-resolving
-		_, err = w.m.Reroute(w.Context(), w.e, th.ID, event("e1", th.Root().ID, "ORCHESTRATOR", "MERGER_AGENT"))
+		_, err = w.m.Reroute(w.Context(), w.e, th.ID,
+			event("e1", th.Root().ID, "ORCHESTRATOR", "MERGER_AGENT"))
 		require.NoError(w, err)
 		close(goOn)
 		th = w.wait(th.ID)
-		require.Equal(w, "second", w.asked(th, runtime.KindAgentQuestion).Text)
+		require.Equal(w, "second", w.asked(th, thread.KindAgentQuestion).Text)
 		require.NotNil(w, th.PendingReroute(th.Root().ID))
 		th = w.answer(th.ID, "go")
 		require.Equal(w, []string{"orchestrator", "orchestrator", "merger"}, w.runs)
-		require.Equal(w, runtime.StatusCancelled, th.Status())
+		require.Equal(w, thread.StatusCancelled, th.Status())
 	})
 }
 
 // TestHandlerModelReadsTheEvent: the model that writes the request which goes on knows why.
 func TestHandlerModelReadsTheEvent(t *testing.T) {
 	onBoth(t, func(w *world) {
-		w.on("orchestrator", w.publishes(w.asks("orchestrator", "HUMAN_REVIEW", "which way?"), event("e1", "", "ORCHESTRATOR", "MERGER_AGENT")))
+		w.on("orchestrator", w.publishes(w.asks("orchestrator", "HUMAN_REVIEW", "which way?"),
+			event("e1", "", "ORCHESTRATOR", "MERGER_AGENT")))
 		w.on("merger", w.stops("merger"))
 		w.open()
 		th := w.start("OrchestratorRequest")
 		w.answer(th.ID, "go")
-		for _, part := range []string{"reason of e1", "context of e1", "Expand", "all modules", "Is it urgent?", "MERGER_AGENT"} {
+		for _, part := range []string{"reason of e1", "context of e1", "Expand", "all modules",
+			"Is it urgent?", "MERGER_AGENT"} {
 			assert.Contains(w, w.model.last().Prompt, part)
 		}
 		require.NotContains(w, strings.ToLower(w.model.last().Prompt), "raise an interrupt request")

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,58 +13,61 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// runNode activates the node of the step: its decorators, its handler, and where its routing leads.
-func (s *step) runNode(ctx context.Context) (thread.Transition, error) {
-	at := s.byKey(s.a.Frame.PC)
+// runNode runs the node of the step with its decorators and follows the routing that it returns.
+func (s *stepRun) runNode(ctx context.Context) (thread.Transition, error) {
+	at := s.nodeByKey(s.a.Frame.PC)
 	n := s.node(at)
 	if at == 0 {
-		return thread.Transition{}, &runtime.Error{
-			Code: runtime.CodeIncompatible, Op: "run node", Err: fmt.Errorf("the program has no node %q any more", s.a.Frame.PC),
-		}
+		return thread.Transition{}, runtime.Errorf(runtime.CodeIncompatible, "run node",
+			"the program has no node %q: run the version that stored the thread", s.a.Frame.PC)
 	}
-	if n.LoopLimit > 0 && !helper(n) && s.j.Row >= n.LoopLimit {
-		return thread.Transition{}, s.loop(n, fmt.Sprintf("it was entered %d times in a row", s.j.Row))
+	if n.LoopLimit > 0 && !loopExempt(n) && s.state.Repeats >= n.LoopLimit {
+		return thread.Transition{}, s.loopError(n, fmt.Sprintf("it was entered %d times in a row",
+			s.state.Repeats))
 	}
-	request, err := s.program.DecodeRequest(s.j.Type, s.j.Request)
+	request, err := s.program.DecodeRequest(s.state.Type, s.state.Request)
 	if err != nil {
-		return thread.Transition{}, runtime.Permanent(err)
+		return thread.Transition{}, thread.Permanent(err)
 	}
 	v := View{Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key}
-	if request, s.j.Request, err = s.prepare(ctx, v, request, s.j.Request); err != nil {
+	if request, s.state.Request,
+		err = s.prepareRequest(ctx, v, request, s.state.Request); err != nil {
 		return thread.Transition{}, err
 	}
-	s.j.Last = with(s.j.Last, s.j.Node, stored{s.j.Type, s.j.Request})
-	if n.Dispatch != nil && s.j.Results == nil {
-		return s.fanOut(n, request)
+	s.state.Last = setKey(s.state.Last, s.state.Node, storedRequest{s.state.Type, s.state.Request})
+	if n.Dispatch != nil && s.state.Results == nil {
+		return s.startFanOut(n)
 	}
 	call := runtime.Call{
-		Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key, Visit: s.a.Frame.Visit, Answer: s.j.Answer, Results: s.j.Results,
+		Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key, Visit: s.a.Frame.Visit,
+		Answer: s.state.Answer, Results: s.state.Results,
 	}
 	ctx = context.WithValue(ctx, placeKey{}, &place{step: s, node: at, request: request})
-	if n.Adapt != 0 && s.j.Type == row(s.tables.Requests, n.Adapt).Name {
-		if request, err = s.adapt(ctx, call, request); err != nil {
+	if n.Adapt != 0 && s.state.Type == rowAt(s.tables.Requests, n.Adapt).Name {
+		if request, err = s.adaptRequest(ctx, call, request); err != nil {
 			return thread.Transition{}, err
 		}
 	}
 	routing, err := s.program.Invoke(ctx, call, request)
-	s.carry()
-	if up, ok := errors.AsType[*raising](err); ok {
-		if err = s.holds(up.name, up.request); err == nil {
-			return s.interrupt(up.name, up.request)
+	s.keepChange()
+	if up, ok := errors.AsType[*raiseError](err); ok {
+		if err = s.checkRecord(up.name, up.request); err == nil {
+			return s.raiseInterrupt(ctx, up.name, up.request)
 		}
 	}
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	branch, err := s.finished(ctx, v, routing)
+	branch, err := s.finishRouting(ctx, v, routing)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	return s.route(n, branch)
+	return s.followBranch(ctx, n, branch)
 }
 
-// finished runs the decorators of a routing and returns its one branch.
-func (s *step) finished(ctx context.Context, v View, routing runtime.Routing) (runtime.Branch, error) {
+// finishRouting runs the decorators of a routing and returns its one branch.
+func (s *stepRun) finishRouting(ctx context.Context, v View, routing runtime.Routing) (
+	runtime.Branch, error) {
 	for _, finish := range s.cfg.Finish {
 		var err error
 		if routing, err = finish(ctx, v, routing); err != nil {
@@ -73,8 +77,10 @@ func (s *step) finished(ctx context.Context, v View, routing runtime.Routing) (r
 	return routing.Selected()
 }
 
-// prepare runs the decorators of a request, which was decoded from data, and returns it with how it is to be stored.
-func (s *step) prepare(ctx context.Context, v View, request runtime.Record, data json.RawMessage) (runtime.Record, json.RawMessage, error) {
+// prepareRequest runs the decorators of a request, which was decoded from data, and returns it with
+// its JSON.
+func (s *stepRun) prepareRequest(ctx context.Context, v View, request runtime.Record,
+	data json.RawMessage) (runtime.Record, json.RawMessage, error) {
 	name := request.Shape().Name
 	for _, prepare := range s.cfg.Prepare {
 		out, err := prepare(ctx, v, request)
@@ -82,9 +88,10 @@ func (s *step) prepare(ctx context.Context, v View, request runtime.Record, data
 			return nil, nil, err
 		}
 		if out == nil || out.Shape().Name != name {
-			return nil, nil, invalid("prepare "+name, "a decorator returned another type, or nothing")
+			return nil, nil, runtime.Errorf(runtime.CodeInvalid, "prepare "+name,
+				"a decorator returned another type, or nothing")
 		}
-		if data, err = s.written(out); err != nil {
+		if data, err = s.encodeRecord(out); err != nil {
 			return nil, nil, err
 		}
 		request = out
@@ -92,69 +99,74 @@ func (s *step) prepare(ctx context.Context, v View, request runtime.Record, data
 	return request, data, nil
 }
 
-// adapt turns a request of a node's second type into the node's own, once.
-func (s *step) adapt(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Record, error) {
+// adaptRequest turns a request of a node's second type into the node's own, once.
+func (s *stepRun) adaptRequest(ctx context.Context, call runtime.Call, request runtime.Record) (
+	runtime.Record, error) {
 	out, err := s.program.Adapt(ctx, call, request)
 	if err != nil {
 		return nil, err
 	}
-	data, err := s.written(out)
+	data, err := s.encodeRecord(out)
 	if err != nil {
 		return nil, err
 	}
-	s.j.Type, s.j.Request = out.Shape().Name, data
-	s.j.Last = with(s.j.Last, s.j.Node, stored{s.j.Type, data})
+	s.state.Type, s.state.Request = out.Shape().Name, data
+	s.state.Last = setKey(s.state.Last, s.state.Node, storedRequest{s.state.Type, data})
 	return out, nil
 }
 
-// route goes where a branch of a node's routing leads. The table says what a branch does; nothing here knows a node.
-func (s *step) route(n *runtime.Node, b runtime.Branch) (thread.Transition, error) {
-	row, ok := s.branch(n, b.Name)
+// followBranch continues where the table says that a branch of a node's routing leads.
+func (s *stepRun) followBranch(ctx context.Context, n *runtime.Node, b runtime.Branch) (
+	thread.Transition, error) {
+	row, ok := s.findBranch(n, b.Name)
 	if !ok {
-		return thread.Transition{}, refuse(runtime.CodeInternal, "route "+n.Key, "the tables have no branch "+b.Name)
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, "route "+n.Key,
+			"%s", "the tables have no branch "+b.Name)
 	}
 	value, err := runtime.Encode(b.Value)
 	if err != nil {
 		return thread.Transition{}, err
 	}
 	if row.Kind == runtime.ToCollect { // a result without a decision has the default one
-		if value, err = decided(n, value); err != nil {
+		if value, err = setDefaultDecision(n, value); err != nil {
 			return thread.Transition{}, err
 		}
 	}
-	if err := s.holds(row.Type, value); err != nil {
+	if err := s.checkRecord(row.Type, value); err != nil {
 		return thread.Transition{}, err
 	}
 	switch row.Kind {
 	case runtime.ToNode:
-		s.j.enter(s.node(row.Node), row.Type, value, false)
-		return s.leave(thread.Advance(s.j.Node, s.j)), nil
+		s.state.enterNode(s.node(row.Node), row.Type, value, false)
+		return s.expireReroutes(thread.Advance(s.state.Node, s.state)), nil
 	case runtime.ToResume:
-		return s.resume(row, value)
+		return s.resumeDispatch(row, value)
 	case runtime.ToInterrupt:
-		return s.interrupt(row.Type, value)
+		return s.raiseInterrupt(ctx, row.Type, value)
 	case runtime.ToCollect:
-		return s.decide(n, row, value)
+		return s.followDecision(n, row, value)
 	case runtime.ToEnd:
-		return s.finish(row.Type, value), nil
+		return s.endWithResult(row.Type, value), nil
 	default:
-		return thread.Transition{}, refuse(runtime.CodeInternal, "route "+n.Key, fmt.Sprintf("branch %s has kind %d", b.Name, row.Kind))
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, "route "+n.Key,
+			"branch %s has kind %d", b.Name, row.Kind)
 	}
 }
 
-// written encodes what a handler or a decorator has made, and refuses it as holds does.
-func (s *step) written(v runtime.Record) (json.RawMessage, error) {
+// encodeRecord encodes a record of a handler or a decorator and checks it with checkRecord.
+func (s *stepRun) encodeRecord(v runtime.Record) (json.RawMessage, error) {
 	data, err := runtime.Encode(v)
 	if err != nil {
 		return nil, err
 	}
-	return data, s.holds(v.Shape().Name, data)
+	return data, s.checkRecord(v.Shape().Name, data)
 }
 
-// holds refuses a record that breaks the constraints of its type, with CodeInvalid: nobody could read it
-// again.
-func (s *step) holds(name string, data json.RawMessage) error {
-	for _, fresh := range []func(string) runtime.Record{s.program.Request, s.program.Interrupt, s.program.Result} {
+// checkRecord returns CodeInvalid for a record that breaks the constraints of its type and could
+// not be decoded again.
+func (s *stepRun) checkRecord(name string, data json.RawMessage) error {
+	for _, fresh := range []func(string) runtime.Record{s.program.Request, s.program.Interrupt,
+		s.program.Result} {
 		if v := fresh(name); v != nil {
 			return runtime.Unmarshal(data, v)
 		}
@@ -162,8 +174,8 @@ func (s *step) holds(name string, data json.RawMessage) error {
 	return nil
 }
 
-func (s *step) branch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
-	rows := row(s.tables.Routings, n.Routing).Branches
+func (s *stepRun) findBranch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
+	rows := rowAt(s.tables.Routings, n.Routing).Branches
 	at := slices.IndexFunc(rows, func(r runtime.BranchRow) bool { return r.Name == name })
 	if at < 0 {
 		return runtime.BranchRow{}, false
@@ -171,14 +183,15 @@ func (s *step) branch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
 	return rows[at], true
 }
 
-// leave drops the reroute events of a node that ends: a later node of the same name is not rerouted.
-func (s *step) leave(t thread.Transition) thread.Transition {
+// expireReroutes drops the pending reroute events of the frame, so that they do not affect its next
+// node.
+func (s *stepRun) expireReroutes(t thread.Transition) thread.Transition {
 	frame := s.a.Frame.ID
-	return t.Also(func(c *runtime.Change) { c.ExpireReroutes(frame) })
+	return t.Also(func(c *thread.Change) { c.ExpireReroutes(frame) })
 }
 
-// finish ends the lane with a result, in its tagged form: {"TypeName": {...}}.
-func (s *step) finish(typeName string, value json.RawMessage) thread.Transition {
+// endWithResult ends the frame with a result in its tagged form: {"TypeName": {...}}.
+func (s *stepRun) endWithResult(typeName string, value json.RawMessage) thread.Transition {
 	result := json.RawMessage(`{"` + typeName + `":` + string(value) + `}`)
 	if s.a.Frame.Parent != "" || s.cfg.Conversation {
 		return thread.Return(result)
@@ -186,44 +199,41 @@ func (s *step) finish(typeName string, value json.RawMessage) thread.Transition 
 	return thread.Done(result)
 }
 
-// loop is the refusal at a node's limit. It names the way out.
-func (s *step) loop(n *runtime.Node, reason string) error {
-	way := "none"
-	if len(n.Unstick) > 0 {
-		way = strings.Join(n.Unstick, " or ")
-	}
-	return runtime.Permanent(&runtime.Error{
-		Code: runtime.CodeLoop, Op: "run node " + n.Key, Err: fmt.Errorf("%s, the limit is %d; the way out is %s", reason, n.LoopLimit, way),
-	})
+// loopError returns CodeLoop for a node at its limit. The text names the way out.
+func (s *stepRun) loopError(n *runtime.Node, reason string) error {
+	way := cmp.Or(strings.Join(n.Unstick, " or "), "none")
+	return thread.Permanent(runtime.Errorf(runtime.CodeLoop, "run node "+n.Key,
+		"%s, the limit is %d; the way out is %s", reason, n.LoopLimit, way))
 }
 
-// Raise makes an interrupt of what a handler returns as its error, for types that no routing carries: return nil, workflow.Raise(&request).
+// Raise returns an error that raises an interrupt when a handler returns it, for types that no
+// routing has: return nil, workflow.Raise(&request).
 func Raise(request runtime.Record) error {
 	data, err := runtime.Encode(request)
 	if err != nil {
-		return runtime.Permanent(err)
+		return thread.Permanent(err)
 	}
-	return &raising{name: request.Shape().Name, request: data}
+	return &raiseError{name: request.Shape().Name, request: data}
 }
 
-type raising struct {
+type raiseError struct {
 	name    string
 	request json.RawMessage
 }
 
-// Error says what is on its way.
-func (r *raising) Error() string {
+// Error names the request and says how to use the error.
+func (r *raiseError) Error() string {
 	return "raises " + r.name + ": return it from the handler of a node"
 }
 
-// Before returns the request that ran before the helper whose handler asks: what is waiting for it. It returns nil where there is none, and for a
-// context that is not that of a node.
+// Before returns the last request of the node that called the loop-exempt node of ctx. It returns
+// nil if there is none, and for a context that is not that of a node.
 func Before(ctx context.Context) runtime.Record {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok {
 		return nil
 	}
-	last, ok := p.step.j.Last[p.step.j.At]
+	last, ok := p.step.state.Last[p.step.state.At]
 	if !ok {
 		return nil
 	}
@@ -234,12 +244,12 @@ func Before(ctx context.Context) runtime.Record {
 	return request
 }
 
-// Lost returns the children of the dispatch whose handler asks that ended without a result: those that were stopped,
-// failed or were skipped without a value have a failure, those that were pruned have none.
-func Lost(ctx context.Context) []runtime.Child {
+// Lost returns the children of the dispatch of ctx that ended without a result. Those that were
+// stopped, failed or skipped without a value have a failure; those that were pruned have none.
+func Lost(ctx context.Context) []thread.Child {
 	p, ok := ctx.Value(placeKey{}).(*place)
 	if !ok {
 		return nil
 	}
-	return p.step.j.Lost
+	return p.step.state.Lost
 }

@@ -1,21 +1,21 @@
 package workflow
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/prompt"
 )
 
-// nodePrompt is what the model of a node's turn reads.
-func (s *step) nodePrompt(node int, call runtime.Call, request runtime.Record) (string, error) {
+// nodePrompt returns the prompt for the model of a node.
+func (s *stepRun) nodePrompt(node int, call runtime.Call, request runtime.Record) (string, error) {
 	data, err := runtime.Encode(request)
 	if err != nil {
 		return "", err
 	}
 	text, err := s.cfg.Prompts.Node(prompt.View{
-		Node: node, Request: data, Allowed: call.Allowed, History: s.history(), Answer: call.Answer,
+		Node: node, Request: data, Allowed: call.Allowed, History: s.visitHistory(),
+		Answer: call.Answer,
 	})
 	if err != nil {
 		return "", err
@@ -26,56 +26,41 @@ func (s *step) nodePrompt(node int, call runtime.Call, request runtime.Record) (
 	return text, nil
 }
 
-// resolutionPrompt is what the model of the unified handler reads.
-func (s *step) resolutionPrompt(origin, route int, answer json.RawMessage) (string, error) {
-	v := s.raisedView(origin)
-	v.Allowed, v.Answer = []string{s.tables.Routes[route-1].Field}, answer
-	return s.cfg.Prompts.Resolution(v)
-}
-
-// reviewPrompt is what the model reads that judges in place of a person.
-func (s *step) reviewPrompt(origin int) (string, error) {
-	return s.cfg.Prompts.Review(s.raisedView(origin))
-}
-
-func (s *step) raisedView(origin int) prompt.View {
+// raisedView is what the models of the unified handler and of reviews read of the interrupt.
+func (s *stepRun) raisedView(origin int) prompt.View {
 	node := s.tables.Routes[origin-1].Node
 	return prompt.View{
-		Node: node, Request: s.j.Last[s.node(node).Key].Request, History: s.history(),
-		Interrupt: s.interruptRow(s.j.Raised.Name), Asked: s.j.Raised.Request,
+		Node: node, Request: s.state.Last[s.node(node).Key].Request, History: s.visitHistory(),
+		Interrupt: s.interruptRow(s.state.Raised.Name), Asked: s.state.Raised.Request,
 	}
 }
 
-// repairPrompt is the prompt again, with what was wrong in the reply.
-func (s *step) repairPrompt(text, reply string, wrong error) (string, error) {
-	more, err := s.cfg.Prompts.Repair(reply, wrong)
-	if err != nil {
-		return "", err
-	}
-	return text + "\n\n" + more, nil
-}
-
-// history is the trail of the lane, its interrupts included, without the present turn.
-func (s *step) history() []prompt.Visit {
+// visitHistory returns the trail of the frame with its interrupts, without the current visit.
+func (s *stepRun) visitHistory() []prompt.Visit {
 	var out []prompt.Visit
-	trail := s.j.Trail
-	if s.j.Raised == nil && len(trail) > 0 {
+	trail := s.state.Trail
+	if s.state.Raised == nil && len(trail) > 0 {
 		trail = trail[:len(trail)-1]
 	}
 	for _, v := range trail {
-		row := prompt.Visit{Node: s.byKey(v.Node), Request: s.requestRow(v.Type)}
+		row := prompt.Visit{Node: s.nodeByKey(v.Node), Request: s.requestRow(v.Type)}
 		if v.Interrupt != "" {
-			row = prompt.Visit{Node: row.Node, Interrupt: s.interruptRow(v.Interrupt), Type: v.Type, Reason: v.Reason}
+			row = prompt.Visit{Node: row.Node, Interrupt: s.interruptRow(v.Interrupt), Type: v.Type,
+				Reason: v.Reason}
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-func (s *step) interruptRow(name string) int {
-	return slices.IndexFunc(s.tables.Interrupts, func(r runtime.InterruptRow) bool { return r.Name == name }) + 1
+func (m *Machine) interruptRow(name string) int {
+	return slices.IndexFunc(m.tables.Interrupts, func(r runtime.InterruptRow) bool {
+		return r.Name == name
+	}) + 1
 }
 
-func (s *step) requestRow(name string) int {
-	return slices.IndexFunc(s.tables.Requests, func(r runtime.RequestRow) bool { return r.Name == name }) + 1
+func (m *Machine) requestRow(name string) int {
+	return slices.IndexFunc(m.tables.Requests, func(r runtime.RequestRow) bool {
+		return r.Name == name
+	}) + 1
 }

@@ -15,19 +15,23 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Event is a reroute event: an outside order to interrupt a node, and to continue at another. Its JSON is the contract's.
+// Event is a reroute event: a request from outside to interrupt a node and to continue at another.
+// Its JSON is that of the contract.
 type Event struct {
-	EventID            string         `json:"eventId,omitempty"`  // over HTTP: "" makes a new one
-	Timestamp          time.Time      `json:"timestamp,omitzero"` // zero: when it came
-	NodeID             string         `json:"nodeId"`             // the frame that runs, see [runtime.Call.Frame]
-	SourceAgentType    string         `json:"sourceAgentType"`
-	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"` // "": back to where the interrupt came from
+	EventID   string    `json:"eventId,omitempty"`  // over HTTP: "" makes a new one
+	Timestamp time.Time `json:"timestamp,omitzero"` // zero: when it came
+	// the frame that runs, see [runtime.Call.Frame]
+	NodeID          string `json:"nodeId"`
+	SourceAgentType string `json:"sourceAgentType"`
+	// "": back to where the interrupt came from
+	RerouteToAgentType string         `json:"rerouteToAgentType,omitempty"`
 	InterruptType      string         `json:"interruptType"`
 	Reason             string         `json:"reason"`
 	Choices            []Choice       `json:"choices,omitzero"`
 	ConfirmationItems  []Confirmation `json:"confirmationItems,omitzero"`
 	ContextForDecision string         `json:"contextForDecision,omitempty"`
-	RequestedBy        string         `json:"requestedBy,omitempty"` // a person, or the key of a node
+	// a person, or the key of a node
+	RequestedBy string `json:"requestedBy,omitempty"`
 }
 
 // Choice is one option of an event.
@@ -43,20 +47,24 @@ type Confirmation struct {
 	Prompt string `json:"prompt"`
 }
 
-// What became of an event.
+// The statuses of an event.
 const (
 	Requested              = "REQUESTED" // stored, and the message is out
 	Queued                 = "QUEUED"    // stored behind the one that is pending
 	IgnoredTargetNotActive = "IGNORED_TARGET_NOT_ACTIVE"
 )
 
-// Reroute takes an event in. In one commit, in this order, it is stored, the running agent gets its message, and the event is announced in the
-// outbox. The next interrupt of that node continues at the event's target; the event is used up in the commit that resolves it.
+// Reroute stores an event. In one commit, in this order, the event is stored, the running agent
+// gets its message, and the event is announced in the outbox. The next interrupt of that node
+// continues at the event's target; the event is used up in the commit that resolves it.
 //
-// Refused before anything is stored, with CodeInvalid or CodeNoRoute: an unknown agent type, a target without a route, an interrupt type that is unknown or
-// hidden, a source whose node has no interrupt; and with CodeConflict a frame that never ran the source. A node that is not active any more is
-// not refused: the outbox says [IgnoredTargetNotActive], and nothing is stored. The same event id again is the same event.
-func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string, event Event) (status string, err error) {
+// Refused before anything is stored, with CodeInvalid or CodeNoRoute: an unknown agent type, a
+// target without a route, an interrupt type that is unknown or hidden, a source whose node has no
+// interrupt; and with CodeConflict a frame that never ran the source. A node that has ended is no
+// error: the outbox gets [IgnoredTargetNotActive], and the event is not stored. The same event id
+// again is the same event.
+func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string, event Event) (
+	status string, err error) {
 	if err := m.checkEvent(&event); err != nil {
 		return "", err
 	}
@@ -65,15 +73,15 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	if err != nil {
 		return "", err
 	}
-	switch served, err := e.ByRequest(ctx, threadID, runtime.RerouteRequest(event.EventID)); {
+	switch served, err := e.ByRequest(ctx, threadID, thread.RerouteRequest(event.EventID)); {
 	case err != nil:
 		return "", err
 	case served != nil:
 		return statusOf(served.State), nil
 	}
 	var taken bool
-	_, err = e.Change(ctx, threadID, func(c *runtime.Change) (err error) {
-		status, taken, err = m.takeIn(c, event, message)
+	_, err = e.Change(ctx, threadID, func(c *thread.Change) (err error) {
+		status, taken, err = m.storeEvent(c, event, message)
 		return err
 	})
 	if err == nil && taken && m.cfg.Send != nil {
@@ -82,20 +90,23 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	return status, err
 }
 
-// takeIn stores an event with its message and its announcement, or says that its node is not active. It reports whether it stored it.
-func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage) (status string, taken bool, err error) {
+// storeEvent stores an event with its message and its announcement, or announces that its node is
+// not active. It reports whether the event was stored.
+func (m *Machine) storeEvent(c *thread.Change, event Event, message json.RawMessage) (status string,
+	taken bool, err error) {
 	for _, r := range c.Thread.Reroutes {
 		if r.ID == event.EventID { // it came twice at once
 			return statusOf(r.State), false, nil
 		}
 	}
 	f := c.Thread.Frame(event.NodeID)
-	now, ever := m.runs(f, event.SourceAgentType)
+	now, ever := m.runsAgent(f, event.SourceAgentType)
 	switch {
 	case f == nil || ever && !now:
 		status = IgnoredTargetNotActive
 	case !now:
-		return "", false, refuse(runtime.CodeConflict, "reroute event "+event.EventID, "frame "+f.ID+" does not run "+event.SourceAgentType)
+		return "", false, runtime.Errorf(runtime.CodeConflict, "reroute event "+event.EventID,
+			"%s", "frame "+f.ID+" does not run "+event.SourceAgentType)
 	default:
 		if event.Timestamp.IsZero() {
 			event.Timestamp = c.Now
@@ -105,82 +116,94 @@ func (m *Machine) takeIn(c *runtime.Change, event Event, message json.RawMessage
 			return "", false, err
 		}
 		taken = true
-		status = statusOf(c.Reroute(runtime.Reroute{
-			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data, By: event.RequestedBy,
+		status = statusOf(c.Reroute(thread.Reroute{
+			ID: event.EventID, Frame: f.ID, Target: event.RerouteToAgentType, Event: data,
+			By: event.RequestedBy,
 		}, message))
 	}
-	c.Add(runtime.Entry{
-		Type: runtime.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status, Text: event.EventID, By: event.RequestedBy,
+	c.Add(thread.Entry{
+		Type: thread.EntryMessage, Frame: event.NodeID, Name: "interrupt_status", State: status,
+		Text: event.EventID, By: event.RequestedBy,
 	})
 	return status, taken, nil
 }
 
 func statusOf(state string) string {
-	if state == runtime.RerouteQueued {
+	if state == thread.RerouteQueued {
 		return Queued
 	}
 	return Requested
 }
 
-// runs reports whether a frame runs a node of an agent type now, its interrupt and its children included, and whether it ever did.
-func (m *Machine) runs(f *runtime.Frame, agentType string) (now, ever bool) {
+// runsAgent reports whether a frame runs a node of an agent type now, its interrupt and its
+// children included, and whether it ever did.
+func (m *Machine) runsAgent(f *thread.Frame, agentType string) (now, ever bool) {
 	if f == nil || f.Machine != Name {
 		return false, false
 	}
-	j, err := m.readJournal(f)
+	j, err := m.readFrameState(f)
 	if err != nil {
 		return false, false
 	}
-	n := m.node(m.byAgentType(agentType))
+	n := m.node(m.nodeByAgentType(agentType))
 	_, ever = j.Last[n.Key]
-	return n.Key == j.Node, ever && j.Home != n.Key
+	return n.Key == j.Node, ever && j.Dispatch != n.Key
 }
 
 // Publish is Reroute for a node's own handler: the event carries its node as who asked for it.
 func Publish(ctx context.Context, event Event) (status string, err error) {
-	p, ok := ctx.Value(placeKey{}).(*place)
-	if !ok {
-		return "", invalid("publish event", "this context is not that of a node: pass on the one the handler got")
+	p, err := placeOf(ctx, "publish event")
+	if err != nil {
+		return "", err
 	}
 	engine, err := thread.EngineOf(ctx)
 	if err != nil {
 		return "", err
 	}
 	event.RequestedBy = p.step.node(p.node).Key
-	return thread.Do(ctx, "publish/"+event.EventID, func(ctx context.Context, _ string) (string, error) {
-		return p.step.Reroute(ctx, engine, p.step.a.Thread, event)
-	})
+	return thread.Do(ctx, "publish/"+event.EventID,
+		func(ctx context.Context, _ string) (string, error) {
+			return p.step.Reroute(ctx, engine, p.step.a.Thread, event)
+		})
 }
 
 func (m *Machine) checkEvent(e *Event) error {
 	op := "reroute event " + e.EventID
-	source := m.byAgentType(e.SourceAgentType)
+	source := m.nodeByAgentType(e.SourceAgentType)
 	switch {
 	case e.EventID == "":
-		return invalid(op, "it has no eventId")
+		return runtime.Errorf(runtime.CodeInvalid, op, "it has no eventId")
 	case source == 0:
-		return invalid(op, "there is no agent type %q: use %s", e.SourceAgentType, strings.Join(m.agentTypes(), ", "))
+		return runtime.Errorf(runtime.CodeInvalid, op, "there is no agent type %q: use %s",
+			e.SourceAgentType, strings.Join(m.agentTypes(), ", "))
 	case m.node(source).Interrupt == 0:
-		return invalid(op, "%s raises no interrupt", e.SourceAgentType)
-	case e.RerouteToAgentType != "" && m.node(m.byAgentType(e.RerouteToAgentType)).Route == 0:
-		return runtime.Permanent(&runtime.Error{Code: runtime.CodeNoRoute, Op: op, Err: &runtime.SelectionError{
-			Routing: m.tables.Routings[0].Name, Set: []string{e.RerouteToAgentType}, Allowed: m.routes(nil),
-		}})
+		return runtime.Errorf(runtime.CodeInvalid, op, "%s raises no interrupt", e.SourceAgentType)
+	case e.RerouteToAgentType != "" && m.node(m.nodeByAgentType(e.RerouteToAgentType)).Route == 0:
+		return thread.Permanent(&runtime.Error{Code: runtime.CodeNoRoute, Op: op,
+			Err: &runtime.SelectionError{
+				Routing: m.tables.Routings[0].Name, Set: []string{e.RerouteToAgentType},
+				Allowed: m.routeTargets(nil),
+			}})
 	}
 	return m.checkType(op, source, e.InterruptType)
 }
 
-// checkType holds the interrupt type to the values that a model may use: what the node's interrupt accepts from a reply.
+// checkType holds the interrupt type to the values that a model may use: what the node's interrupt
+// accepts from a reply.
 func (m *Machine) checkType(op string, source int, interruptType string) error {
 	row := m.tables.Interrupts[m.node(source).Interrupt-1]
 	probe, err := runtime.Encode(map[string]string{"type": interruptType})
 	if err != nil {
 		return err
 	}
-	if wrong, ok := errors.AsType[*runtime.InvalidError](runtime.DecodeReply(probe, m.program.Interrupt(row.Name), nil)); ok {
-		at := slices.IndexFunc(wrong.Problems, func(p runtime.Problem) bool { return p.Pointer == "/type" })
+	if wrong, ok := errors.AsType[*runtime.InvalidError](
+		runtime.DecodeReply(probe, m.program.Interrupt(row.Name), nil)); ok {
+		at := slices.IndexFunc(wrong.Problems, func(p runtime.Problem) bool {
+			return p.Pointer == "/type"
+		})
 		if at >= 0 {
-			return invalid(op, "interruptType: %s", wrong.Problems[at].Reason)
+			return runtime.Errorf(runtime.CodeInvalid, op, "interruptType: %s",
+				wrong.Problems[at].Reason)
 		}
 	}
 	return nil
@@ -194,14 +217,16 @@ func (m *Machine) agentTypes() []string {
 	return out
 }
 
-// Compose is what the running agent reads of an event: its reason, context, choices, confirmations and target. Each text of the event is a part of
-// one line, as [prompt.Line] makes it, so none can look like another.
+// Compose is what the running agent reads of an event: its reason, context, choices, confirmations
+// and target. Each text of the event is a part of one line, as [prompt.Line] makes it, so none can
+// look like another.
 func Compose(e *Event) string {
-	return "An interrupt is requested. Raise an interrupt request of type " + prompt.Line(e.InterruptType) + " next.\n\n" + about(e)
+	return "An interrupt is requested. Raise an interrupt request of type " +
+		prompt.Line(e.InterruptType) + " next.\n\n" + describeEvent(e)
 }
 
-// about is what an event says, but for the order to interrupt.
-func about(e *Event) string {
+// describeEvent is what an event says, but for the order to interrupt.
+func describeEvent(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason
 	if strings.TrimSpace(reason) == "" {
@@ -234,8 +259,8 @@ func about(e *Event) string {
 	return b.String()
 }
 
-// digits turns a text into 26 digits of Crockford's base 32, the first at most 7, as in a ULID.
-func digits(text string) string {
+// keyDigits turns a text into 26 digits of Crockford's base 32, the first at most 7, as in a ULID.
+func keyDigits(text string) string {
 	const set = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	sum := sha256.Sum256([]byte(text))
 	out := make([]byte, 26)

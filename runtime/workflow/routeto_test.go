@@ -9,13 +9,14 @@ import (
 
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // sendTo answers the one open question of a thread with a place and a note to it.
-func (w *world) sendTo(id, target, note string) *runtime.Thread {
+func (w *world) sendTo(id, target, note string) *thread.Thread {
 	w.Helper()
-	_, err := w.e.Answer(w.Context(), id, runtime.Answer{RouteTo: target, Text: note, By: "bob"})
+	_, err := w.e.Answer(w.Context(), id, thread.Answer{RouteTo: target, Text: note, By: "bob"})
 	require.NoError(w, err)
 	return w.wait(id)
 }
@@ -32,30 +33,33 @@ func TestPersonSendsToEveryNodeWithoutAModel(t *testing.T) {
 			w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "which way?"))
 			w.on(n.Key, w.stops(n.Key))
 			w.always["discoveryAgent"], w.always["planningAgent"], w.always["ticketAgent"] =
-				w.says("discoveryAgent", "agentResult"), w.says("planningAgent", "agentResult"), w.says("ticketAgent", "agentResult")
+				w.says("discoveryAgent", "agentResult"), w.says("planningAgent", "agentResult"),
+				w.says("ticketAgent", "agentResult")
 			w.open()
 			th := w.start("OrchestratorRequest", "goal", "the goal of all")
 			th = w.sendTo(th.ID, route.AgentType, "look at the gateway")
-			if th.Status() == runtime.StatusWaiting {
+			if th.Status() == thread.StatusWaiting {
 				forms++
-				i := w.asked(th, runtime.KindAgentQuestion)
+				i := w.asked(th, thread.KindAgentQuestion)
 				require.Empty(w, i.Targets)
 				var schema, defs map[string]any
 				require.NoError(w, json.Unmarshal(i.Schema, &schema))
 				defs, _ = schema["$defs"].(map[string]any)
 				require.NotContains(w, schema["properties"], "goal", "that is known")
-				_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{Value: json.RawMessage(`{"nonsense":1}`), By: "bob"})
+				_, err := w.e.Answer(w.Context(), th.ID,
+					thread.Answer{Value: json.RawMessage(`{"nonsense":1}`), By: "bob"})
 				require.Equal(w, runtime.CodeInvalid, runtime.CodeOf(err))
 				filled, err := runtime.Encode(smallest(schema, defs))
 				require.NoError(w, err)
-				_, err = w.e.Answer(w.Context(), th.ID, runtime.Answer{Value: filled, By: "bob"})
+				_, err = w.e.Answer(w.Context(), th.ID, thread.Answer{Value: filled, By: "bob"})
 				require.NoError(w, err)
 				th = w.wait(th.ID)
 			}
-			require.Equal(w, runtime.StatusCancelled, th.Status(), "%s %+v", n.Key, th.Open)
+			require.Equal(w, thread.StatusCancelled, th.Status(), "%s %+v", n.Key, th.Open)
 			require.Equal(w, n.Key, w.runs[len(w.runs)-1])
 			answer := w.calls[n.Key][len(w.calls[n.Key])-1].Answer
-			require.JSONEq(w, `{"route_to":"`+route.AgentType+`","note":"look at the gateway"}`, string(answer))
+			require.JSONEq(w, `{"route_to":"`+route.AgentType+`","note":"look at the gateway"}`,
+				string(answer))
 		}
 		require.Len(w, w.program.Tables.Routes, 14)
 		require.NotZero(w, forms)
@@ -69,9 +73,12 @@ func TestNoteReachesThePlaceItIsSentTo(t *testing.T) {
 		w.on("merger", chooses[routes.MergerRouting])
 		w.open()
 		th := w.start("OrchestratorRequest")
-		_, err := w.e.Answer(w.Context(), th.ID, runtime.Answer{RouteTo: "MERGER_AGENT", Value: json.RawMessage(`1`), By: "bob"})
-		require.Equal(w, runtime.CodeInvalid, runtime.CodeOf(err), "a value is an answer of its own")
-		a := runtime.Answer{Interrupt: th.Open[0].ID, RouteTo: "MERGER_AGENT", Text: "NOTE-TEXT", By: "bob"}
+		_, err := w.e.Answer(w.Context(), th.ID,
+			thread.Answer{RouteTo: "MERGER_AGENT", Value: json.RawMessage(`1`), By: "bob"})
+		require.Equal(w, runtime.CodeInvalid, runtime.CodeOf(err),
+			"a value is an answer of its own")
+		a := thread.Answer{Interrupt: th.Open[0].ID, RouteTo: "MERGER_AGENT", Text: "NOTE-TEXT",
+			By: "bob"}
 		_, err = w.e.Answer(w.Context(), th.ID, a)
 		require.NoError(w, err)
 		th = w.wait(th.ID)
@@ -90,8 +97,9 @@ func TestNoteReachesThePlaceItIsSentTo(t *testing.T) {
 		w.on("orchestrator", w.stops("orchestrator"))
 		w.open()
 		th = w.sendTo(w.start("MergerRequest").ID, "ORCHESTRATOR", "NOTE-TEXT")
-		if th.Status() == runtime.StatusWaiting {
-			_, err = w.e.Answer(w.Context(), th.ID, runtime.Answer{Value: json.RawMessage(`{"goal":"g","phase":"p"}`), By: "bob"})
+		if th.Status() == thread.StatusWaiting {
+			_, err = w.e.Answer(w.Context(), th.ID,
+				thread.Answer{Value: json.RawMessage(`{"goal":"g","phase":"p"}`), By: "bob"})
 			require.NoError(w, err)
 			w.wait(th.ID)
 		}

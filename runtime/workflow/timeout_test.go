@@ -17,10 +17,11 @@ import (
 
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// TestTimeoutOfANode goes from a spec to the engine: the node whose spec has a timeout is cut at it, run by run, and no other is. Its
-// wait for a person does not count.
+// TestTimeoutOfANode goes from a spec to the engine: the node whose spec has a timeout is cut at
+// it, run by run, and no other is. Its wait for a person does not count.
 func TestTimeoutOfANode(t *testing.T) {
 	t.Parallel()
 	limits := limitsOfASpec(t)
@@ -52,19 +53,20 @@ func playTimeout(w *world, limits map[string]time.Duration) {
 	w.open()
 	th := w.start("OrchestratorRequest")
 	assert.Equal(w, 90*time.Second, cut)
-	require.Equal(w, runtime.StatusWaiting, th.Status(), "for its next try")
+	require.Equal(w, thread.StatusWaiting, th.Status(), "for its next try")
 	require.Len(w, th.Frames, 1)
-	assert.Equal(w, runtime.FrameRetrying, th.Frames[0].State)
+	assert.Equal(w, thread.FrameRetrying, th.Frames[0].State)
 	<-time.After(2 * time.Minute)
 	th = w.wait(th.ID)
-	assert.Equal(w, "which way?", w.asked(th, runtime.KindAgentQuestion).Text, "a run that ends in time counts, and so does the second try")
+	assert.Equal(w, "which way?", w.asked(th, thread.KindAgentQuestion).Text,
+		"a run that ends in time counts, and so does the second try")
 	<-time.After(2 * time.Hour)
 	th = w.answer(th.ID, "left")
-	require.Equal(w, runtime.StatusCancelled, th.Status(), "%+v", th.Open)
+	require.Equal(w, thread.StatusCancelled, th.Status(), "%+v", th.Open)
 	assert.Equal(w, []string{lead, lead, lead, phase}, w.runs)
-	var failed []runtime.Entry
+	var failed []thread.Entry
 	for _, e := range w.log(th.ID) {
-		if e.Type == runtime.EntryFailed {
+		if e.Type == thread.EntryFailed {
 			failed = append(failed, e)
 		}
 	}
@@ -73,7 +75,8 @@ func playTimeout(w *world, limits map[string]time.Duration) {
 	assert.Contains(w, failed[0].Failure.Text, "1m30s")
 }
 
-// busy returns a turn that works for a time before it does what another one does, and stops when its context ends.
+// busy returns a turn that works for a time before it does what another one does, and stops when
+// its context ends.
 func busy(d time.Duration, then turn) turn {
 	return func(ctx context.Context, call runtime.Call, request runtime.Record) (string, error) {
 		select {
@@ -85,16 +88,19 @@ func busy(d time.Duration, then turn) turn {
 	}
 }
 
-// limitsOfASpec gives one node of the shipped spec a timeout, and returns the timeouts that the generated rows of nodes have.
+// limitsOfASpec gives one node of the shipped spec a timeout, and returns the timeouts that the
+// generated rows of nodes have.
 func limitsOfASpec(t *testing.T) map[string]time.Duration {
 	t.Helper()
 	src, err := os.ReadFile("../../routes.yaml")
 	require.NoError(t, err)
 	entry := []byte("    group: orchestrator\n    entry: true\n")
 	require.Equal(t, 1, bytes.Count(src, entry))
-	made := generator.Generate("routes.yaml", bytes.Replace(src, entry, append(entry, "    timeout: 90s\n"...), 1))
+	made := generator.Generate("routes.yaml",
+		bytes.Replace(src, entry, append(entry, "    timeout: 90s\n"...), 1))
 	require.NotNil(t, made.Files, "%v", made.Findings)
-	file, err := parser.ParseFile(token.NewFileSet(), "routes_gen.go", made.Files["generated/routes/routes_gen.go"], parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "routes_gen.go",
+		made.Files["generated/routes/routes_gen.go"], parser.SkipObjectResolution)
 	require.NoError(t, err)
 	limits, rows := map[string]time.Duration{}, 0
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -147,7 +153,8 @@ func product(t *testing.T, e ast.Expr) time.Duration {
 	require.NoError(t, err)
 	unit, ok := times.Y.(*ast.SelectorExpr)
 	require.True(t, ok)
-	size, ok := map[string]time.Duration{"Hour": time.Hour, "Minute": time.Minute, "Second": time.Second}[unit.Sel.Name]
+	size, ok := map[string]time.Duration{"Hour": time.Hour, "Minute": time.Minute,
+		"Second": time.Second}[unit.Sel.Name]
 	require.True(t, ok, unit.Sel.Name)
 	return time.Duration(n) * size
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator/spec"
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // The handler knows what the generator lets a spec declare, every value that init writes among it.
@@ -18,10 +18,13 @@ func TestEveryDeclaredInterruptTypeIsHandled(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../cmd/routegen/skeleton/routes.yaml.tmpl")
 	require.NoError(t, err)
-	s, findings := spec.Parse("routes.yaml", []byte(strings.ReplaceAll(string(data), "{{.Package}}", "agents")))
+	s, findings := spec.Parse("routes.yaml",
+		[]byte(strings.ReplaceAll(string(data), "{{.Package}}", "agents")))
 	require.Empty(t, findings)
 	types := spec.InterruptTypes()
-	at := slices.IndexFunc(s.Enums, func(e *spec.Enum) bool { return e.Key.Value == "InterruptType" })
+	at := slices.IndexFunc(s.Enums, func(e *spec.Enum) bool {
+		return e.Key.Value == "InterruptType"
+	})
 	require.GreaterOrEqual(t, at, 0)
 	for _, v := range s.Enums[at].Values {
 		types = append(types, v.Key.Value)
@@ -33,7 +36,7 @@ func TestEveryDeclaredInterruptTypeIsHandled(t *testing.T) {
 				w.open()
 				th := w.start("OrchestratorRequest")
 				if name == "HUMAN_REVIEW" || name == "PAUSE" {
-					assert.Equal(w, name, w.asked(th, runtime.KindAgentQuestion).Type)
+					assert.Equal(w, name, w.asked(th, thread.KindAgentQuestion).Type)
 					th = w.answer(th.ID, "go on")
 				}
 				assert.Empty(w, th.Open, "no step fails on it")

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -19,36 +17,42 @@ import (
 // Name of the machine; it stands in every stored frame.
 const Name = "workflow"
 
-// Config is what a workflow can be told. The zero value works: interrupts are resolved with the stored request of the node they go on at.
+// Config configures a workflow. The zero value works: interrupts are resolved with the stored
+// request of the node where they continue.
 type Config struct {
-	Model    llm.Model       // resolves interrupts, reviews, and chooses routings in [Choose]; nil: stored requests go on as they were
+	// resolves interrupts, reviews, and chooses routings in [Choose]; nil: stored requests are used
+	// unchanged
+	Model    llm.Model
 	Reviewer llm.Model       // answers AGENT_REVIEW; default: Model
 	Prompts  *prompt.Prompts // needed with a Model
 
-	Tools   map[string]llm.Tool  // by the name the spec gives them, for [Talk]
+	Tools   map[string]llm.Tool  // by the name the spec gives them, for [RunTalk]
 	Servers map[string]llm.Tools // by the name of the MCP server
 
-	// Prepare runs on every request before its node, and on every interrupt request before the handler; what the last one returns is stored
-	// and run. It gives hidden fields to a node that never ran. Finish runs on what a node, or the handler's model, has routed, before hidden
-	// fields are filled in. Both run inside the step, in this order, and again when the step does: effects belong into [thread.Do].
+	// Prepare runs on every request before its node, and once on every interrupt request before the
+	// handler; what the last one returns is stored and run. It gives hidden fields to a node that
+	// never ran. Finish runs on what a node, or the handler's model, has routed, before hidden
+	// fields are filled in. Both run inside the step, in this order, and again when the step does:
+	// effects belong into [thread.Do].
 	Prepare []func(ctx context.Context, v View, request runtime.Record) (runtime.Record, error)
 	Finish  []func(ctx context.Context, v View, routing runtime.Routing) (runtime.Routing, error)
 
-	// Conversation makes the end of the workflow the end of a turn, also where it failed, expired or was cancelled: the thread is idle
-	// then, and the next message starts anew.
+	// Conversation makes the end of the workflow the end of a turn, also where it failed, expired
+	// or was cancelled: the thread is idle then, and the next message starts anew.
 	Conversation bool
 
-	// AskAgain ends a call of a node's model, in Choose or Talk, that is in progress when a reroute
-	// event comes, and asks again with the event in the prompt. The call that was ended costs what it
-	// costs. false: the event is in the next prompt that is written, if there is one before the node
-	// ends.
+	// AskAgain ends a call of a node's model, in Choose or RunTalk, that is in progress when a
+	// reroute event comes, and asks again with the event in the prompt. The cancelled call may
+	// still be billed. false: the event is in the next prompt that is written, if there is one
+	// before the node ends.
 	AskAgain bool
 
-	// Send hands a message to the node that runs, a reroute's for one, after it is stored. nil: the outbox has it.
+	// Send passes a message to the running node after it is stored, that of a reroute for example.
+	// nil: the message is only in the outbox.
 	Send func(ctx context.Context, thread, frame, message string)
 }
 
-// View says where a decorator runs.
+// View describes where a decorator runs.
 type View struct {
 	Thread  string
 	Frame   string
@@ -56,26 +60,29 @@ type View struct {
 	Handler bool   // the unified interrupt handler runs, not the node
 }
 
-// Machine runs the nodes of a generated package. It has no state; any number of threads may use it at the same time.
+// Machine runs the nodes of a generated package. It has no state; any number of threads may use it
+// at the same time.
 type Machine struct {
 	program runtime.Program
 	tables  *runtime.Tables
 	cfg     Config
-	answers *answerForm
+	answers *answerSchema
 }
 
-// New makes the machine of a generated package: workflow.New(routes.New(handlers), workflow.Config{...}). A Config with a Model and without
-// Prompts is refused with CodeInvalid.
+// New makes the machine of a generated package: workflow.New(routes.New(handlers),
+// workflow.Config{...}). A Config with a Model and without Prompts is refused with CodeInvalid.
 func New(p runtime.Program, cfg Config) (*Machine, error) {
 	if cfg.Reviewer == nil {
 		cfg.Reviewer = cfg.Model
 	}
 	if cfg.Reviewer != nil && cfg.Prompts == nil {
-		return nil, invalid("new workflow", "a model needs Config.Prompts")
+		return nil, runtime.Errorf(runtime.CodeInvalid, "new workflow",
+			"a model needs Config.Prompts")
 	}
-	answers, err := newAnswerForm(&p)
+	answers, err := newAnswerSchema(&p)
 	if err != nil {
-		return nil, invalid("new workflow", "the schema of %s cannot be read: %w", p.Tables.Answer, err)
+		return nil, runtime.Errorf(runtime.CodeInvalid, "new workflow",
+			"the schema of %s cannot be read: %w", p.Tables.Answer, err)
 	}
 	return &Machine{program: p, tables: p.Tables, cfg: cfg, answers: answers}, nil
 }
@@ -83,31 +90,37 @@ func New(p runtime.Program, cfg Config) (*Machine, error) {
 // Name returns "workflow".
 func (*Machine) Name() string { return Name }
 
-// Kinds are the interrupt kinds of the package.
+// Kinds returns the interrupt kinds of the package.
 func (m *Machine) Kinds() []runtime.Kind { return m.tables.Kinds }
 
-// Shapes are what stored threads of the package rely on.
+// Shapes returns the shapes that stored threads of the package rely on.
 func (m *Machine) Shapes() []runtime.StoredShape { return m.program.Shapes }
 
-// Timeout is the limit of the node that runs.
-func (m *Machine) Timeout(f *runtime.Frame) time.Duration { return m.node(m.byKey(f.PC)).Timeout }
-
-// Changeable reports whether a person's change of the work would reach a model: there is Config.Model, or a node whose spec names tools for a
-// Talk. The next prompt that is written for a node has the change. A program without either, whose handlers call [thread.Modification], wraps
-// the machine in a type that says yes.
-func (m *Machine) Changeable(*runtime.Frame) bool {
-	return m.cfg.Model != nil || slices.ContainsFunc(m.tables.Nodes, func(n runtime.Node) bool { return len(n.Tools) > 0 })
+// Timeout returns the time limit of the running node.
+func (m *Machine) Timeout(f *thread.Frame) time.Duration {
+	return m.node(m.nodeByKey(f.PC)).Timeout
 }
 
-// Quick reports whether the next run only computes: it begins, it collects what a fan-out brought, or it handles an interrupt for which no model
-// and no decorator is asked. A branch starts another thread.
-func (m *Machine) Quick(f *runtime.Frame) bool {
+// Changeable reports whether a person's change of the work would reach a model: there is
+// Config.Model, or a node whose spec names tools for a Talk. The next prompt that is written for a
+// node has the change. A program without either, whose handlers call [thread.Modification], wraps
+// the machine in a type that says yes.
+func (m *Machine) Changeable(*thread.Frame) bool {
+	return m.cfg.Model != nil || slices.ContainsFunc(m.tables.Nodes, func(n runtime.Node) bool {
+		return len(n.Tools) > 0
+	})
+}
+
+// Inline reports whether the next run only computes: it begins, it collects the results of a
+// fan-out, or it handles an interrupt without a model, a decorator or a branch.
+func (m *Machine) Inline(f *thread.Frame) bool {
 	switch f.PC {
 	case "", pcCollect:
 		return true
 	case pcHandle:
-		return m.cfg.Reviewer == nil && len(m.cfg.Prepare) == 0 && len(m.cfg.Finish) == 0 && !bytes.Contains(f.Locals, []byte(branchType))
-	default: // a node: somebody else's code
+		return m.cfg.Reviewer == nil && len(m.cfg.Prepare) == 0 && len(m.cfg.Finish) == 0 &&
+			!bytes.Contains(f.Locals, []byte(branchType))
+	default: // a node runs user code
 		return false
 	}
 }
@@ -115,29 +128,30 @@ func (m *Machine) Quick(f *runtime.Frame) bool {
 // Turns reports whether the threads of the machine are conversations.
 func (m *Machine) Turns() bool { return m.cfg.Conversation }
 
-// Node returns the key of the node that a frame is at, "" where it cannot be read. What the unified handler or a fan-out asks is the
-// node's, too.
-func (m *Machine) Node(f *runtime.Frame) string {
-	if m.byKey(f.PC) != 0 {
+// Node returns the key of the node that a frame is at, also for questions of the unified handler or
+// a fan-out. It returns "" if the frame cannot be read.
+func (m *Machine) Node(f *thread.Frame) string {
+	if m.nodeByKey(f.PC) != 0 {
 		return f.PC
 	}
-	if j, _ := m.readJournal(f); j != nil && j.Node != "" {
+	if j, _ := m.readFrameState(f); j != nil && j.Node != "" {
 		return j.Node
 	}
-	return m.node(m.taker(f.Name)).Key
+	return m.node(m.nodeForRequest(f.Name)).Key
 }
 
-// Targets are the nodes a failed step can be sent to: those with a route that had a request before.
-func (m *Machine) Targets(f *runtime.Frame) []string {
-	j, err := m.readJournal(f)
-	if j == nil || err != nil && len(j.Last) == 0 {
+// Targets returns the agent types that a failed step can be sent to: those with a route whose node
+// had a request before.
+func (m *Machine) Targets(f *thread.Frame) []string {
+	j, _ := m.readFrameState(f)
+	if j == nil {
 		return nil
 	}
-	return m.routes(func(n *runtime.Node) bool { _, had := j.Last[n.Key]; return had })
+	return m.routeTargets(func(n *runtime.Node) bool { _, had := j.Last[n.Key]; return had })
 }
 
-// routes returns the agent types of the nodes with a route that a test lets through.
-func (m *Machine) routes(may func(n *runtime.Node) bool) []string {
+// routeTargets returns the agent types with a route whose node passes may; nil passes all.
+func (m *Machine) routeTargets(may func(n *runtime.Node) bool) []string {
 	var out []string
 	for i := range m.tables.Routes {
 		if may == nil || may(m.node(m.tables.Routes[i].Node)) {
@@ -147,23 +161,26 @@ func (m *Machine) routes(may func(n *runtime.Node) bool) []string {
 	return out
 }
 
-// Begin is how a thread of the workflow starts: with a request of the generated package, at the node that takes it.
+// Begin returns how to start a thread with a request of the generated package, at the node that
+// takes it.
 func Begin(request runtime.Record) (thread.Begin, error) {
 	tagged, err := runtime.EncodeTagged(request)
 	if err != nil {
 		return thread.Begin{}, err
 	}
-	return thread.Begin{Machine: Name, Name: request.Shape().Name, Input: opening{Request: tagged}}, nil
+	return thread.Begin{Machine: Name, Name: request.Shape().Name,
+		Input: frameInput{Request: tagged}}, nil
 }
 
-// Result reads what a thread of the workflow has ended with: settled, err := workflow.Result[routes.Settlement](t). A thread that has no result
-// is refused with CodeNotFound, a result of another type with CodeInvalid.
+// Result decodes the result of a thread: settled, err := workflow.Result[routes.Settlement](t). It
+// returns CodeNotFound if the thread has no result, and CodeInvalid for a result of another type.
 func Result[T any, R interface {
 	*T
 	runtime.Record
-}](t *runtime.Thread) (R, error) {
+}](t *thread.Thread) (R, error) {
 	if t.Result == nil {
-		return nil, refuse(runtime.CodeNotFound, "read result", fmt.Sprintf("thread %s has none: it is %s", t.ID, t.Status()))
+		return nil, runtime.Errorf(runtime.CodeNotFound, "read result",
+			"thread %s has none: it is %s", t.ID, t.Status())
 	}
 	record, err := runtime.DecodeTagged(t.Result, func(name string) runtime.Record {
 		if out := R(new(T)); name == out.Shape().Name {
@@ -175,17 +192,18 @@ func Result[T any, R interface {
 	return out, err
 }
 
-// Step runs one step of a lane: a node, the collection of a fan-out, or the unified interrupt handler.
+// Step runs one step of a frame: a node, the collection of a fan-out, or the unified interrupt
+// handler.
 func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
-	j, err := m.readJournal(a.Frame)
+	j, err := m.readFrameState(a.Frame)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	s := &step{Machine: m, a: a, j: j}
-	s.change = s.changed()
-	s.carry()
+	s := &stepRun{Machine: m, a: a, state: j}
+	s.pendingChange = s.currentChange()
+	s.keepChange()
 	if a.Frame.RouteTo != "" { // a person sent a failed step elsewhere
-		return s.sendTo(a.Frame.RouteTo)
+		return s.sendToNode(a.Frame.RouteTo)
 	}
 	switch a.Frame.PC {
 	case "":
@@ -194,34 +212,35 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 		}
 		return thread.Advance(j.Node, j), nil
 	case pcHandle:
-		return s.handle(ctx)
+		return s.handleInterrupt(ctx)
 	case pcCollect:
-		return s.collect()
+		return s.collectResults()
 	default:
 		return s.runNode(ctx)
 	}
 }
 
-// The steps beside the nodes. A node's key begins with a letter, so these are none.
+// The steps that are not nodes. A node's key begins with a letter.
 const (
 	pcHandle  = "!handle"
 	pcCollect = "!collect"
 )
 
-// step is one run of a step.
-type step struct {
+// stepRun is the state of one run of a step.
+type stepRun struct {
 	*Machine
-	a    thread.Activation
-	j    *journal
-	said json.RawMessage // the answer to the interrupt; where that sent the work elsewhere its note, or nil
+	a     thread.Activation
+	state *frameState
+	// the answer to the interrupt; if that chose a target, its note or nil
+	answer json.RawMessage
 
-	event  *runtime.Reroute // that the unified handler goes by
-	change string           // a person's change of the work, see [step.changed]
-	told   atomic.Bool      // a model of this node was told of it
+	event         *thread.Reroute // used by the unified handler
+	pendingChange string          // a person's change, see currentChange
+	informed      atomic.Bool     // a model of this node has seen it
 }
 
-// row returns a row by its number; 0 is none.
-func row[T any](rows []T, i int) T {
+// rowAt returns row i, counted from 1, or the zero value.
+func rowAt[T any](rows []T, i int) T {
 	if i < 1 || i > len(rows) {
 		var none T
 		return none
@@ -236,7 +255,7 @@ func (m *Machine) node(i int) *runtime.Node {
 	return &m.tables.Nodes[i-1]
 }
 
-func (m *Machine) byKey(key string) int {
+func (m *Machine) nodeByKey(key string) int {
 	for i := range m.tables.Nodes {
 		if m.tables.Nodes[i].Key == key {
 			return i + 1
@@ -245,18 +264,13 @@ func (m *Machine) byKey(key string) int {
 	return 0
 }
 
-// taker returns the node that takes a type of request.
-func (m *Machine) taker(request string) int {
-	for i := range m.tables.Requests {
-		if m.tables.Requests[i].Name == request {
-			return m.tables.Requests[i].Node
-		}
-	}
-	return 0
+// nodeForRequest returns the number of the node that takes a type of request, or 0.
+func (m *Machine) nodeForRequest(request string) int {
+	return rowAt(m.tables.Requests, m.requestRow(request)).Node
 }
 
-// byAgentType returns the node of an agent type, or of an alias of one.
-func (m *Machine) byAgentType(agentType string) int {
+// nodeByAgentType returns the node of an agent type, or of an alias of one.
+func (m *Machine) nodeByAgentType(agentType string) int {
 	for i := range m.tables.Nodes {
 		n := &m.tables.Nodes[i]
 		if n.AgentType == agentType || slices.Contains(n.Aliases, agentType) {
@@ -266,50 +280,30 @@ func (m *Machine) byAgentType(agentType string) int {
 	return 0
 }
 
-// sendTo goes on at another node, with the last request it had.
-func (s *step) sendTo(agentType string) (thread.Transition, error) {
-	n := s.lane(s.node(s.byAgentType(agentType)))
-	last, ok := s.j.Last[n.Key]
+// sendToNode continues at another node with its last request.
+func (s *stepRun) sendToNode(agentType string) (thread.Transition, error) {
+	n := s.ownNode(s.node(s.nodeByAgentType(agentType)))
+	last, ok := s.state.Last[n.Key]
 	if !ok {
-		return thread.Transition{}, s.missing(n, "a failed step was sent there")
+		return thread.Transition{}, s.missingRequest(n, "a failed step was sent there")
 	}
-	s.j.Row, s.j.Asked = 0, nil // a person has decided: a loop begins anew
-	s.j.enter(n, last.Type, last.Request, false)
-	return s.leave(thread.Advance(n.Key, s.j)), nil
+	s.state.Repeats, s.state.Asked = 0, nil // a person has decided: reset the loop counts
+	s.state.enterNode(n, last.Type, last.Request, false)
+	return s.expireReroutes(thread.Advance(n.Key, s.state)), nil
 }
 
-// lane returns where a lane of a fan-out goes that is sent to its dispatch: to its own node, since its siblings keep what they have done.
-func (s *step) lane(n *runtime.Node) *runtime.Node {
-	if s.j.Home != "" && s.j.Home == n.Key {
+// ownNode returns n, but for a child of a fan-out that is sent to its dispatch the child's own
+// node: its siblings keep their results.
+func (s *stepRun) ownNode(n *runtime.Node) *runtime.Node {
+	if s.state.Dispatch != "" && s.state.Dispatch == n.Key {
 		return s.node(n.Dispatch.To)
 	}
 	return n
 }
 
-// MissingRequestError says that a node cannot go on because it never had a request on this thread. It is a matter of how the program is put
-// together, and no loop.
-type MissingRequestError struct {
-	Node    string // key
-	Request string // the type it takes
-	Reason  string
-}
-
-// Error names node and type.
-func (e *MissingRequestError) Error() string {
-	return fmt.Sprintf("node %s has no %s on this thread: %s", e.Node, e.Request, e.Reason)
-}
-
-func (m *Machine) missing(n *runtime.Node, reason string) error {
-	name := row(m.tables.Requests, n.Request).Name
-	return runtime.Permanent(&runtime.Error{
-		Code: runtime.CodeNotFound, Op: "continue workflow", Err: &MissingRequestError{Node: n.Key, Request: name, Reason: reason},
-	})
-}
-
-func invalid(op, format string, args ...any) error {
-	return runtime.Permanent(&runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: fmt.Errorf(format, args...)})
-}
-
-func refuse(code runtime.Code, op, reason string) error {
-	return &runtime.Error{Code: code, Op: op, Err: errors.New(reason)}
+// missingRequest returns CodeNotFound for a node that had no request on the thread.
+func (m *Machine) missingRequest(n *runtime.Node, reason string) error {
+	name := rowAt(m.tables.Requests, n.Request).Name
+	return thread.Permanent(runtime.Errorf(runtime.CodeNotFound, "continue workflow",
+		"node %s has no %s on this thread: %s", n.Key, name, reason))
 }

@@ -5,26 +5,17 @@ package bank
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/routegen/routegen/runtime"
 )
 
 // GetGreetingInput is what the action get_greeting is given.
 type GetGreetingInput struct{}
 
-var shapeGetGreetingInput = runtime.Shape{Name: "GetGreetingInput", Union: false, Fields: []runtime.Field{}}
+var shapeGetGreetingInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetGreetingInput", Of: (*GetGreetingInput)(nil)}
 
-// Shape describes the JSON form of v.
-func (v *GetGreetingInput) Shape() *runtime.Shape {
-	return &shapeGetGreetingInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetGreetingInput) DecodeField(d *runtime.Decoder, name string) {}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetGreetingInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetGreetingInput) Shape() *runtime.Shape          { return &shapeGetGreetingInput }
+func (v *GetGreetingInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetGreetingOutput is what the action get_greeting gives back.
 type GetGreetingOutput struct {
@@ -32,27 +23,12 @@ type GetGreetingOutput struct {
 	Greeting string `json:"greeting"`
 }
 
-var shapeGetGreetingOutput = runtime.Shape{Name: "GetGreetingOutput", Union: false, Fields: []runtime.Field{
+var shapeGetGreetingOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetGreetingOutput", Of: (*GetGreetingOutput)(nil), Fields: []runtime.Field{
 	{Name: "greeting", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetGreetingOutput) Shape() *runtime.Shape {
-	return &shapeGetGreetingOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetGreetingOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "greeting":
-		runtime.DecodeString(d, &v.Greeting)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetGreetingOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetGreetingOutput) Shape() *runtime.Shape          { return &shapeGetGreetingOutput }
+func (v *GetGreetingOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetBalanceInput is what the action get_balance is given.
 type GetBalanceInput struct {
@@ -60,209 +36,98 @@ type GetBalanceInput struct {
 	Account Account `json:"account"`
 }
 
-var shapeGetBalanceInput = runtime.Shape{Name: "GetBalanceInput", Union: false, Fields: []runtime.Field{
+var shapeGetBalanceInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetBalanceInput", Of: (*GetBalanceInput)(nil), Fields: []runtime.Field{
 	{Name: "account", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetBalanceInput) Shape() *runtime.Shape {
-	return &shapeGetBalanceInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetBalanceInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "account":
-		decodeAccount(d, &v.Account)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetBalanceInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetBalanceInput) Shape() *runtime.Shape          { return &shapeGetBalanceInput }
+func (v *GetBalanceInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetBalanceOutput is what the action get_balance gives back.
 type GetBalanceOutput struct {
 	// What is on it.
 	Balance float64 `json:"balance"`
-
 	// Its currency.
 	Currency string `json:"currency"`
 }
 
-var shapeGetBalanceOutput = runtime.Shape{Name: "GetBalanceOutput", Union: false, Fields: []runtime.Field{
+var shapeGetBalanceOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetBalanceOutput", Of: (*GetBalanceOutput)(nil), Fields: []runtime.Field{
 	{Name: "balance", Required: true},
 	{Name: "currency", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetBalanceOutput) Shape() *runtime.Shape {
-	return &shapeGetBalanceOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetBalanceOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "balance":
-		runtime.DecodeFloat(d, &v.Balance)
-	case "currency":
-		runtime.DecodeString(d, &v.Currency)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetBalanceOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetBalanceOutput) Shape() *runtime.Shape          { return &shapeGetBalanceOutput }
+func (v *GetBalanceOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // StartBrowsingInput is what the action start_browsing is given.
 type StartBrowsingInput struct {
 	// Which one.
 	Account Account `json:"account"`
-
 	// How far back.
 	Period Period `json:"period"`
 }
 
-var shapeStartBrowsingInput = runtime.Shape{Name: "StartBrowsingInput", Union: false, Fields: []runtime.Field{
+var shapeStartBrowsingInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "StartBrowsingInput", Of: (*StartBrowsingInput)(nil), Fields: []runtime.Field{
 	{Name: "account", Required: true},
 	{Name: "period", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *StartBrowsingInput) Shape() *runtime.Shape {
-	return &shapeStartBrowsingInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *StartBrowsingInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "account":
-		decodeAccount(d, &v.Account)
-	case "period":
-		decodePeriod(d, &v.Period)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *StartBrowsingInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*StartBrowsingInput) Shape() *runtime.Shape          { return &shapeStartBrowsingInput }
+func (v *StartBrowsingInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // StartBrowsingOutput is what the action start_browsing gives back.
 type StartBrowsingOutput struct {
 	// How many there are.
 	Total int64 `json:"total"`
-
 	// The first page.
 	Page int64 `json:"page"`
-
 	// How many pages there are.
 	Pages int64 `json:"pages"`
 }
 
-var shapeStartBrowsingOutput = runtime.Shape{Name: "StartBrowsingOutput", Union: false, Fields: []runtime.Field{
+var shapeStartBrowsingOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "StartBrowsingOutput", Of: (*StartBrowsingOutput)(nil), Fields: []runtime.Field{
 	{Name: "total", Required: true},
 	{Name: "page", Required: true},
 	{Name: "pages", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *StartBrowsingOutput) Shape() *runtime.Shape {
-	return &shapeStartBrowsingOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *StartBrowsingOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "total":
-		runtime.DecodeInt(d, &v.Total)
-	case "page":
-		runtime.DecodeInt(d, &v.Page)
-	case "pages":
-		runtime.DecodeInt(d, &v.Pages)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *StartBrowsingOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*StartBrowsingOutput) Shape() *runtime.Shape          { return &shapeStartBrowsingOutput }
+func (v *StartBrowsingOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetTransactionsInput is what the action get_transactions is given.
 type GetTransactionsInput struct {
 	// Which one.
 	Account Account `json:"account"`
-
 	// How far back.
 	Period Period `json:"period"`
-
 	// Which page.
 	Page int64 `json:"page"`
 }
 
-var shapeGetTransactionsInput = runtime.Shape{Name: "GetTransactionsInput", Union: false, Fields: []runtime.Field{
+var shapeGetTransactionsInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetTransactionsInput", Of: (*GetTransactionsInput)(nil), Fields: []runtime.Field{
 	{Name: "account", Required: true},
 	{Name: "period", Required: true},
 	{Name: "page", Required: true, Rule: &runtime.Rule{Min: runtime.Bound(1.0)}},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetTransactionsInput) Shape() *runtime.Shape {
-	return &shapeGetTransactionsInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetTransactionsInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "account":
-		decodeAccount(d, &v.Account)
-	case "period":
-		decodePeriod(d, &v.Period)
-	case "page":
-		runtime.DecodeInt(d, &v.Page)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetTransactionsInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetTransactionsInput) Shape() *runtime.Shape          { return &shapeGetTransactionsInput }
+func (v *GetTransactionsInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetTransactionsOutput is what the action get_transactions gives back.
 type GetTransactionsOutput struct {
 	// The page as a person reads it.
 	Listing string `json:"listing"`
-
 	// Whether a page follows.
 	More bool `json:"more"`
 }
 
-var shapeGetTransactionsOutput = runtime.Shape{Name: "GetTransactionsOutput", Union: false, Fields: []runtime.Field{
+var shapeGetTransactionsOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetTransactionsOutput", Of: (*GetTransactionsOutput)(nil), Fields: []runtime.Field{
 	{Name: "listing", Required: true},
 	{Name: "more", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetTransactionsOutput) Shape() *runtime.Shape {
-	return &shapeGetTransactionsOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetTransactionsOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "listing":
-		runtime.DecodeString(d, &v.Listing)
-	case "more":
-		runtime.DecodeBool(d, &v.More)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetTransactionsOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetTransactionsOutput) Shape() *runtime.Shape          { return &shapeGetTransactionsOutput }
+func (v *GetTransactionsOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // NextPageInput is what the action next_page is given.
 type NextPageInput struct {
@@ -270,27 +135,12 @@ type NextPageInput struct {
 	Page int64 `json:"page"`
 }
 
-var shapeNextPageInput = runtime.Shape{Name: "NextPageInput", Union: false, Fields: []runtime.Field{
+var shapeNextPageInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "NextPageInput", Of: (*NextPageInput)(nil), Fields: []runtime.Field{
 	{Name: "page", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *NextPageInput) Shape() *runtime.Shape {
-	return &shapeNextPageInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *NextPageInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "page":
-		runtime.DecodeInt(d, &v.Page)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *NextPageInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*NextPageInput) Shape() *runtime.Shape          { return &shapeNextPageInput }
+func (v *NextPageInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // NextPageOutput is what the action next_page gives back.
 type NextPageOutput struct {
@@ -298,45 +148,20 @@ type NextPageOutput struct {
 	Page int64 `json:"page"`
 }
 
-var shapeNextPageOutput = runtime.Shape{Name: "NextPageOutput", Union: false, Fields: []runtime.Field{
+var shapeNextPageOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "NextPageOutput", Of: (*NextPageOutput)(nil), Fields: []runtime.Field{
 	{Name: "page", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *NextPageOutput) Shape() *runtime.Shape {
-	return &shapeNextPageOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *NextPageOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "page":
-		runtime.DecodeInt(d, &v.Page)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *NextPageOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*NextPageOutput) Shape() *runtime.Shape          { return &shapeNextPageOutput }
+func (v *NextPageOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CountAlertsInput is what the action count_alerts is given.
 type CountAlertsInput struct{}
 
-var shapeCountAlertsInput = runtime.Shape{Name: "CountAlertsInput", Union: false, Fields: []runtime.Field{}}
+var shapeCountAlertsInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CountAlertsInput", Of: (*CountAlertsInput)(nil)}
 
-// Shape describes the JSON form of v.
-func (v *CountAlertsInput) Shape() *runtime.Shape {
-	return &shapeCountAlertsInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CountAlertsInput) DecodeField(d *runtime.Decoder, name string) {}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CountAlertsInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CountAlertsInput) Shape() *runtime.Shape          { return &shapeCountAlertsInput }
+func (v *CountAlertsInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CountAlertsOutput is what the action count_alerts gives back.
 type CountAlertsOutput struct {
@@ -344,119 +169,55 @@ type CountAlertsOutput struct {
 	Total int64 `json:"total"`
 }
 
-var shapeCountAlertsOutput = runtime.Shape{Name: "CountAlertsOutput", Union: false, Fields: []runtime.Field{
+var shapeCountAlertsOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CountAlertsOutput", Of: (*CountAlertsOutput)(nil), Fields: []runtime.Field{
 	{Name: "total", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CountAlertsOutput) Shape() *runtime.Shape {
-	return &shapeCountAlertsOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CountAlertsOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "total":
-		runtime.DecodeInt(d, &v.Total)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CountAlertsOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CountAlertsOutput) Shape() *runtime.Shape          { return &shapeCountAlertsOutput }
+func (v *CountAlertsOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetNextAlertInput is what the action get_next_alert is given.
 type GetNextAlertInput struct{}
 
-var shapeGetNextAlertInput = runtime.Shape{Name: "GetNextAlertInput", Union: false, Fields: []runtime.Field{}}
+var shapeGetNextAlertInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetNextAlertInput", Of: (*GetNextAlertInput)(nil)}
 
-// Shape describes the JSON form of v.
-func (v *GetNextAlertInput) Shape() *runtime.Shape {
-	return &shapeGetNextAlertInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetNextAlertInput) DecodeField(d *runtime.Decoder, name string) {}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetNextAlertInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetNextAlertInput) Shape() *runtime.Shape          { return &shapeGetNextAlertInput }
+func (v *GetNextAlertInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // GetNextAlertOutput is what the action get_next_alert gives back.
 type GetNextAlertOutput struct {
 	// Its id.
 	Alert string `json:"alert"`
-
 	// What it says.
 	Text string `json:"text"`
 }
 
-var shapeGetNextAlertOutput = runtime.Shape{Name: "GetNextAlertOutput", Union: false, Fields: []runtime.Field{
+var shapeGetNextAlertOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetNextAlertOutput", Of: (*GetNextAlertOutput)(nil), Fields: []runtime.Field{
 	{Name: "alert", Required: true},
 	{Name: "text", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GetNextAlertOutput) Shape() *runtime.Shape {
-	return &shapeGetNextAlertOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GetNextAlertOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "alert":
-		runtime.DecodeString(d, &v.Alert)
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GetNextAlertOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GetNextAlertOutput) Shape() *runtime.Shape          { return &shapeGetNextAlertOutput }
+func (v *GetNextAlertOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MarkAlertReviewedInput is what the action mark_alert_reviewed is given.
 type MarkAlertReviewedInput struct {
 	// Its id.
 	Alert string `json:"alert"`
-
 	// The customer did it.
 	Own bool `json:"own"`
-
 	// How many were looked at before.
 	Seen int64 `json:"seen"`
 }
 
-var shapeMarkAlertReviewedInput = runtime.Shape{Name: "MarkAlertReviewedInput", Union: false, Fields: []runtime.Field{
+var shapeMarkAlertReviewedInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MarkAlertReviewedInput", Of: (*MarkAlertReviewedInput)(nil), Fields: []runtime.Field{
 	{Name: "alert", Required: true},
 	{Name: "own", Required: true},
 	{Name: "seen", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MarkAlertReviewedInput) Shape() *runtime.Shape {
-	return &shapeMarkAlertReviewedInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MarkAlertReviewedInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "alert":
-		runtime.DecodeString(d, &v.Alert)
-	case "own":
-		runtime.DecodeBool(d, &v.Own)
-	case "seen":
-		runtime.DecodeInt(d, &v.Seen)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MarkAlertReviewedInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MarkAlertReviewedInput) Shape() *runtime.Shape          { return &shapeMarkAlertReviewedInput }
+func (v *MarkAlertReviewedInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // MarkAlertReviewedOutput is what the action mark_alert_reviewed gives back.
 type MarkAlertReviewedOutput struct {
@@ -464,27 +225,12 @@ type MarkAlertReviewedOutput struct {
 	Seen int64 `json:"seen"`
 }
 
-var shapeMarkAlertReviewedOutput = runtime.Shape{Name: "MarkAlertReviewedOutput", Union: false, Fields: []runtime.Field{
+var shapeMarkAlertReviewedOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "MarkAlertReviewedOutput", Of: (*MarkAlertReviewedOutput)(nil), Fields: []runtime.Field{
 	{Name: "seen", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *MarkAlertReviewedOutput) Shape() *runtime.Shape {
-	return &shapeMarkAlertReviewedOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *MarkAlertReviewedOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "seen":
-		runtime.DecodeInt(d, &v.Seen)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *MarkAlertReviewedOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*MarkAlertReviewedOutput) Shape() *runtime.Shape          { return &shapeMarkAlertReviewedOutput }
+func (v *MarkAlertReviewedOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // LookupIbanInput is what the action lookup_iban is given.
 type LookupIbanInput struct {
@@ -492,27 +238,12 @@ type LookupIbanInput struct {
 	Iban string `json:"iban"`
 }
 
-var shapeLookupIbanInput = runtime.Shape{Name: "LookupIbanInput", Union: false, Fields: []runtime.Field{
+var shapeLookupIbanInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "LookupIbanInput", Of: (*LookupIbanInput)(nil), Fields: []runtime.Field{
 	{Name: "iban", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *LookupIbanInput) Shape() *runtime.Shape {
-	return &shapeLookupIbanInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *LookupIbanInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "iban":
-		runtime.DecodeString(d, &v.Iban)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *LookupIbanInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*LookupIbanInput) Shape() *runtime.Shape          { return &shapeLookupIbanInput }
+func (v *LookupIbanInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // LookupIbanOutput is what the action lookup_iban gives back.
 type LookupIbanOutput struct {
@@ -520,27 +251,12 @@ type LookupIbanOutput struct {
 	BankName string `json:"bank_name"`
 }
 
-var shapeLookupIbanOutput = runtime.Shape{Name: "LookupIbanOutput", Union: false, Fields: []runtime.Field{
+var shapeLookupIbanOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "LookupIbanOutput", Of: (*LookupIbanOutput)(nil), Fields: []runtime.Field{
 	{Name: "bank_name", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *LookupIbanOutput) Shape() *runtime.Shape {
-	return &shapeLookupIbanOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *LookupIbanOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "bank_name":
-		runtime.DecodeString(d, &v.BankName)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *LookupIbanOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*LookupIbanOutput) Shape() *runtime.Shape          { return &shapeLookupIbanOutput }
+func (v *LookupIbanOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CheckLimitInput is what the action check_limit is given.
 type CheckLimitInput struct {
@@ -548,27 +264,12 @@ type CheckLimitInput struct {
 	Amount float64 `json:"amount"`
 }
 
-var shapeCheckLimitInput = runtime.Shape{Name: "CheckLimitInput", Union: false, Fields: []runtime.Field{
+var shapeCheckLimitInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CheckLimitInput", Of: (*CheckLimitInput)(nil), Fields: []runtime.Field{
 	{Name: "amount", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CheckLimitInput) Shape() *runtime.Shape {
-	return &shapeCheckLimitInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CheckLimitInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "amount":
-		runtime.DecodeFloat(d, &v.Amount)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CheckLimitInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CheckLimitInput) Shape() *runtime.Shape          { return &shapeCheckLimitInput }
+func (v *CheckLimitInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // CheckLimitOutput is what the action check_limit gives back.
 type CheckLimitOutput struct {
@@ -576,27 +277,12 @@ type CheckLimitOutput struct {
 	NeedsCode bool `json:"needs_code"`
 }
 
-var shapeCheckLimitOutput = runtime.Shape{Name: "CheckLimitOutput", Union: false, Fields: []runtime.Field{
+var shapeCheckLimitOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CheckLimitOutput", Of: (*CheckLimitOutput)(nil), Fields: []runtime.Field{
 	{Name: "needs_code", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CheckLimitOutput) Shape() *runtime.Shape {
-	return &shapeCheckLimitOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CheckLimitOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "needs_code":
-		runtime.DecodeBool(d, &v.NeedsCode)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CheckLimitOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CheckLimitOutput) Shape() *runtime.Shape          { return &shapeCheckLimitOutput }
+func (v *CheckLimitOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // VerifyCodeInput is what the action verify_code is given.
 type VerifyCodeInput struct {
@@ -604,27 +290,12 @@ type VerifyCodeInput struct {
 	Code string `json:"code"`
 }
 
-var shapeVerifyCodeInput = runtime.Shape{Name: "VerifyCodeInput", Union: false, Fields: []runtime.Field{
+var shapeVerifyCodeInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "VerifyCodeInput", Of: (*VerifyCodeInput)(nil), Fields: []runtime.Field{
 	{Name: "code", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *VerifyCodeInput) Shape() *runtime.Shape {
-	return &shapeVerifyCodeInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *VerifyCodeInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "code":
-		runtime.DecodeString(d, &v.Code)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *VerifyCodeInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*VerifyCodeInput) Shape() *runtime.Shape          { return &shapeVerifyCodeInput }
+func (v *VerifyCodeInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // VerifyCodeOutput is what the action verify_code gives back.
 type VerifyCodeOutput struct {
@@ -632,47 +303,28 @@ type VerifyCodeOutput struct {
 	Verified bool `json:"verified"`
 }
 
-var shapeVerifyCodeOutput = runtime.Shape{Name: "VerifyCodeOutput", Union: false, Fields: []runtime.Field{
+var shapeVerifyCodeOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "VerifyCodeOutput", Of: (*VerifyCodeOutput)(nil), Fields: []runtime.Field{
 	{Name: "verified", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *VerifyCodeOutput) Shape() *runtime.Shape {
-	return &shapeVerifyCodeOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *VerifyCodeOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "verified":
-		runtime.DecodeBool(d, &v.Verified)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *VerifyCodeOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*VerifyCodeOutput) Shape() *runtime.Shape          { return &shapeVerifyCodeOutput }
+func (v *VerifyCodeOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ExecuteTransferInput is what the action execute_transfer is given.
 type ExecuteTransferInput struct {
 	// Who gets it.
 	Beneficiary string `json:"beneficiary"`
-
 	// The account it goes to.
 	Iban string `json:"iban"`
-
 	// How much.
 	Amount float64 `json:"amount"`
-
 	// The account it comes from.
 	Source Account `json:"source"`
-
 	// What for.
 	Concept string `json:"concept,omitempty"`
 }
 
-var shapeExecuteTransferInput = runtime.Shape{Name: "ExecuteTransferInput", Union: false, Fields: []runtime.Field{
+var shapeExecuteTransferInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ExecuteTransferInput", Of: (*ExecuteTransferInput)(nil), Fields: []runtime.Field{
 	{Name: "beneficiary", Required: true},
 	{Name: "iban", Required: true},
 	{Name: "amount", Required: true},
@@ -680,99 +332,40 @@ var shapeExecuteTransferInput = runtime.Shape{Name: "ExecuteTransferInput", Unio
 	{Name: "concept"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ExecuteTransferInput) Shape() *runtime.Shape {
-	return &shapeExecuteTransferInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ExecuteTransferInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "beneficiary":
-		runtime.DecodeString(d, &v.Beneficiary)
-	case "iban":
-		runtime.DecodeString(d, &v.Iban)
-	case "amount":
-		runtime.DecodeFloat(d, &v.Amount)
-	case "source":
-		decodeAccount(d, &v.Source)
-	case "concept":
-		runtime.DecodeString(d, &v.Concept)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ExecuteTransferInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ExecuteTransferInput) Shape() *runtime.Shape          { return &shapeExecuteTransferInput }
+func (v *ExecuteTransferInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // ExecuteTransferOutput is what the action execute_transfer gives back.
 type ExecuteTransferOutput struct {
 	// The id of the transfer.
 	Transaction string `json:"transaction"`
-
 	// What is left on the account.
 	Left float64 `json:"left"`
 }
 
-var shapeExecuteTransferOutput = runtime.Shape{Name: "ExecuteTransferOutput", Union: false, Fields: []runtime.Field{
+var shapeExecuteTransferOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ExecuteTransferOutput", Of: (*ExecuteTransferOutput)(nil), Fields: []runtime.Field{
 	{Name: "transaction", Required: true},
 	{Name: "left", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ExecuteTransferOutput) Shape() *runtime.Shape {
-	return &shapeExecuteTransferOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ExecuteTransferOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "transaction":
-		runtime.DecodeString(d, &v.Transaction)
-	case "left":
-		runtime.DecodeFloat(d, &v.Left)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ExecuteTransferOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ExecuteTransferOutput) Shape() *runtime.Shape          { return &shapeExecuteTransferOutput }
+func (v *ExecuteTransferOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // BlockCardInput is what the action block_card is given.
 type BlockCardInput struct {
 	// What kind.
 	Card Card `json:"card"`
-
 	// Its last four digits.
 	Digits string `json:"digits"`
 }
 
-var shapeBlockCardInput = runtime.Shape{Name: "BlockCardInput", Union: false, Fields: []runtime.Field{
+var shapeBlockCardInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "BlockCardInput", Of: (*BlockCardInput)(nil), Fields: []runtime.Field{
 	{Name: "card", Required: true},
 	{Name: "digits", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *BlockCardInput) Shape() *runtime.Shape {
-	return &shapeBlockCardInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *BlockCardInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "card":
-		decodeCard(d, &v.Card)
-	case "digits":
-		runtime.DecodeString(d, &v.Digits)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *BlockCardInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*BlockCardInput) Shape() *runtime.Shape          { return &shapeBlockCardInput }
+func (v *BlockCardInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // BlockCardOutput is what the action block_card gives back.
 type BlockCardOutput struct {
@@ -780,61 +373,28 @@ type BlockCardOutput struct {
 	Reference string `json:"reference"`
 }
 
-var shapeBlockCardOutput = runtime.Shape{Name: "BlockCardOutput", Union: false, Fields: []runtime.Field{
+var shapeBlockCardOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "BlockCardOutput", Of: (*BlockCardOutput)(nil), Fields: []runtime.Field{
 	{Name: "reference", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *BlockCardOutput) Shape() *runtime.Shape {
-	return &shapeBlockCardOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *BlockCardOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reference":
-		runtime.DecodeString(d, &v.Reference)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *BlockCardOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*BlockCardOutput) Shape() *runtime.Shape          { return &shapeBlockCardOutput }
+func (v *BlockCardOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // RequestNewCardInput is what the action request_new_card is given.
 type RequestNewCardInput struct {
 	// What kind.
 	Card Card `json:"card"`
-
 	// Where it is sent to.
 	Address string `json:"address"`
 }
 
-var shapeRequestNewCardInput = runtime.Shape{Name: "RequestNewCardInput", Union: false, Fields: []runtime.Field{
+var shapeRequestNewCardInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "RequestNewCardInput", Of: (*RequestNewCardInput)(nil), Fields: []runtime.Field{
 	{Name: "card", Required: true},
 	{Name: "address", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *RequestNewCardInput) Shape() *runtime.Shape {
-	return &shapeRequestNewCardInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *RequestNewCardInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "card":
-		decodeCard(d, &v.Card)
-	case "address":
-		runtime.DecodeString(d, &v.Address)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *RequestNewCardInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*RequestNewCardInput) Shape() *runtime.Shape          { return &shapeRequestNewCardInput }
+func (v *RequestNewCardInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // RequestNewCardOutput is what the action request_new_card gives back.
 type RequestNewCardOutput struct {
@@ -842,61 +402,28 @@ type RequestNewCardOutput struct {
 	Reference string `json:"reference"`
 }
 
-var shapeRequestNewCardOutput = runtime.Shape{Name: "RequestNewCardOutput", Union: false, Fields: []runtime.Field{
+var shapeRequestNewCardOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "RequestNewCardOutput", Of: (*RequestNewCardOutput)(nil), Fields: []runtime.Field{
 	{Name: "reference", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *RequestNewCardOutput) Shape() *runtime.Shape {
-	return &shapeRequestNewCardOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *RequestNewCardOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reference":
-		runtime.DecodeString(d, &v.Reference)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *RequestNewCardOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*RequestNewCardOutput) Shape() *runtime.Shape          { return &shapeRequestNewCardOutput }
+func (v *RequestNewCardOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // LookupBillInput is what the action lookup_bill is given.
 type LookupBillInput struct {
 	// What kind.
 	Bill Bill `json:"bill"`
-
 	// What stands on it.
 	Reference string `json:"reference"`
 }
 
-var shapeLookupBillInput = runtime.Shape{Name: "LookupBillInput", Union: false, Fields: []runtime.Field{
+var shapeLookupBillInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "LookupBillInput", Of: (*LookupBillInput)(nil), Fields: []runtime.Field{
 	{Name: "bill", Required: true},
 	{Name: "reference", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *LookupBillInput) Shape() *runtime.Shape {
-	return &shapeLookupBillInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *LookupBillInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "bill":
-		decodeBill(d, &v.Bill)
-	case "reference":
-		runtime.DecodeString(d, &v.Reference)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *LookupBillInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*LookupBillInput) Shape() *runtime.Shape          { return &shapeLookupBillInput }
+func (v *LookupBillInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // LookupBillOutput is what the action lookup_bill gives back.
 type LookupBillOutput struct {
@@ -904,67 +431,31 @@ type LookupBillOutput struct {
 	Due float64 `json:"due"`
 }
 
-var shapeLookupBillOutput = runtime.Shape{Name: "LookupBillOutput", Union: false, Fields: []runtime.Field{
+var shapeLookupBillOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "LookupBillOutput", Of: (*LookupBillOutput)(nil), Fields: []runtime.Field{
 	{Name: "due", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *LookupBillOutput) Shape() *runtime.Shape {
-	return &shapeLookupBillOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *LookupBillOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "due":
-		runtime.DecodeFloat(d, &v.Due)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *LookupBillOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*LookupBillOutput) Shape() *runtime.Shape          { return &shapeLookupBillOutput }
+func (v *LookupBillOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PayBillInput is what the action pay_bill is given.
 type PayBillInput struct {
 	// What kind.
 	Bill Bill `json:"bill"`
-
 	// What stands on it.
 	Reference string `json:"reference"`
-
 	// What is to be paid.
 	Due float64 `json:"due"`
 }
 
-var shapePayBillInput = runtime.Shape{Name: "PayBillInput", Union: false, Fields: []runtime.Field{
+var shapePayBillInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PayBillInput", Of: (*PayBillInput)(nil), Fields: []runtime.Field{
 	{Name: "bill", Required: true},
 	{Name: "reference", Required: true},
 	{Name: "due", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PayBillInput) Shape() *runtime.Shape {
-	return &shapePayBillInput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PayBillInput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "bill":
-		decodeBill(d, &v.Bill)
-	case "reference":
-		runtime.DecodeString(d, &v.Reference)
-	case "due":
-		runtime.DecodeFloat(d, &v.Due)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PayBillInput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PayBillInput) Shape() *runtime.Shape          { return &shapePayBillInput }
+func (v *PayBillInput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // PayBillOutput is what the action pay_bill gives back.
 type PayBillOutput struct {
@@ -972,27 +463,12 @@ type PayBillOutput struct {
 	Payment string `json:"payment"`
 }
 
-var shapePayBillOutput = runtime.Shape{Name: "PayBillOutput", Union: false, Fields: []runtime.Field{
+var shapePayBillOutput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PayBillOutput", Of: (*PayBillOutput)(nil), Fields: []runtime.Field{
 	{Name: "payment", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PayBillOutput) Shape() *runtime.Shape {
-	return &shapePayBillOutput
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PayBillOutput) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "payment":
-		runtime.DecodeString(d, &v.Payment)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PayBillOutput) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PayBillOutput) Shape() *runtime.Shape          { return &shapePayBillOutput }
+func (v *PayBillOutput) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // Actions is what a program does for its flows: one method for every action. A new action adds one:
 // what implements the interface stops compiling until it is there. The key is the same for every run
@@ -1001,49 +477,34 @@ func (v *PayBillOutput) UnmarshalJSON(data []byte) error {
 type Actions interface {
 	// GetGreeting is the action get_greeting. Greets by the time of the day.
 	GetGreeting(ctx context.Context, key string, in *GetGreetingInput) (*GetGreetingOutput, error)
-
 	// GetBalance is the action get_balance. Reads the balance of an account.
 	GetBalance(ctx context.Context, key string, in *GetBalanceInput) (*GetBalanceOutput, error)
-
 	// StartBrowsing is the action start_browsing. Finds the transactions of an account and a period.
 	StartBrowsing(ctx context.Context, key string, in *StartBrowsingInput) (*StartBrowsingOutput, error)
-
 	// GetTransactions is the action get_transactions. Reads one page of transactions.
 	GetTransactions(ctx context.Context, key string, in *GetTransactionsInput) (*GetTransactionsOutput, error)
-
 	// NextPage is the action next_page. Turns the page.
 	NextPage(ctx context.Context, key string, in *NextPageInput) (*NextPageOutput, error)
-
 	// CountAlerts is the action count_alerts. Counts the alerts nobody has looked at.
 	CountAlerts(ctx context.Context, key string, in *CountAlertsInput) (*CountAlertsOutput, error)
-
 	// GetNextAlert is the action get_next_alert. Reads the first alert nobody has looked at.
 	GetNextAlert(ctx context.Context, key string, in *GetNextAlertInput) (*GetNextAlertOutput, error)
-
 	// MarkAlertReviewed is the action mark_alert_reviewed. Notes what the customer says of an alert.
 	MarkAlertReviewed(ctx context.Context, key string, in *MarkAlertReviewedInput) (*MarkAlertReviewedOutput, error)
-
 	// LookupIban is the action lookup_iban. Finds the bank of an account.
 	LookupIban(ctx context.Context, key string, in *LookupIbanInput) (*LookupIbanOutput, error)
-
 	// CheckLimit is the action check_limit. Says whether an amount needs a second factor.
 	CheckLimit(ctx context.Context, key string, in *CheckLimitInput) (*CheckLimitOutput, error)
-
 	// VerifyCode is the action verify_code. Checks a security code.
 	VerifyCode(ctx context.Context, key string, in *VerifyCodeInput) (*VerifyCodeOutput, error)
-
 	// ExecuteTransfer is the action execute_transfer. Moves money.
 	ExecuteTransfer(ctx context.Context, key string, in *ExecuteTransferInput) (*ExecuteTransferOutput, error)
-
 	// BlockCard is the action block_card. Blocks a card.
 	BlockCard(ctx context.Context, key string, in *BlockCardInput) (*BlockCardOutput, error)
-
 	// RequestNewCard is the action request_new_card. Orders a card.
 	RequestNewCard(ctx context.Context, key string, in *RequestNewCardInput) (*RequestNewCardOutput, error)
-
 	// LookupBill is the action lookup_bill. Finds a bill.
 	LookupBill(ctx context.Context, key string, in *LookupBillInput) (*LookupBillOutput, error)
-
 	// PayBill is the action pay_bill. Pays a bill.
 	PayBill(ctx context.Context, key string, in *PayBillInput) (*PayBillOutput, error)
 }
@@ -1052,84 +513,53 @@ type Actions interface {
 // program; a program that embeds it no longer learns of a new method from the compiler.
 type UnimplementedActions struct{}
 
-// GetGreeting returns an error of code unavailable.
 func (UnimplementedActions) GetGreeting(ctx context.Context, key string, in *GetGreetingInput) (*GetGreetingOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "GetGreeting"}
+	return nil, runtime.Unimplemented("GetGreeting")
 }
-
-// GetBalance returns an error of code unavailable.
 func (UnimplementedActions) GetBalance(ctx context.Context, key string, in *GetBalanceInput) (*GetBalanceOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "GetBalance"}
+	return nil, runtime.Unimplemented("GetBalance")
 }
-
-// StartBrowsing returns an error of code unavailable.
 func (UnimplementedActions) StartBrowsing(ctx context.Context, key string, in *StartBrowsingInput) (*StartBrowsingOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "StartBrowsing"}
+	return nil, runtime.Unimplemented("StartBrowsing")
 }
-
-// GetTransactions returns an error of code unavailable.
 func (UnimplementedActions) GetTransactions(ctx context.Context, key string, in *GetTransactionsInput) (*GetTransactionsOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "GetTransactions"}
+	return nil, runtime.Unimplemented("GetTransactions")
 }
-
-// NextPage returns an error of code unavailable.
 func (UnimplementedActions) NextPage(ctx context.Context, key string, in *NextPageInput) (*NextPageOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "NextPage"}
+	return nil, runtime.Unimplemented("NextPage")
 }
-
-// CountAlerts returns an error of code unavailable.
 func (UnimplementedActions) CountAlerts(ctx context.Context, key string, in *CountAlertsInput) (*CountAlertsOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "CountAlerts"}
+	return nil, runtime.Unimplemented("CountAlerts")
 }
-
-// GetNextAlert returns an error of code unavailable.
 func (UnimplementedActions) GetNextAlert(ctx context.Context, key string, in *GetNextAlertInput) (*GetNextAlertOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "GetNextAlert"}
+	return nil, runtime.Unimplemented("GetNextAlert")
 }
-
-// MarkAlertReviewed returns an error of code unavailable.
 func (UnimplementedActions) MarkAlertReviewed(ctx context.Context, key string, in *MarkAlertReviewedInput) (*MarkAlertReviewedOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "MarkAlertReviewed"}
+	return nil, runtime.Unimplemented("MarkAlertReviewed")
 }
-
-// LookupIban returns an error of code unavailable.
 func (UnimplementedActions) LookupIban(ctx context.Context, key string, in *LookupIbanInput) (*LookupIbanOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "LookupIban"}
+	return nil, runtime.Unimplemented("LookupIban")
 }
-
-// CheckLimit returns an error of code unavailable.
 func (UnimplementedActions) CheckLimit(ctx context.Context, key string, in *CheckLimitInput) (*CheckLimitOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "CheckLimit"}
+	return nil, runtime.Unimplemented("CheckLimit")
 }
-
-// VerifyCode returns an error of code unavailable.
 func (UnimplementedActions) VerifyCode(ctx context.Context, key string, in *VerifyCodeInput) (*VerifyCodeOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "VerifyCode"}
+	return nil, runtime.Unimplemented("VerifyCode")
 }
-
-// ExecuteTransfer returns an error of code unavailable.
 func (UnimplementedActions) ExecuteTransfer(ctx context.Context, key string, in *ExecuteTransferInput) (*ExecuteTransferOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "ExecuteTransfer"}
+	return nil, runtime.Unimplemented("ExecuteTransfer")
 }
-
-// BlockCard returns an error of code unavailable.
 func (UnimplementedActions) BlockCard(ctx context.Context, key string, in *BlockCardInput) (*BlockCardOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "BlockCard"}
+	return nil, runtime.Unimplemented("BlockCard")
 }
-
-// RequestNewCard returns an error of code unavailable.
 func (UnimplementedActions) RequestNewCard(ctx context.Context, key string, in *RequestNewCardInput) (*RequestNewCardOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "RequestNewCard"}
+	return nil, runtime.Unimplemented("RequestNewCard")
 }
-
-// LookupBill returns an error of code unavailable.
 func (UnimplementedActions) LookupBill(ctx context.Context, key string, in *LookupBillInput) (*LookupBillOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "LookupBill"}
+	return nil, runtime.Unimplemented("LookupBill")
 }
-
-// PayBill returns an error of code unavailable.
 func (UnimplementedActions) PayBill(ctx context.Context, key string, in *PayBillInput) (*PayBillOutput, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PayBill"}
+	return nil, runtime.Unimplemented("PayBill")
 }
 
 var _ Actions = UnimplementedActions{}
@@ -1140,19 +570,14 @@ var _ Actions = UnimplementedActions{}
 type Validators interface {
 	// Iban is the validator iban. The length of its country, and the check digits.
 	Iban(ctx context.Context, value string) (string, error)
-
 	// PersonName is the validator person_name. Letters, at least two.
 	PersonName(ctx context.Context, value string) (string, error)
-
 	// CardDigits is the validator card_digits. Exactly four digits.
 	CardDigits(ctx context.Context, value string) (string, error)
-
 	// Address is the validator address. At least ten characters, with a number among them.
 	Address(ctx context.Context, value string) (string, error)
-
 	// BillReference is the validator bill_reference. At least six letters and digits.
 	BillReference(ctx context.Context, value string) (string, error)
-
 	// SecurityCode is the validator security_code. Exactly six digits.
 	SecurityCode(ctx context.Context, value string) (string, error)
 }
@@ -1161,34 +586,23 @@ type Validators interface {
 // growing a program; a program that embeds it no longer learns of a new method from the compiler.
 type UnimplementedValidators struct{}
 
-// Iban returns an error of code unavailable.
 func (UnimplementedValidators) Iban(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Iban"}
+	return value, runtime.Unimplemented("Iban")
 }
-
-// PersonName returns an error of code unavailable.
 func (UnimplementedValidators) PersonName(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "PersonName"}
+	return value, runtime.Unimplemented("PersonName")
 }
-
-// CardDigits returns an error of code unavailable.
 func (UnimplementedValidators) CardDigits(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "CardDigits"}
+	return value, runtime.Unimplemented("CardDigits")
 }
-
-// Address returns an error of code unavailable.
 func (UnimplementedValidators) Address(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Address"}
+	return value, runtime.Unimplemented("Address")
 }
-
-// BillReference returns an error of code unavailable.
 func (UnimplementedValidators) BillReference(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "BillReference"}
+	return value, runtime.Unimplemented("BillReference")
 }
-
-// SecurityCode returns an error of code unavailable.
 func (UnimplementedValidators) SecurityCode(ctx context.Context, value string) (string, error) {
-	return value, &runtime.Error{Code: runtime.CodeUnavailable, Op: "SecurityCode"}
+	return value, runtime.Unimplemented("SecurityCode")
 }
 
 var _ Validators = UnimplementedValidators{}
@@ -1199,7 +613,7 @@ func NewDialogue(actions Actions, validators Validators) runtime.Dialogue {
 	return runtime.Dialogue{
 		Tables:   &flowTables,
 		Kinds:    kindRows,
-		Shapes:   storedShapes,
+		Shapes:   storedShapes(),
 		Act:      dialogue{actions, validators}.act,
 		Validate: dialogue{actions, validators}.validate,
 	}
@@ -1252,17 +666,17 @@ func (d dialogue) act(ctx context.Context, action int, key string, input json.Ra
 func (d dialogue) validate(ctx context.Context, validator int, value json.RawMessage) (json.RawMessage, error) {
 	switch validator {
 	case atValidatorIban:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.Iban)
+		return runtime.RunValidator(ctx, value, d.validators.Iban)
 	case atValidatorPersonName:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.PersonName)
+		return runtime.RunValidator(ctx, value, d.validators.PersonName)
 	case atValidatorCardDigits:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.CardDigits)
+		return runtime.RunValidator(ctx, value, d.validators.CardDigits)
 	case atValidatorAddress:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.Address)
+		return runtime.RunValidator(ctx, value, d.validators.Address)
 	case atValidatorBillReference:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.BillReference)
+		return runtime.RunValidator(ctx, value, d.validators.BillReference)
 	case atValidatorSecurityCode:
-		return runtime.RunValidator(ctx, value, runtime.DecodeString[string], d.validators.SecurityCode)
+		return runtime.RunValidator(ctx, value, d.validators.SecurityCode)
 	}
 	return nil, runtime.NoValidator(validator)
 }

@@ -3,8 +3,9 @@
 package bank
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // FlowName names a flow, as routes.yaml does.
@@ -20,34 +21,25 @@ type SlotName string
 const (
 	// FlowGreet is the flow greet: Greets the customer.
 	FlowGreet FlowName = "greet"
-
 	// FlowHelp is the flow help: Says what the assistant can do.
 	FlowHelp FlowName = "help"
-
 	// FlowCheckBalance is the flow check_balance: Shows the balance of an account.
 	FlowCheckBalance FlowName = "check_balance"
-
 	// FlowCheckTransactions is the flow check_transactions: Shows the transactions of an account, three at
 	// a time.
 	FlowCheckTransactions FlowName = "check_transactions"
-
 	// FlowReviewSecurityAlerts is the flow review_security_alerts: Goes through the security alerts, one
 	// after the other.
 	FlowReviewSecurityAlerts FlowName = "review_security_alerts"
-
 	// FlowTransferFunds is the flow transfer_funds: Transfers money to another account.
 	FlowTransferFunds FlowName = "transfer_funds"
-
 	// FlowQuickTransfer is the flow quick_transfer: Transfers a small amount from the checking account
 	// without further questions.
 	FlowQuickTransfer FlowName = "quick_transfer"
-
 	// FlowBlockCard is the flow block_card: Blocks a lost or stolen card.
 	FlowBlockCard FlowName = "block_card"
-
 	// FlowRequestCard is the flow request_card: Orders a new card.
 	FlowRequestCard FlowName = "request_card"
-
 	// FlowPayBill is the flow pay_bill: Pays a bill.
 	FlowPayBill FlowName = "pay_bill"
 )
@@ -77,7 +69,6 @@ const (
 const (
 	// StepGreetGet is the step get of kind action.
 	StepGreetGet StepName = "get"
-
 	// StepGreetSayIt is the step say_it of kind say.
 	StepGreetSayIt StepName = "say_it"
 )
@@ -101,27 +92,12 @@ type GreetSlots struct {
 	Greeting *string `json:"greeting,omitempty"`
 }
 
-var shapeGreetSlots = runtime.Shape{Name: "GreetSlots", Union: false, Fields: []runtime.Field{
+var shapeGreetSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GreetSlots", Of: (*GreetSlots)(nil), Fields: []runtime.Field{
 	{Name: "greeting"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GreetSlots) Shape() *runtime.Shape {
-	return &shapeGreetSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GreetSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "greeting":
-		runtime.DecodePointer(d, &v.Greeting, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GreetSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*GreetSlots) Shape() *runtime.Shape          { return &shapeGreetSlots }
+func (v *GreetSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowGreet = []runtime.FlowSlot{
 	{Name: "greeting", Doc: "What is said.", Type: runtime.SlotType{Kind: runtime.SlotString}},
@@ -179,20 +155,10 @@ const (
 // HelpSlots is what the flow help has been told. A slot that is not filled is nil.
 type HelpSlots struct{}
 
-var shapeHelpSlots = runtime.Shape{Name: "HelpSlots", Union: false, Fields: []runtime.Field{}}
+var shapeHelpSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "HelpSlots", Of: (*HelpSlots)(nil)}
 
-// Shape describes the JSON form of v.
-func (v *HelpSlots) Shape() *runtime.Shape {
-	return &shapeHelpSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *HelpSlots) DecodeField(d *runtime.Decoder, name string) {}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *HelpSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*HelpSlots) Shape() *runtime.Shape          { return &shapeHelpSlots }
+func (v *HelpSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowHelp = []runtime.FlowSlot{}
 
@@ -228,10 +194,8 @@ var rowFlowHelp = runtime.Flow{
 const (
 	// SlotCheckBalanceAccount is the slot account: Which account.
 	SlotCheckBalanceAccount SlotName = "account"
-
 	// SlotCheckBalanceBalance is the slot balance: What is on it.
 	SlotCheckBalanceBalance SlotName = "balance"
-
 	// SlotCheckBalanceCurrency is the slot currency: Its currency.
 	SlotCheckBalanceCurrency SlotName = "currency"
 )
@@ -240,10 +204,8 @@ const (
 const (
 	// StepCheckBalanceAskAccount is the step ask_account of kind collect.
 	StepCheckBalanceAskAccount StepName = "ask_account"
-
 	// StepCheckBalanceRead is the step read of kind action.
 	StepCheckBalanceRead StepName = "read"
-
 	// StepCheckBalanceTell is the step tell of kind say.
 	StepCheckBalanceTell StepName = "tell"
 )
@@ -268,41 +230,20 @@ const (
 type CheckBalanceSlots struct {
 	// Which account.
 	Account *Account `json:"account,omitempty"`
-
 	// What is on it.
 	Balance *float64 `json:"balance,omitempty"`
-
 	// Its currency.
 	Currency *string `json:"currency,omitempty"`
 }
 
-var shapeCheckBalanceSlots = runtime.Shape{Name: "CheckBalanceSlots", Union: false, Fields: []runtime.Field{
+var shapeCheckBalanceSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CheckBalanceSlots", Of: (*CheckBalanceSlots)(nil), Fields: []runtime.Field{
 	{Name: "account"},
 	{Name: "balance"},
 	{Name: "currency"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CheckBalanceSlots) Shape() *runtime.Shape {
-	return &shapeCheckBalanceSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CheckBalanceSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "account":
-		runtime.DecodePointer(d, &v.Account, decodeAccount)
-	case "balance":
-		runtime.DecodePointer(d, &v.Balance, runtime.DecodeFloat[float64])
-	case "currency":
-		runtime.DecodePointer(d, &v.Currency, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CheckBalanceSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CheckBalanceSlots) Shape() *runtime.Shape          { return &shapeCheckBalanceSlots }
+func (v *CheckBalanceSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowCheckBalance = []runtime.FlowSlot{
 	{Name: "account", Doc: "Which account.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesAccount, Input: true},
@@ -366,25 +307,18 @@ var rowFlowCheckBalance = runtime.Flow{
 const (
 	// SlotCheckTransactionsAccount is the slot account: Which account.
 	SlotCheckTransactionsAccount SlotName = "account"
-
 	// SlotCheckTransactionsPeriod is the slot period: How far back.
 	SlotCheckTransactionsPeriod SlotName = "period"
-
 	// SlotCheckTransactionsTotal is the slot total: How many there are.
 	SlotCheckTransactionsTotal SlotName = "total"
-
 	// SlotCheckTransactionsPage is the slot page: The page that is shown.
 	SlotCheckTransactionsPage SlotName = "page"
-
 	// SlotCheckTransactionsPages is the slot pages: How many pages there are.
 	SlotCheckTransactionsPages SlotName = "pages"
-
 	// SlotCheckTransactionsListing is the slot listing: One page.
 	SlotCheckTransactionsListing SlotName = "listing"
-
 	// SlotCheckTransactionsMore is the slot more: Whether a page follows.
 	SlotCheckTransactionsMore SlotName = "more"
-
 	// SlotCheckTransactionsGoOn is the slot go_on: Whether the customer wants to see it.
 	SlotCheckTransactionsGoOn SlotName = "go_on"
 )
@@ -393,46 +327,32 @@ const (
 const (
 	// StepCheckTransactionsAskAccount is the step ask_account of kind collect.
 	StepCheckTransactionsAskAccount StepName = "ask_account"
-
 	// StepCheckTransactionsAskPeriod is the step ask_period of kind collect.
 	StepCheckTransactionsAskPeriod StepName = "ask_period"
-
 	// StepCheckTransactionsStart is the step start of kind action.
 	StepCheckTransactionsStart StepName = "start"
-
 	// StepCheckTransactionsAny is the step any of kind branch.
 	StepCheckTransactionsAny StepName = "any"
-
 	// StepCheckTransactionsShow is the step show of kind set.
 	StepCheckTransactionsShow StepName = "show"
-
 	// StepCheckTransactionsPagesLeft is the step pages_left of kind while.
 	StepCheckTransactionsPagesLeft StepName = "pages_left"
-
 	// StepCheckTransactionsFetch is the step fetch of kind action.
 	StepCheckTransactionsFetch StepName = "fetch"
-
 	// StepCheckTransactionsPageText is the step page_text of kind say.
 	StepCheckTransactionsPageText StepName = "page_text"
-
 	// StepCheckTransactionsLast is the step last of kind branch.
 	StepCheckTransactionsLast StepName = "last"
-
 	// StepCheckTransactionsAskMore is the step ask_more of kind collect.
 	StepCheckTransactionsAskMore StepName = "ask_more"
-
 	// StepCheckTransactionsTurn is the step turn of kind action.
 	StepCheckTransactionsTurn StepName = "turn"
-
 	// StepCheckTransactionsWhy is the step why of kind branch.
 	StepCheckTransactionsWhy StepName = "why"
-
 	// StepCheckTransactionsStopped is the step stopped of kind say.
 	StepCheckTransactionsStopped StepName = "stopped"
-
 	// StepCheckTransactionsFinished is the step finished of kind say.
 	StepCheckTransactionsFinished StepName = "finished"
-
 	// StepCheckTransactionsNone is the step none of kind say.
 	StepCheckTransactionsNone StepName = "none"
 )
@@ -475,30 +395,23 @@ const (
 type CheckTransactionsSlots struct {
 	// Which account.
 	Account *Account `json:"account,omitempty"`
-
 	// How far back.
 	Period *Period `json:"period,omitempty"`
-
 	// How many there are.
 	Total *int64 `json:"total,omitempty"`
-
 	// The page that is shown.
 	Page *int64 `json:"page,omitempty"`
-
 	// How many pages there are.
 	Pages *int64 `json:"pages,omitempty"`
-
 	// One page.
 	Listing *string `json:"listing,omitempty"`
-
 	// Whether a page follows.
 	More *bool `json:"more,omitempty"`
-
 	// Whether the customer wants to see it.
 	GoOn *bool `json:"go_on,omitempty"`
 }
 
-var shapeCheckTransactionsSlots = runtime.Shape{Name: "CheckTransactionsSlots", Union: false, Fields: []runtime.Field{
+var shapeCheckTransactionsSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "CheckTransactionsSlots", Of: (*CheckTransactionsSlots)(nil), Fields: []runtime.Field{
 	{Name: "account"},
 	{Name: "period"},
 	{Name: "total"},
@@ -509,37 +422,8 @@ var shapeCheckTransactionsSlots = runtime.Shape{Name: "CheckTransactionsSlots", 
 	{Name: "go_on"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *CheckTransactionsSlots) Shape() *runtime.Shape {
-	return &shapeCheckTransactionsSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *CheckTransactionsSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "account":
-		runtime.DecodePointer(d, &v.Account, decodeAccount)
-	case "period":
-		runtime.DecodePointer(d, &v.Period, decodePeriod)
-	case "total":
-		runtime.DecodePointer(d, &v.Total, runtime.DecodeInt[int64])
-	case "page":
-		runtime.DecodePointer(d, &v.Page, runtime.DecodeInt[int64])
-	case "pages":
-		runtime.DecodePointer(d, &v.Pages, runtime.DecodeInt[int64])
-	case "listing":
-		runtime.DecodePointer(d, &v.Listing, runtime.DecodeString[string])
-	case "more":
-		runtime.DecodePointer(d, &v.More, runtime.DecodeBool[bool])
-	case "go_on":
-		runtime.DecodePointer(d, &v.GoOn, runtime.DecodeBool[bool])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *CheckTransactionsSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*CheckTransactionsSlots) Shape() *runtime.Shape          { return &shapeCheckTransactionsSlots }
+func (v *CheckTransactionsSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowCheckTransactions = []runtime.FlowSlot{
 	{Name: "account", Doc: "Which account.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesAccount, Input: true},
@@ -752,16 +636,12 @@ var rowFlowCheckTransactions = runtime.Flow{
 const (
 	// SlotReviewSecurityAlertsTotal is the slot total: How many there are.
 	SlotReviewSecurityAlertsTotal SlotName = "total"
-
 	// SlotReviewSecurityAlertsSeen is the slot seen: How many were looked at.
 	SlotReviewSecurityAlertsSeen SlotName = "seen"
-
 	// SlotReviewSecurityAlertsAlert is the slot alert: The alert that is looked at.
 	SlotReviewSecurityAlertsAlert SlotName = "alert"
-
 	// SlotReviewSecurityAlertsText is the slot text: What it says.
 	SlotReviewSecurityAlertsText SlotName = "text"
-
 	// SlotReviewSecurityAlertsOwn is the slot own: Whether the customer did it.
 	SlotReviewSecurityAlertsOwn SlotName = "own"
 )
@@ -770,28 +650,20 @@ const (
 const (
 	// StepReviewSecurityAlertsCount is the step count of kind action.
 	StepReviewSecurityAlertsCount StepName = "count"
-
 	// StepReviewSecurityAlertsBegin is the step begin of kind set.
 	StepReviewSecurityAlertsBegin StepName = "begin"
-
 	// StepReviewSecurityAlertsAny is the step any of kind branch.
 	StepReviewSecurityAlertsAny StepName = "any"
-
 	// StepReviewSecurityAlertsEach is the step each of kind while.
 	StepReviewSecurityAlertsEach StepName = "each"
-
 	// StepReviewSecurityAlertsNextOne is the step next_one of kind action.
 	StepReviewSecurityAlertsNextOne StepName = "next_one"
-
 	// StepReviewSecurityAlertsAskOwn is the step ask_own of kind collect.
 	StepReviewSecurityAlertsAskOwn StepName = "ask_own"
-
 	// StepReviewSecurityAlertsMark is the step mark of kind action.
 	StepReviewSecurityAlertsMark StepName = "mark"
-
 	// StepReviewSecurityAlertsFinished is the step finished of kind say.
 	StepReviewSecurityAlertsFinished StepName = "finished"
-
 	// StepReviewSecurityAlertsNone is the step none of kind say.
 	StepReviewSecurityAlertsNone StepName = "none"
 )
@@ -825,21 +697,17 @@ const (
 type ReviewSecurityAlertsSlots struct {
 	// How many there are.
 	Total *int64 `json:"total,omitempty"`
-
 	// How many were looked at.
 	Seen *int64 `json:"seen,omitempty"`
-
 	// The alert that is looked at.
 	Alert *string `json:"alert,omitempty"`
-
 	// What it says.
 	Text *string `json:"text,omitempty"`
-
 	// Whether the customer did it.
 	Own *bool `json:"own,omitempty"`
 }
 
-var shapeReviewSecurityAlertsSlots = runtime.Shape{Name: "ReviewSecurityAlertsSlots", Union: false, Fields: []runtime.Field{
+var shapeReviewSecurityAlertsSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "ReviewSecurityAlertsSlots", Of: (*ReviewSecurityAlertsSlots)(nil), Fields: []runtime.Field{
 	{Name: "total"},
 	{Name: "seen"},
 	{Name: "alert"},
@@ -847,31 +715,8 @@ var shapeReviewSecurityAlertsSlots = runtime.Shape{Name: "ReviewSecurityAlertsSl
 	{Name: "own"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReviewSecurityAlertsSlots) Shape() *runtime.Shape {
-	return &shapeReviewSecurityAlertsSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReviewSecurityAlertsSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "total":
-		runtime.DecodePointer(d, &v.Total, runtime.DecodeInt[int64])
-	case "seen":
-		runtime.DecodePointer(d, &v.Seen, runtime.DecodeInt[int64])
-	case "alert":
-		runtime.DecodePointer(d, &v.Alert, runtime.DecodeString[string])
-	case "text":
-		runtime.DecodePointer(d, &v.Text, runtime.DecodeString[string])
-	case "own":
-		runtime.DecodePointer(d, &v.Own, runtime.DecodeBool[bool])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReviewSecurityAlertsSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*ReviewSecurityAlertsSlots) Shape() *runtime.Shape          { return &shapeReviewSecurityAlertsSlots }
+func (v *ReviewSecurityAlertsSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowReviewSecurityAlerts = []runtime.FlowSlot{
 	{Name: "total", Doc: "How many there are.", Type: runtime.SlotType{Kind: runtime.SlotInt}},
@@ -1006,37 +851,26 @@ var rowFlowReviewSecurityAlerts = runtime.Flow{
 const (
 	// SlotTransferFundsBeneficiary is the slot beneficiary: Who gets the money.
 	SlotTransferFundsBeneficiary SlotName = "beneficiary"
-
 	// SlotTransferFundsIban is the slot iban: The account it goes to.
 	SlotTransferFundsIban SlotName = "iban"
-
 	// SlotTransferFundsBankName is the slot bank_name: The bank of that account.
 	SlotTransferFundsBankName SlotName = "bank_name"
-
 	// SlotTransferFundsAmount is the slot amount: How much, in euro.
 	SlotTransferFundsAmount SlotName = "amount"
-
 	// SlotTransferFundsNeedsCode is the slot needs_code: The amount is above the limit.
 	SlotTransferFundsNeedsCode SlotName = "needs_code"
-
 	// SlotTransferFundsCode is the slot code: The security code.
 	SlotTransferFundsCode SlotName = "code"
-
 	// SlotTransferFundsVerified is the slot verified: The code is right.
 	SlotTransferFundsVerified SlotName = "verified"
-
 	// SlotTransferFundsConcept is the slot concept: What the transfer is for.
 	SlotTransferFundsConcept SlotName = "concept"
-
 	// SlotTransferFundsSource is the slot source: The account it comes from.
 	SlotTransferFundsSource SlotName = "source"
-
 	// SlotTransferFundsConfirmed is the slot confirmed: The customer agreed.
 	SlotTransferFundsConfirmed SlotName = "confirmed"
-
 	// SlotTransferFundsTransaction is the slot transaction: The id of the transfer.
 	SlotTransferFundsTransaction SlotName = "transaction"
-
 	// SlotTransferFundsLeft is the slot left: What is left on the account.
 	SlotTransferFundsLeft SlotName = "left"
 )
@@ -1045,55 +879,38 @@ const (
 const (
 	// StepTransferFundsAskBeneficiary is the step ask_beneficiary of kind collect.
 	StepTransferFundsAskBeneficiary StepName = "ask_beneficiary"
-
 	// StepTransferFundsAskIban is the step ask_iban of kind collect.
 	StepTransferFundsAskIban StepName = "ask_iban"
-
 	// StepTransferFundsFindBank is the step find_bank of kind action.
 	StepTransferFundsFindBank StepName = "find_bank"
-
 	// StepTransferFundsAskAmount is the step ask_amount of kind collect.
 	StepTransferFundsAskAmount StepName = "ask_amount"
-
 	// StepTransferFundsLimit is the step limit of kind action.
 	StepTransferFundsLimit StepName = "limit"
-
 	// StepTransferFundsAbove is the step above of kind branch.
 	StepTransferFundsAbove StepName = "above"
-
 	// StepTransferFundsAskCode is the step ask_code of kind collect.
 	StepTransferFundsAskCode StepName = "ask_code"
-
 	// StepTransferFundsCheckCode is the step check_code of kind action.
 	StepTransferFundsCheckCode StepName = "check_code"
-
 	// StepTransferFundsRightCode is the step right_code of kind branch.
 	StepTransferFundsRightCode StepName = "right_code"
-
 	// StepTransferFundsAskConcept is the step ask_concept of kind collect.
 	StepTransferFundsAskConcept StepName = "ask_concept"
-
 	// StepTransferFundsAskSource is the step ask_source of kind collect.
 	StepTransferFundsAskSource StepName = "ask_source"
-
 	// StepTransferFundsSure is the step sure of kind confirm.
 	StepTransferFundsSure StepName = "sure"
-
 	// StepTransferFundsMove is the step move of kind action.
 	StepTransferFundsMove StepName = "move"
-
 	// StepTransferFundsDone is the step done of kind say.
 	StepTransferFundsDone StepName = "done"
-
 	// StepTransferFundsRefused is the step refused of kind say.
 	StepTransferFundsRefused StepName = "refused"
-
 	// StepTransferFundsWrongCode is the step wrong_code of kind say.
 	StepTransferFundsWrongCode StepName = "wrong_code"
-
 	// StepTransferFundsCodeFailed is the step code_failed of kind say.
 	StepTransferFundsCodeFailed StepName = "code_failed"
-
 	// StepTransferFundsFailed is the step failed of kind say.
 	StepTransferFundsFailed StepName = "failed"
 )
@@ -1142,42 +959,31 @@ const (
 type TransferFundsSlots struct {
 	// Who gets the money.
 	Beneficiary *string `json:"beneficiary,omitempty"`
-
 	// The account it goes to.
 	Iban *string `json:"iban,omitempty"`
-
 	// The bank of that account.
 	BankName *string `json:"bank_name,omitempty"`
-
 	// How much, in euro.
 	Amount *float64 `json:"amount,omitempty"`
-
 	// The amount is above the limit.
 	NeedsCode *bool `json:"needs_code,omitempty"`
-
 	// The security code.
 	Code *string `json:"code,omitempty"`
-
 	// The code is right.
 	Verified *bool `json:"verified,omitempty"`
-
 	// What the transfer is for.
 	Concept *string `json:"concept,omitempty"`
-
 	// The account it comes from.
 	Source *Account `json:"source,omitempty"`
-
 	// The customer agreed.
 	Confirmed *bool `json:"confirmed,omitempty"`
-
 	// The id of the transfer.
 	Transaction *string `json:"transaction,omitempty"`
-
 	// What is left on the account.
 	Left *float64 `json:"left,omitempty"`
 }
 
-var shapeTransferFundsSlots = runtime.Shape{Name: "TransferFundsSlots", Union: false, Fields: []runtime.Field{
+var shapeTransferFundsSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TransferFundsSlots", Of: (*TransferFundsSlots)(nil), Fields: []runtime.Field{
 	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
 	{Name: "iban"},
 	{Name: "bank_name"},
@@ -1192,45 +998,8 @@ var shapeTransferFundsSlots = runtime.Shape{Name: "TransferFundsSlots", Union: f
 	{Name: "left"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *TransferFundsSlots) Shape() *runtime.Shape {
-	return &shapeTransferFundsSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *TransferFundsSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "beneficiary":
-		runtime.DecodePointer(d, &v.Beneficiary, runtime.DecodeString[string])
-	case "iban":
-		runtime.DecodePointer(d, &v.Iban, runtime.DecodeString[string])
-	case "bank_name":
-		runtime.DecodePointer(d, &v.BankName, runtime.DecodeString[string])
-	case "amount":
-		runtime.DecodePointer(d, &v.Amount, runtime.DecodeFloat[float64])
-	case "needs_code":
-		runtime.DecodePointer(d, &v.NeedsCode, runtime.DecodeBool[bool])
-	case "code":
-		runtime.DecodePointer(d, &v.Code, runtime.DecodeString[string])
-	case "verified":
-		runtime.DecodePointer(d, &v.Verified, runtime.DecodeBool[bool])
-	case "concept":
-		runtime.DecodePointer(d, &v.Concept, runtime.DecodeString[string])
-	case "source":
-		runtime.DecodePointer(d, &v.Source, decodeAccount)
-	case "confirmed":
-		runtime.DecodePointer(d, &v.Confirmed, runtime.DecodeBool[bool])
-	case "transaction":
-		runtime.DecodePointer(d, &v.Transaction, runtime.DecodeString[string])
-	case "left":
-		runtime.DecodePointer(d, &v.Left, runtime.DecodeFloat[float64])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *TransferFundsSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*TransferFundsSlots) Shape() *runtime.Shape          { return &shapeTransferFundsSlots }
+func (v *TransferFundsSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowTransferFunds = []runtime.FlowSlot{
 	{Name: "beneficiary", Doc: "Who gets the money.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
@@ -1488,22 +1257,16 @@ var rowFlowTransferFunds = runtime.Flow{
 const (
 	// SlotQuickTransferAmount is the slot amount: How much, in euro; at most 1000.
 	SlotQuickTransferAmount SlotName = "amount"
-
 	// SlotQuickTransferBeneficiary is the slot beneficiary: Who gets the money.
 	SlotQuickTransferBeneficiary SlotName = "beneficiary"
-
 	// SlotQuickTransferIban is the slot iban: The account it goes to.
 	SlotQuickTransferIban SlotName = "iban"
-
 	// SlotQuickTransferSource is the slot source: The account it comes from.
 	SlotQuickTransferSource SlotName = "source"
-
 	// SlotQuickTransferConfirmed is the slot confirmed: The customer agreed.
 	SlotQuickTransferConfirmed SlotName = "confirmed"
-
 	// SlotQuickTransferTransaction is the slot transaction: The id of the transfer.
 	SlotQuickTransferTransaction SlotName = "transaction"
-
 	// SlotQuickTransferLeft is the slot left: What is left on the account.
 	SlotQuickTransferLeft SlotName = "left"
 )
@@ -1512,28 +1275,20 @@ const (
 const (
 	// StepQuickTransferFrom is the step from of kind set.
 	StepQuickTransferFrom StepName = "from"
-
 	// StepQuickTransferAskAmount is the step ask_amount of kind collect.
 	StepQuickTransferAskAmount StepName = "ask_amount"
-
 	// StepQuickTransferAskBeneficiary is the step ask_beneficiary of kind collect.
 	StepQuickTransferAskBeneficiary StepName = "ask_beneficiary"
-
 	// StepQuickTransferAskIban is the step ask_iban of kind collect.
 	StepQuickTransferAskIban StepName = "ask_iban"
-
 	// StepQuickTransferSure is the step sure of kind confirm.
 	StepQuickTransferSure StepName = "sure"
-
 	// StepQuickTransferMove is the step move of kind action.
 	StepQuickTransferMove StepName = "move"
-
 	// StepQuickTransferDone is the step done of kind say.
 	StepQuickTransferDone StepName = "done"
-
 	// StepQuickTransferRefused is the step refused of kind say.
 	StepQuickTransferRefused StepName = "refused"
-
 	// StepQuickTransferFailed is the step failed of kind say.
 	StepQuickTransferFailed StepName = "failed"
 )
@@ -1568,27 +1323,21 @@ const (
 type QuickTransferSlots struct {
 	// How much, in euro; at most 1000.
 	Amount *float64 `json:"amount,omitempty"`
-
 	// Who gets the money.
 	Beneficiary *string `json:"beneficiary,omitempty"`
-
 	// The account it goes to.
 	Iban *string `json:"iban,omitempty"`
-
 	// The account it comes from.
 	Source *Account `json:"source,omitempty"`
-
 	// The customer agreed.
 	Confirmed *bool `json:"confirmed,omitempty"`
-
 	// The id of the transfer.
 	Transaction *string `json:"transaction,omitempty"`
-
 	// What is left on the account.
 	Left *float64 `json:"left,omitempty"`
 }
 
-var shapeQuickTransferSlots = runtime.Shape{Name: "QuickTransferSlots", Union: false, Fields: []runtime.Field{
+var shapeQuickTransferSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "QuickTransferSlots", Of: (*QuickTransferSlots)(nil), Fields: []runtime.Field{
 	{Name: "amount", Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1000.0)}},
 	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
 	{Name: "iban"},
@@ -1598,35 +1347,8 @@ var shapeQuickTransferSlots = runtime.Shape{Name: "QuickTransferSlots", Union: f
 	{Name: "left"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *QuickTransferSlots) Shape() *runtime.Shape {
-	return &shapeQuickTransferSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *QuickTransferSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "amount":
-		runtime.DecodePointer(d, &v.Amount, runtime.DecodeFloat[float64])
-	case "beneficiary":
-		runtime.DecodePointer(d, &v.Beneficiary, runtime.DecodeString[string])
-	case "iban":
-		runtime.DecodePointer(d, &v.Iban, runtime.DecodeString[string])
-	case "source":
-		runtime.DecodePointer(d, &v.Source, decodeAccount)
-	case "confirmed":
-		runtime.DecodePointer(d, &v.Confirmed, runtime.DecodeBool[bool])
-	case "transaction":
-		runtime.DecodePointer(d, &v.Transaction, runtime.DecodeString[string])
-	case "left":
-		runtime.DecodePointer(d, &v.Left, runtime.DecodeFloat[float64])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *QuickTransferSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*QuickTransferSlots) Shape() *runtime.Shape          { return &shapeQuickTransferSlots }
+func (v *QuickTransferSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowQuickTransfer = []runtime.FlowSlot{
 	{Name: "amount", Doc: "How much, in euro; at most 1000.", Type: runtime.SlotType{Kind: runtime.SlotFloat}, Input: true, Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1000.0)}},
@@ -1767,16 +1489,12 @@ var rowFlowQuickTransfer = runtime.Flow{
 const (
 	// SlotBlockCardCard is the slot card: What kind of card.
 	SlotBlockCardCard SlotName = "card"
-
 	// SlotBlockCardDigits is the slot digits: Its last four digits.
 	SlotBlockCardDigits SlotName = "digits"
-
 	// SlotBlockCardBlocked is the slot blocked: The customer agreed.
 	SlotBlockCardBlocked SlotName = "blocked"
-
 	// SlotBlockCardReference is the slot reference: The id of the block.
 	SlotBlockCardReference SlotName = "reference"
-
 	// SlotBlockCardWantNew is the slot want_new: The customer wants a new one.
 	SlotBlockCardWantNew SlotName = "want_new"
 )
@@ -1785,28 +1503,20 @@ const (
 const (
 	// StepBlockCardAskCard is the step ask_card of kind collect.
 	StepBlockCardAskCard StepName = "ask_card"
-
 	// StepBlockCardAskDigits is the step ask_digits of kind collect.
 	StepBlockCardAskDigits StepName = "ask_digits"
-
 	// StepBlockCardSure is the step sure of kind confirm.
 	StepBlockCardSure StepName = "sure"
-
 	// StepBlockCardBlock is the step block of kind action.
 	StepBlockCardBlock StepName = "block"
-
 	// StepBlockCardDone is the step done of kind say.
 	StepBlockCardDone StepName = "done"
-
 	// StepBlockCardAskNew is the step ask_new of kind confirm.
 	StepBlockCardAskNew StepName = "ask_new"
-
 	// StepBlockCardOrder is the step order of kind link.
 	StepBlockCardOrder StepName = "order"
-
 	// StepBlockCardEnough is the step enough of kind say.
 	StepBlockCardEnough StepName = "enough"
-
 	// StepBlockCardRefused is the step refused of kind say.
 	StepBlockCardRefused StepName = "refused"
 )
@@ -1839,21 +1549,17 @@ const (
 type BlockCardSlots struct {
 	// What kind of card.
 	Card *Card `json:"card,omitempty"`
-
 	// Its last four digits.
 	Digits *string `json:"digits,omitempty"`
-
 	// The customer agreed.
 	Blocked *bool `json:"blocked,omitempty"`
-
 	// The id of the block.
 	Reference *string `json:"reference,omitempty"`
-
 	// The customer wants a new one.
 	WantNew *bool `json:"want_new,omitempty"`
 }
 
-var shapeBlockCardSlots = runtime.Shape{Name: "BlockCardSlots", Union: false, Fields: []runtime.Field{
+var shapeBlockCardSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "BlockCardSlots", Of: (*BlockCardSlots)(nil), Fields: []runtime.Field{
 	{Name: "card"},
 	{Name: "digits"},
 	{Name: "blocked"},
@@ -1861,31 +1567,8 @@ var shapeBlockCardSlots = runtime.Shape{Name: "BlockCardSlots", Union: false, Fi
 	{Name: "want_new"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *BlockCardSlots) Shape() *runtime.Shape {
-	return &shapeBlockCardSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *BlockCardSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "card":
-		runtime.DecodePointer(d, &v.Card, decodeCard)
-	case "digits":
-		runtime.DecodePointer(d, &v.Digits, runtime.DecodeString[string])
-	case "blocked":
-		runtime.DecodePointer(d, &v.Blocked, runtime.DecodeBool[bool])
-	case "reference":
-		runtime.DecodePointer(d, &v.Reference, runtime.DecodeString[string])
-	case "want_new":
-		runtime.DecodePointer(d, &v.WantNew, runtime.DecodeBool[bool])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *BlockCardSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*BlockCardSlots) Shape() *runtime.Shape          { return &shapeBlockCardSlots }
+func (v *BlockCardSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowBlockCard = []runtime.FlowSlot{
 	{Name: "card", Doc: "What kind of card.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesCard, Input: true},
@@ -2012,22 +1695,18 @@ var rowFlowBlockCard = runtime.Flow{
 		"lost card",
 		"stolen card",
 	},
-	Interruptible: false,
-	Slots:         slotsFlowBlockCard,
-	Steps:         stepsFlowBlockCard,
+	Slots: slotsFlowBlockCard,
+	Steps: stepsFlowBlockCard,
 }
 
 // The slots of FlowRequestCard.
 const (
 	// SlotRequestCardCard is the slot card: What kind of card.
 	SlotRequestCardCard SlotName = "card"
-
 	// SlotRequestCardAddress is the slot address: Where it is sent to.
 	SlotRequestCardAddress SlotName = "address"
-
 	// SlotRequestCardOrdered is the slot ordered: The customer agreed.
 	SlotRequestCardOrdered SlotName = "ordered"
-
 	// SlotRequestCardReference is the slot reference: The id of the order.
 	SlotRequestCardReference SlotName = "reference"
 )
@@ -2036,19 +1715,14 @@ const (
 const (
 	// StepRequestCardAskCard is the step ask_card of kind collect.
 	StepRequestCardAskCard StepName = "ask_card"
-
 	// StepRequestCardAskAddress is the step ask_address of kind collect.
 	StepRequestCardAskAddress StepName = "ask_address"
-
 	// StepRequestCardSure is the step sure of kind confirm.
 	StepRequestCardSure StepName = "sure"
-
 	// StepRequestCardOrder is the step order of kind action.
 	StepRequestCardOrder StepName = "order"
-
 	// StepRequestCardDone is the step done of kind say.
 	StepRequestCardDone StepName = "done"
-
 	// StepRequestCardRefused is the step refused of kind say.
 	StepRequestCardRefused StepName = "refused"
 )
@@ -2077,47 +1751,23 @@ const (
 type RequestCardSlots struct {
 	// What kind of card.
 	Card *Card `json:"card,omitempty"`
-
 	// Where it is sent to.
 	Address *string `json:"address,omitempty"`
-
 	// The customer agreed.
 	Ordered *bool `json:"ordered,omitempty"`
-
 	// The id of the order.
 	Reference *string `json:"reference,omitempty"`
 }
 
-var shapeRequestCardSlots = runtime.Shape{Name: "RequestCardSlots", Union: false, Fields: []runtime.Field{
+var shapeRequestCardSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "RequestCardSlots", Of: (*RequestCardSlots)(nil), Fields: []runtime.Field{
 	{Name: "card"},
 	{Name: "address"},
 	{Name: "ordered"},
 	{Name: "reference"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *RequestCardSlots) Shape() *runtime.Shape {
-	return &shapeRequestCardSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *RequestCardSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "card":
-		runtime.DecodePointer(d, &v.Card, decodeCard)
-	case "address":
-		runtime.DecodePointer(d, &v.Address, runtime.DecodeString[string])
-	case "ordered":
-		runtime.DecodePointer(d, &v.Ordered, runtime.DecodeBool[bool])
-	case "reference":
-		runtime.DecodePointer(d, &v.Reference, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *RequestCardSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*RequestCardSlots) Shape() *runtime.Shape          { return &shapeRequestCardSlots }
+func (v *RequestCardSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowRequestCard = []runtime.FlowSlot{
 	{Name: "card", Doc: "What kind of card.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesCard, Input: true},
@@ -2217,16 +1867,12 @@ var rowFlowRequestCard = runtime.Flow{
 const (
 	// SlotPayBillBill is the slot bill: What kind of bill.
 	SlotPayBillBill SlotName = "bill"
-
 	// SlotPayBillReference is the slot reference: What stands on it.
 	SlotPayBillReference SlotName = "reference"
-
 	// SlotPayBillDue is the slot due: What is to be paid.
 	SlotPayBillDue SlotName = "due"
-
 	// SlotPayBillPaid is the slot paid: The customer agreed.
 	SlotPayBillPaid SlotName = "paid"
-
 	// SlotPayBillPayment is the slot payment: The id of the payment.
 	SlotPayBillPayment SlotName = "payment"
 )
@@ -2235,28 +1881,20 @@ const (
 const (
 	// StepPayBillAskBill is the step ask_bill of kind collect.
 	StepPayBillAskBill StepName = "ask_bill"
-
 	// StepPayBillAskReference is the step ask_reference of kind collect.
 	StepPayBillAskReference StepName = "ask_reference"
-
 	// StepPayBillFind is the step find of kind action.
 	StepPayBillFind StepName = "find"
-
 	// StepPayBillSure is the step sure of kind confirm.
 	StepPayBillSure StepName = "sure"
-
 	// StepPayBillPay is the step pay of kind action.
 	StepPayBillPay StepName = "pay"
-
 	// StepPayBillDone is the step done of kind say.
 	StepPayBillDone StepName = "done"
-
 	// StepPayBillUnknown is the step unknown of kind say.
 	StepPayBillUnknown StepName = "unknown"
-
 	// StepPayBillFailed is the step failed of kind say.
 	StepPayBillFailed StepName = "failed"
-
 	// StepPayBillRefused is the step refused of kind say.
 	StepPayBillRefused StepName = "refused"
 )
@@ -2289,21 +1927,17 @@ const (
 type PayBillSlots struct {
 	// What kind of bill.
 	Bill *Bill `json:"bill,omitempty"`
-
 	// What stands on it.
 	Reference *string `json:"reference,omitempty"`
-
 	// What is to be paid.
 	Due *float64 `json:"due,omitempty"`
-
 	// The customer agreed.
 	Paid *bool `json:"paid,omitempty"`
-
 	// The id of the payment.
 	Payment *string `json:"payment,omitempty"`
 }
 
-var shapePayBillSlots = runtime.Shape{Name: "PayBillSlots", Union: false, Fields: []runtime.Field{
+var shapePayBillSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "PayBillSlots", Of: (*PayBillSlots)(nil), Fields: []runtime.Field{
 	{Name: "bill"},
 	{Name: "reference"},
 	{Name: "due"},
@@ -2311,31 +1945,8 @@ var shapePayBillSlots = runtime.Shape{Name: "PayBillSlots", Union: false, Fields
 	{Name: "payment"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PayBillSlots) Shape() *runtime.Shape {
-	return &shapePayBillSlots
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PayBillSlots) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "bill":
-		runtime.DecodePointer(d, &v.Bill, decodeBill)
-	case "reference":
-		runtime.DecodePointer(d, &v.Reference, runtime.DecodeString[string])
-	case "due":
-		runtime.DecodePointer(d, &v.Due, runtime.DecodeFloat[float64])
-	case "paid":
-		runtime.DecodePointer(d, &v.Paid, runtime.DecodeBool[bool])
-	case "payment":
-		runtime.DecodePointer(d, &v.Payment, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PayBillSlots) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*PayBillSlots) Shape() *runtime.Shape          { return &shapePayBillSlots }
+func (v *PayBillSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowPayBill = []runtime.FlowSlot{
 	{Name: "bill", Doc: "What kind of bill.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesBill, Input: true},
@@ -2505,7 +2116,7 @@ const (
 )
 
 var flowActions = []runtime.FlowAction{
-	{Name: "get_greeting", Doc: "Greets by the time of the day.", Timeout: 1 * time.Minute, Inputs: []runtime.FlowParam{}, Outputs: []runtime.FlowParam{
+	{Name: "get_greeting", Doc: "Greets by the time of the day.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
 		{Name: "greeting"},
 	}},
 	{Name: "get_balance", Doc: "Reads the balance of an account.", Timeout: 1 * time.Minute, Inputs: []runtime.FlowParam{
@@ -2535,10 +2146,10 @@ var flowActions = []runtime.FlowAction{
 	}, Outputs: []runtime.FlowParam{
 		{Name: "page"},
 	}},
-	{Name: "count_alerts", Doc: "Counts the alerts nobody has looked at.", Timeout: 1 * time.Minute, Inputs: []runtime.FlowParam{}, Outputs: []runtime.FlowParam{
+	{Name: "count_alerts", Doc: "Counts the alerts nobody has looked at.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
 		{Name: "total"},
 	}},
-	{Name: "get_next_alert", Doc: "Reads the first alert nobody has looked at.", Timeout: 1 * time.Minute, Inputs: []runtime.FlowParam{}, Outputs: []runtime.FlowParam{
+	{Name: "get_next_alert", Doc: "Reads the first alert nobody has looked at.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
 		{Name: "alert"},
 		{Name: "text"},
 	}},

@@ -3,32 +3,18 @@
 package bank
 
 import (
+	"sync"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-var storedTypeAccount = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Account", Fields: []runtime.StoredField{
-	{Name: "checking"},
-	{Name: "savings"},
-	{Name: "investment"},
-}}
-
-var storedTypeCard = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Card", Fields: []runtime.StoredField{
-	{Name: "debit"},
-	{Name: "credit"},
-}}
-
-var storedTypeBill = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Bill", Fields: []runtime.StoredField{
-	{Name: "electricity"},
-	{Name: "water"},
-	{Name: "gas"},
-	{Name: "phone"},
-}}
-
-var storedTypePeriod = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Period", Fields: []runtime.StoredField{
-	{Name: "last_week"},
-	{Name: "last_month"},
-	{Name: "all"},
-}}
+// types are what no message is: enums, scalars, results, other records.
+var types = []*runtime.Shape{
+	&shapeAccount,
+	&shapeCard,
+	&shapeBill,
+	&shapePeriod,
+}
 
 var storedFlowGreet = runtime.StoredShape{Kind: runtime.ShapeFlow, Name: "greet", Fields: []runtime.StoredField{
 	{Name: "slot greeting", Type: "string"},
@@ -191,26 +177,26 @@ var storedFlowPayBill = runtime.StoredShape{Kind: runtime.ShapeFlow, Name: "pay_
 	{Name: "step refused", Type: "step say"},
 }}
 
-var storedShapes = []runtime.StoredShape{
-	storedTypeAccount,
-	storedTypeCard,
-	storedTypeBill,
-	storedTypePeriod,
-	storedFlowGreet,
-	storedFlowHelp,
-	storedFlowCheckBalance,
-	storedFlowCheckTransactions,
-	storedFlowReviewSecurityAlerts,
-	storedFlowTransferFunds,
-	storedFlowQuickTransfer,
-	storedFlowBlockCard,
-	storedFlowRequestCard,
-	storedFlowPayBill,
-}
+var storedShapes = sync.OnceValue(func() []runtime.StoredShape {
+	return runtime.StoredShapes(
+		nil,
+		types,
+		storedFlowGreet,
+		storedFlowHelp,
+		storedFlowCheckBalance,
+		storedFlowCheckTransactions,
+		storedFlowReviewSecurityAlerts,
+		storedFlowTransferFunds,
+		storedFlowQuickTransfer,
+		storedFlowBlockCard,
+		storedFlowRequestCard,
+		storedFlowPayBill,
+	)
+})
 
 // StoredShapes returns what threads stored by this program rely on. An engine that is given it
 // refuses, with code incompatible, to go on with a thread that another version stored and this one
 // cannot read. Callers must not write to it.
 func StoredShapes() []runtime.StoredShape {
-	return storedShapes
+	return storedShapes()
 }

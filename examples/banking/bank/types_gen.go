@@ -20,97 +20,85 @@ type Account string
 
 // The values of Account.
 const (
-	// AccountChecking: The account for every day.
+	// The account for every day.
 	AccountChecking Account = "checking"
-
-	// AccountSavings: The savings account.
+	// The savings account.
 	AccountSavings Account = "savings"
-
-	// AccountInvestment: The investment account.
+	// The investment account.
 	AccountInvestment Account = "investment"
 )
 
-var valuesAccount = []runtime.EnumValue{
-	{Value: "checking"},
-	{Value: "savings"},
-	{Value: "investment"},
-}
+var shapeAccount = runtime.Shape{Kind: runtime.ShapeEnum, Name: "Account", Of: (*Account)(nil), Fields: []runtime.Field{
+	{Name: "checking"},
+	{Name: "savings"},
+	{Name: "investment"},
+}}
 
-func decodeAccount(d *runtime.Decoder, v *Account) {
-	runtime.DecodeEnum(d, v, valuesAccount)
-}
+// Shape returns what the values of Account are. Callers must not write to it.
+func (Account) Shape() *runtime.Shape { return &shapeAccount }
 
 // Card is a closed set of texts. A kind of card.
 type Card string
 
 // The values of Card.
 const (
-	// CardDebit: A debit card.
+	// A debit card.
 	CardDebit Card = "debit"
-
-	// CardCredit: A credit card.
+	// A credit card.
 	CardCredit Card = "credit"
 )
 
-var valuesCard = []runtime.EnumValue{
-	{Value: "debit"},
-	{Value: "credit"},
-}
+var shapeCard = runtime.Shape{Kind: runtime.ShapeEnum, Name: "Card", Of: (*Card)(nil), Fields: []runtime.Field{
+	{Name: "debit"},
+	{Name: "credit"},
+}}
 
-func decodeCard(d *runtime.Decoder, v *Card) {
-	runtime.DecodeEnum(d, v, valuesCard)
-}
+// Shape returns what the values of Card are. Callers must not write to it.
+func (Card) Shape() *runtime.Shape { return &shapeCard }
 
 // Bill is a closed set of texts. What kind of bill is paid.
 type Bill string
 
 // The values of Bill.
 const (
-	// BillElectricity: Power.
+	// Power.
 	BillElectricity Bill = "electricity"
-
-	// BillWater: Water.
+	// Water.
 	BillWater Bill = "water"
-
-	// BillGas: Gas.
+	// Gas.
 	BillGas Bill = "gas"
-
-	// BillPhone: Telephone and internet.
+	// Telephone and internet.
 	BillPhone Bill = "phone"
 )
 
-var valuesBill = []runtime.EnumValue{
-	{Value: "electricity"},
-	{Value: "water"},
-	{Value: "gas"},
-	{Value: "phone"},
-}
+var shapeBill = runtime.Shape{Kind: runtime.ShapeEnum, Name: "Bill", Of: (*Bill)(nil), Fields: []runtime.Field{
+	{Name: "electricity"},
+	{Name: "water"},
+	{Name: "gas"},
+	{Name: "phone"},
+}}
 
-func decodeBill(d *runtime.Decoder, v *Bill) {
-	runtime.DecodeEnum(d, v, valuesBill)
-}
+// Shape returns what the values of Bill are. Callers must not write to it.
+func (Bill) Shape() *runtime.Shape { return &shapeBill }
 
 // Period is a closed set of texts. Which transactions are shown.
 type Period string
 
 // The values of Period.
 const (
-	// PeriodLastWeek: Those of the last seven days.
+	// Those of the last seven days.
 	PeriodLastWeek Period = "last_week"
-
-	// PeriodLastMonth: Those of the last thirty days.
+	// Those of the last thirty days.
 	PeriodLastMonth Period = "last_month"
-
-	// PeriodAll: All of them.
+	// All of them.
 	PeriodAll Period = "all"
 )
 
-var valuesPeriod = []runtime.EnumValue{
-	{Value: "last_week"},
-	{Value: "last_month"},
-	{Value: "all"},
-}
+var shapePeriod = runtime.Shape{Kind: runtime.ShapeEnum, Name: "Period", Of: (*Period)(nil), Fields: []runtime.Field{
+	{Name: "last_week"},
+	{Name: "last_month"},
+	{Name: "all"},
+}}
 
-func decodePeriod(d *runtime.Decoder, v *Period) {
-	runtime.DecodeEnum(d, v, valuesPeriod)
-}
+// Shape returns what the values of Period are. Callers must not write to it.
+func (Period) Shape() *runtime.Shape { return &shapePeriod }

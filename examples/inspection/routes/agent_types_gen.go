@@ -22,67 +22,65 @@ type NodeName uint32
 // The values of NodeName, in the order of routes.yaml.
 const (
 	_ NodeName = iota
-
-	// NodeGeneral is the node general: Takes every message of an inspector, and hands it over to the agent
-	// that knows about it.
+	// Takes every message of an inspector, and hands it over to the agent that knows about it.
 	NodeGeneral
-
-	// NodeRegulation is the node regulation: Knows the rules.
+	// Knows the rules.
 	NodeRegulation
-
-	// NodeHistory is the node history: Knows what was found before.
+	// Knows what was found before.
 	NodeHistory
-
-	// NodeReporting is the node reporting: Writes the report of an inspection.
+	// Writes the report of an inspection.
 	NodeReporting
 )
 
-var nodeNames = []runtime.Name{
-	{Text: "general"},
-	{Text: "regulation"},
-	{Text: "history"},
-	{Text: "reporting"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v NodeName) String() string {
-	return runtime.At(nodeNames, v).Text
+	return runtime.Row(nodeRows, v).Key
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v NodeName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(nodeNames, "node", v)
+	return runtime.NameText("node", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *NodeName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[NodeName](nodeNames, "node", text)
-	return err
-}
-
-var nodeAgentTypes = []AgentType{
-	AgentTypeGeneral,
-	AgentTypeRegulation,
-	AgentTypeHistory,
-	AgentTypeReporting,
+func (v *NodeName) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseNode)
 }
 
 // AgentType returns the wire name of the node.
 func (v NodeName) AgentType() AgentType {
-	return runtime.At(nodeAgentTypes, v)
-}
-
-var nodeRoutes = []Route{
-	RouteGeneral,
-	RouteRegulation,
-	RouteHistory,
-	RouteReporting,
+	return AgentType(v)
 }
 
 // Route returns the route back to the node, or 0 where it has none.
 func (v NodeName) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v NodeName) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
+}
+
+// Template returns the name of the node's prompt template, or "".
+func (v NodeName) Template() string {
+	return runtime.Row(nodeRows, v).Template
+}
+
+// Guidance returns what the node's model is told about choosing, or "".
+func (v NodeName) Guidance() string {
+	return runtime.Row(nodeRows, v).Guidance
+}
+
+// Vars returns the request fields that the node's template may name. Callers must not write to it.
+func (v NodeName) Vars() []string {
+	return runtime.Row(nodeRows, v).Vars
+}
+
+// Unstick returns the branches to take instead of interrupting again. Callers must not write to it.
+func (v NodeName) Unstick() []string {
+	return runtime.Row(nodeRows, v).Unstick
 }
 
 // AgentType is the wire name of a node. The zero value names none.
@@ -91,66 +89,46 @@ type AgentType uint32
 // The values of AgentType, in the order of routes.yaml.
 const (
 	_ AgentType = iota
-
-	// AgentTypeGeneral is General.
 	AgentTypeGeneral
-
-	// AgentTypeRegulation is Regulation.
 	AgentTypeRegulation
-
-	// AgentTypeHistory is History.
 	AgentTypeHistory
-
-	// AgentTypeReporting is Reporting.
 	AgentTypeReporting
 )
 
-var agentTypeNames = []runtime.Name{
-	{Text: "GENERAL"},
-	{Text: "REGULATION"},
-	{Text: "HISTORY"},
-	{Text: "REPORTING"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v AgentType) String() string {
-	return runtime.At(agentTypeNames, v).Text
+	return runtime.Row(nodeRows, v).AgentType
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v AgentType) MarshalText() ([]byte, error) {
-	return runtime.EnumText(agentTypeNames, "agent type", v)
+	return runtime.NameText("agent type", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *AgentType) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[AgentType](agentTypeNames, "agent type", text)
-	return err
-}
-
-var agentTypeNodes = []NodeName{
-	NodeGeneral,
-	NodeRegulation,
-	NodeHistory,
-	NodeReporting,
+func (v *AgentType) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseAgentType)
 }
 
 // Node returns the node of that wire name.
 func (v AgentType) Node() NodeName {
-	return runtime.At(agentTypeNodes, v)
+	return NodeName(v)
 }
 
 // Route returns the route back to the node of that wire name, or 0 where it has none.
 func (v AgentType) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v AgentType) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
 }
 
 // ParseAgentType takes a wire name or one of its aliases. Any other is refused with code invalid, the
 // nearest name named.
 func ParseAgentType(text string) (AgentType, error) {
-	return runtime.ParseEnum[AgentType](agentTypeNames, "agent type", []byte(text))
+	n, err := tables.ParseAgentType(text)
+	return AgentType(n), err
 }
-
-// Action is the name under which the work of a node stands in histories and prompts.
-type Action string

@@ -4,49 +4,36 @@ package routes
 
 import (
 	"context"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-// Handlers is what a program writes by hand: one method for every node. A new node adds one: what
-// implements the interface stops compiling until it is there. An engine may call methods of one value
-// from many goroutines at once.
+// Handlers is what a program writes by hand: one method for every node, which runs it, and one for
+// every second type that a node takes, which turns it into the node's request. A new node adds one:
+// what implements the interface stops compiling until it is there. An engine may call methods of one
+// value from many goroutines at once.
 type Handlers interface {
-	// General runs the node general. Takes every message of an inspector, and hands it over to the agent
-	// that knows about it.
 	General(ctx context.Context, call runtime.Call, request *GeneralRequest) (*GeneralRouting, error)
-
-	// Regulation runs the node regulation. Knows the rules.
 	Regulation(ctx context.Context, call runtime.Call, request *RegulationRequest) (*RegulationRouting, error)
-
-	// History runs the node history. Knows what was found before.
 	History(ctx context.Context, call runtime.Call, request *HistoryRequest) (*HistoryRouting, error)
-
-	// Reporting runs the node reporting. Writes the report of an inspection.
 	Reporting(ctx context.Context, call runtime.Call, request *ReportingRequest) (*ReportingRouting, error)
 }
 
 // UnimplementedHandlers refuses every call with code unavailable. Embed it in tests, or while growing
-// a program; a program that embeds it no longer learns of a new node from the compiler.
+// a program; a program that embeds it no longer learns of a new method from the compiler.
 type UnimplementedHandlers struct{}
 
-// General returns an error of code unavailable.
 func (UnimplementedHandlers) General(ctx context.Context, call runtime.Call, request *GeneralRequest) (*GeneralRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "General"}
+	return nil, runtime.Unimplemented("General")
 }
-
-// Regulation returns an error of code unavailable.
 func (UnimplementedHandlers) Regulation(ctx context.Context, call runtime.Call, request *RegulationRequest) (*RegulationRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Regulation"}
+	return nil, runtime.Unimplemented("Regulation")
 }
-
-// History returns an error of code unavailable.
 func (UnimplementedHandlers) History(ctx context.Context, call runtime.Call, request *HistoryRequest) (*HistoryRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "History"}
+	return nil, runtime.Unimplemented("History")
 }
-
-// Reporting returns an error of code unavailable.
 func (UnimplementedHandlers) Reporting(ctx context.Context, call runtime.Call, request *ReportingRequest) (*ReportingRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Reporting"}
+	return nil, runtime.Unimplemented("Reporting")
 }
 
 var _ Handlers = UnimplementedHandlers{}
@@ -56,11 +43,11 @@ func New(h Handlers) runtime.Program {
 	return runtime.Program{
 		Tables:    &tables,
 		Schemas:   schemas,
-		Shapes:    storedShapes,
-		Request:   newRequest,
-		Interrupt: newInterrupt,
-		Result:    newResult,
-		Routing:   newRouting,
+		Shapes:    storedShapes(),
+		Request:   tables.NewRequest,
+		Interrupt: tables.NewInterrupt,
+		Result:    runtime.NewResult(types),
+		Routing:   tables.NewRouting,
 		Invoke:    program{h}.invoke,
 		Adapt:     program{h}.adapt,
 	}

@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // InterruptKind says where an interrupt comes from. Order is priority: the first wins a clash. The
@@ -14,38 +15,28 @@ type InterruptKind uint32
 // The values of InterruptKind, in the order of routes.yaml.
 const (
 	_ InterruptKind = iota
-
-	// KindUserEscape: A person stopped the run.
+	// A person stopped the run.
 	KindUserEscape
-
-	// KindAgentQuestion: A node asks.
+	// A node asks.
 	KindAgentQuestion
-
-	// KindSystemError: A step failed.
+	// A step failed.
 	KindSystemError
 )
 
-var kindNames = []runtime.Name{
-	{Text: "user_escape"},
-	{Text: "agent_question"},
-	{Text: "system_error"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v InterruptKind) String() string {
-	return runtime.At(kindNames, v).Text
+	return runtime.Row(kindRows, v).Name
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v InterruptKind) MarshalText() ([]byte, error) {
-	return runtime.EnumText(kindNames, "interrupt kind", v)
+	return runtime.NameText("interrupt kind", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *InterruptKind) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptKind](kindNames, "interrupt kind", text)
-	return err
+func (v *InterruptKind) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseKind)
 }
 
 var kindRows = []runtime.Kind{
@@ -62,8 +53,8 @@ var kindRows = []runtime.Kind{
 type InterruptRequest interface {
 	runtime.Record
 
-	// InterruptName names the concrete type.
-	InterruptName() InterruptName
+	// InterruptNode returns the node that raises the interrupt.
+	InterruptNode() NodeName
 
 	// Common returns what every interrupt request carries.
 	Common() InterruptCommon
@@ -73,56 +64,3 @@ type InterruptRequest interface {
 
 // InterruptCommon is what every interrupt request carries, whichever node raises it.
 type InterruptCommon struct{}
-
-// InterruptName names a type of the set InterruptRequest. The zero value names none.
-type InterruptName uint32
-
-// The values of InterruptName, in the order of routes.yaml.
-const (
-	_ InterruptName = iota
-)
-
-var interruptNames = []runtime.Name{}
-
-// String returns the text of v, or "" for the zero value.
-func (v InterruptName) String() string {
-	return runtime.At(interruptNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v InterruptName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(interruptNames, "interrupt request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *InterruptName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptName](interruptNames, "interrupt request", text)
-	return err
-}
-
-var interruptNodes = []NodeName{}
-
-// Node returns the node that raises the interrupt.
-func (v InterruptName) Node() NodeName {
-	return runtime.At(interruptNodes, v)
-}
-
-var interruptAgentTypes = []AgentType{}
-
-// AgentType returns the wire name of the node that raises the interrupt.
-func (v InterruptName) AgentType() AgentType {
-	return runtime.At(interruptAgentTypes, v)
-}
-
-var interruptRoutings = []RoutingName{}
-
-// Routing returns the routing that answers the interrupt.
-func (v InterruptName) Routing() RoutingName {
-	return runtime.At(interruptRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v InterruptName) DisplayName() string {
-	return runtime.At(interruptDisplayNames, v)
-}

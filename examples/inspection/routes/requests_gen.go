@@ -13,325 +13,112 @@ import (
 type Request interface {
 	runtime.Record
 
-	// RequestName names the concrete type.
-	RequestName() RequestName
+	// RequestNode returns the node that the request reaches.
+	RequestNode() NodeName
 
 	isRequest()
-}
-
-// RequestName names a type of the set Request. The zero value names none.
-type RequestName uint32
-
-// The values of RequestName, in the order of routes.yaml.
-const (
-	_ RequestName = iota
-
-	// NameGeneralRequest names GeneralRequest.
-	NameGeneralRequest
-
-	// NameRegulationRequest names RegulationRequest.
-	NameRegulationRequest
-
-	// NameHistoryRequest names HistoryRequest.
-	NameHistoryRequest
-
-	// NameReportingRequest names ReportingRequest.
-	NameReportingRequest
-)
-
-var requestNames = []runtime.Name{
-	{Text: "GeneralRequest"},
-	{Text: "RegulationRequest"},
-	{Text: "HistoryRequest"},
-	{Text: "ReportingRequest"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RequestName) String() string {
-	return runtime.At(requestNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RequestName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(requestNames, "request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RequestName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RequestName](requestNames, "request", text)
-	return err
-}
-
-var requestNodes = []NodeName{
-	NodeGeneral,
-	NodeRegulation,
-	NodeHistory,
-	NodeReporting,
-}
-
-// Node returns the node that the request reaches.
-func (v RequestName) Node() NodeName {
-	return runtime.At(requestNodes, v)
-}
-
-var requestInterrupts = []InterruptName{
-	0,
-	0,
-	0,
-	0,
-}
-
-// Interrupt returns the interrupt that the reached node raises, or 0 where it raises none.
-func (v RequestName) Interrupt() InterruptName {
-	return runtime.At(requestInterrupts, v)
-}
-
-var requestRoutings = []RoutingName{
-	NameGeneralRouting,
-	NameRegulationRouting,
-	NameHistoryRouting,
-	NameReportingRouting,
-}
-
-// Routing returns the routing that the reached node answers with.
-func (v RequestName) Routing() RoutingName {
-	return runtime.At(requestRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v RequestName) DisplayName() string {
-	return runtime.At(requestDisplayNames, v)
 }
 
 // GeneralRequest activates the node general. A message of an inspector.
 type GeneralRequest struct {
 	// What the inspector wrote.
 	Text string `json:"text"`
-
 	// What was said before.
 	Said []Line `json:"said,omitempty"`
 }
 
-var shapeGeneralRequest = runtime.Shape{Name: "GeneralRequest", Union: false, Fields: []runtime.Field{
+var shapeGeneralRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "GeneralRequest", Of: (*GeneralRequest)(nil), Fields: []runtime.Field{
 	{Name: "text", Required: true},
 	{Name: "said"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GeneralRequest) Shape() *runtime.Shape {
-	return &shapeGeneralRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GeneralRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "said":
-		runtime.DecodeList(d, &v.Said, runtime.DecodeRecord[Line])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GeneralRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameGeneralRequest.
-func (*GeneralRequest) RequestName() RequestName {
-	return NameGeneralRequest
-}
-
-func (*GeneralRequest) isRequest() {}
+func (*GeneralRequest) Shape() *runtime.Shape          { return &shapeGeneralRequest }
+func (v *GeneralRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*GeneralRequest) RequestNode() NodeName          { return NodeGeneral }
+func (*GeneralRequest) isRequest()                     {}
 
 // RegulationRequest activates the node regulation. A question about rules.
 type RegulationRequest struct {
 	// What the inspector wrote.
 	Text string `json:"text"`
-
 	// What was said before.
 	Said []Line `json:"said,omitempty"`
 }
 
-var shapeRegulationRequest = runtime.Shape{Name: "RegulationRequest", Union: false, Fields: []runtime.Field{
+var shapeRegulationRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "RegulationRequest", Of: (*RegulationRequest)(nil), Fields: []runtime.Field{
 	{Name: "text", Required: true},
 	{Name: "said"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *RegulationRequest) Shape() *runtime.Shape {
-	return &shapeRegulationRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *RegulationRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "said":
-		runtime.DecodeList(d, &v.Said, runtime.DecodeRecord[Line])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *RegulationRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameRegulationRequest.
-func (*RegulationRequest) RequestName() RequestName {
-	return NameRegulationRequest
-}
-
-func (*RegulationRequest) isRequest() {}
+func (*RegulationRequest) Shape() *runtime.Shape          { return &shapeRegulationRequest }
+func (v *RegulationRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*RegulationRequest) RequestNode() NodeName          { return NodeRegulation }
+func (*RegulationRequest) isRequest()                     {}
 
 // HistoryRequest activates the node history. A question about earlier inspections.
 type HistoryRequest struct {
 	// What the inspector wrote.
 	Text string `json:"text"`
-
 	// What was said before.
 	Said []Line `json:"said,omitempty"`
 }
 
-var shapeHistoryRequest = runtime.Shape{Name: "HistoryRequest", Union: false, Fields: []runtime.Field{
+var shapeHistoryRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "HistoryRequest", Of: (*HistoryRequest)(nil), Fields: []runtime.Field{
 	{Name: "text", Required: true},
 	{Name: "said"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *HistoryRequest) Shape() *runtime.Shape {
-	return &shapeHistoryRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *HistoryRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "said":
-		runtime.DecodeList(d, &v.Said, runtime.DecodeRecord[Line])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *HistoryRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameHistoryRequest.
-func (*HistoryRequest) RequestName() RequestName {
-	return NameHistoryRequest
-}
-
-func (*HistoryRequest) isRequest() {}
+func (*HistoryRequest) Shape() *runtime.Shape          { return &shapeHistoryRequest }
+func (v *HistoryRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*HistoryRequest) RequestNode() NodeName          { return NodeHistory }
+func (*HistoryRequest) isRequest()                     {}
 
 // ReportingRequest activates the node reporting. The wish for a report, with what is to stand in it.
 type ReportingRequest struct {
 	// What the inspector wrote.
 	Text string `json:"text"`
-
 	// What was said before.
 	Said []Line `json:"said,omitempty"`
 }
 
-var shapeReportingRequest = runtime.Shape{Name: "ReportingRequest", Union: false, Fields: []runtime.Field{
+var shapeReportingRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ReportingRequest", Of: (*ReportingRequest)(nil), Fields: []runtime.Field{
 	{Name: "text", Required: true},
 	{Name: "said"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReportingRequest) Shape() *runtime.Shape {
-	return &shapeReportingRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReportingRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "said":
-		runtime.DecodeList(d, &v.Said, runtime.DecodeRecord[Line])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReportingRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameReportingRequest.
-func (*ReportingRequest) RequestName() RequestName {
-	return NameReportingRequest
-}
-
-func (*ReportingRequest) isRequest() {}
+func (*ReportingRequest) Shape() *runtime.Shape          { return &shapeReportingRequest }
+func (v *ReportingRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ReportingRequest) RequestNode() NodeName          { return NodeReporting }
+func (*ReportingRequest) isRequest()                     {}
 
 // Reply ends a frame. What ends a turn.
 type Reply struct {
 	// What the inspector reads.
 	Text string `json:"text"`
-
 	// The conversation so far, for the next turn.
 	Said []Line `json:"said,omitempty"`
 }
 
-var shapeReply = runtime.Shape{Name: "Reply", Union: false, Fields: []runtime.Field{
+var shapeReply = runtime.Shape{Kind: runtime.ShapeResult, Name: "Reply", Of: (*Reply)(nil), Fields: []runtime.Field{
 	{Name: "text", Required: true},
 	{Name: "said"},
 }}
 
-// Shape describes the JSON form of v.
-func (v *Reply) Shape() *runtime.Shape {
-	return &shapeReply
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *Reply) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	case "said":
-		runtime.DecodeList(d, &v.Said, runtime.DecodeRecord[Line])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *Reply) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*Reply) Shape() *runtime.Shape          { return &shapeReply }
+func (v *Reply) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 // Line is part of other messages. One thing that was said before.
 type Line struct {
 	// user: the inspector; model: an agent.
 	Role string `json:"role"`
-
 	// What was said.
 	Text string `json:"text"`
 }
 
-var shapeLine = runtime.Shape{Name: "Line", Union: false, Fields: []runtime.Field{
+var shapeLine = runtime.Shape{Kind: runtime.ShapeRecord, Name: "Line", Of: (*Line)(nil), Fields: []runtime.Field{
 	{Name: "role", Required: true},
 	{Name: "text", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *Line) Shape() *runtime.Shape {
-	return &shapeLine
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *Line) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "role":
-		runtime.DecodeString(d, &v.Role)
-	case "text":
-		runtime.DecodeString(d, &v.Text)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *Line) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*Line) Shape() *runtime.Shape          { return &shapeLine }
+func (v *Line) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }

@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"iter"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // Route is one legal place to continue after an interrupt: a branch of InterruptRouting. The zero
@@ -14,74 +15,44 @@ type Route uint32
 // The values of Route, in the order of routes.yaml.
 const (
 	_ Route = iota
-
-	// RouteGeneral goes back to General.
 	RouteGeneral
-
-	// RouteRegulation goes back to Regulation.
 	RouteRegulation
-
-	// RouteHistory goes back to History.
 	RouteHistory
-
-	// RouteReporting goes back to Reporting.
 	RouteReporting
 
 	// routeEnd is one past the last.
 	routeEnd = iota
 )
 
-var routeFields = []runtime.Name{
-	{Text: "generalRequest"},
-	{Text: "regulationRequest"},
-	{Text: "historyRequest"},
-	{Text: "reportingRequest"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v Route) String() string {
-	return runtime.At(routeFields, v).Text
+	return runtime.Row(routeRows, v).Field
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v Route) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routeFields, "route", v)
+	return runtime.NameText("route", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *Route) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[Route](routeFields, "route", text)
-	return err
+func (v *Route) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseRoute)
 }
 
 // Field returns the JSON name of the branch that takes the route.
 func (v Route) Field() string {
-	return v.String()
-}
-
-var routeTags = []string{
-	"GeneralRoute",
-	"RegulationRoute",
-	"HistoryRoute",
-	"ReportingRoute",
+	return runtime.Row(routeRows, v).Field
 }
 
 // Tag returns the route tag: the mark that a filter keeps or hides.
 func (v Route) Tag() string {
-	return runtime.At(routeTags, v)
-}
-
-var routeNodes = []NodeName{
-	NodeGeneral,
-	NodeRegulation,
-	NodeHistory,
-	NodeReporting,
+	return runtime.Row(routeRows, v).Tag
 }
 
 // Node returns the node that the route goes back to.
 func (v Route) Node() NodeName {
-	return runtime.At(routeNodes, v)
+	return NodeName(runtime.Row(routeRows, v).Node)
 }
 
 // AgentType returns the wire name of the node that the route goes back to.
@@ -94,22 +65,16 @@ func (v Route) DisplayName() string {
 	return v.Node().DisplayName()
 }
 
-var routeRequests = []RequestName{
-	NameGeneralRequest,
-	NameRegulationRequest,
-	NameHistoryRequest,
-	NameReportingRequest,
-}
-
-// Request returns the request that the route carries.
-func (v Route) Request() RequestName {
-	return runtime.At(routeRequests, v)
+// Request returns the name of the request type that the route carries.
+func (v Route) Request() string {
+	return runtime.Row(requestRows, runtime.Row(routeRows, v).Request).Name
 }
 
 // ParseRoute takes the JSON name of a branch. Any other text is refused with code invalid, the nearest
 // name named.
 func ParseRoute(field string) (Route, error) {
-	return runtime.ParseEnum[Route](routeFields, "route", []byte(field))
+	n, err := tables.ParseRoute(field)
+	return Route(n), err
 }
 
 // InterruptRouteSet is a set of routes, sized to the spec. The zero value is empty; sets compare with
@@ -117,16 +82,13 @@ func ParseRoute(field string) (Route, error) {
 // does not matter.
 type InterruptRouteSet [(routeEnd + 62) / 64]uint64
 
-var allRoutes = InterruptRouteSet{}.With(
-	RouteGeneral,
-	RouteRegulation,
-	RouteHistory,
-	RouteReporting,
-)
-
 // AllRoutes returns the set of every route.
 func AllRoutes() InterruptRouteSet {
-	return allRoutes
+	var s InterruptRouteSet
+	for r := Route(1); r < routeEnd; r++ {
+		s = s.With(r)
+	}
+	return s
 }
 
 // With returns s and the given routes. A value that is no route adds nothing.
@@ -169,44 +131,14 @@ func (s InterruptRouteSet) All() iter.Seq[Route] {
 }
 
 func (s InterruptRouteSet) hasField(field string) bool {
-	switch field {
-	case "generalRequest":
-		return s.Has(RouteGeneral)
-	case "regulationRequest":
-		return s.Has(RouteRegulation)
-	case "historyRequest":
-		return s.Has(RouteHistory)
-	case "reportingRequest":
-		return s.Has(RouteReporting)
-	}
-	return false
-}
-
-var interruptOrigins = []Route{}
-
-// Origin returns the route its answer goes back to: that of the raising node, or of the node it
-// escalates to.
-func (v InterruptName) Origin() Route {
-	return runtime.At(interruptOrigins, v)
-}
-
-var agentTypeOrigins = []Route{
-	RouteGeneral,
-	RouteRegulation,
-	RouteHistory,
-	RouteReporting,
+	route, err := ParseRoute(field)
+	return err == nil && s.Has(route)
 }
 
 // Origin returns the route that an interrupt of the node goes back to: its own, or that of the node it
 // escalates to.
 func (v AgentType) Origin() Route {
-	return runtime.At(agentTypeOrigins, v)
-}
-
-// Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
-// pending.
-func (v InterruptName) Routes() InterruptRouteSet {
-	return InterruptRouteSet{}.With(v.Origin())
+	return Route(runtime.Row(nodeRows, v).Origin)
 }
 
 // Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
@@ -220,14 +152,12 @@ var nodeRowGeneral = runtime.Node{
 	AgentType:   "GENERAL",
 	DisplayName: "General",
 	Entry:       true,
-	Request:     int(NameGeneralRequest),
-	Routing:     int(NameGeneralRouting),
+	Request:     rowGeneralRequest,
+	Routing:     rowGeneralRouting,
 	Route:       int(RouteGeneral),
 	Origin:      int(RouteGeneral),
 	Result:      "Reply",
-	Template:    templateGeneral,
-	Guidance:    guidanceGeneral,
-	Vars:        varsGeneral,
+	Guidance:    "Hand over what is about rules, about earlier inspections, or about a report, and answer small talk yourself. Answer in the inspector's language.",
 	LoopWarn:    2,
 	Tools: []runtime.Tool{
 		{TransferTo: []string{"regulation", "history", "reporting"}},
@@ -238,14 +168,12 @@ var nodeRowRegulation = runtime.Node{
 	Key:         "regulation",
 	AgentType:   "REGULATION",
 	DisplayName: "Regulation",
-	Request:     int(NameRegulationRequest),
-	Routing:     int(NameRegulationRouting),
+	Request:     rowRegulationRequest,
+	Routing:     rowRegulationRouting,
 	Route:       int(RouteRegulation),
 	Origin:      int(RouteRegulation),
 	Result:      "Reply",
-	Template:    templateRegulation,
-	Guidance:    guidanceRegulation,
-	Vars:        varsRegulation,
+	Guidance:    "Look every rule up with your tools and name its article. Answer in the inspector's language.",
 	LoopWarn:    2,
 	Tools: []runtime.Tool{
 		{MCP: "regulation"},
@@ -256,14 +184,12 @@ var nodeRowHistory = runtime.Node{
 	Key:         "history",
 	AgentType:   "HISTORY",
 	DisplayName: "History",
-	Request:     int(NameHistoryRequest),
-	Routing:     int(NameHistoryRouting),
+	Request:     rowHistoryRequest,
+	Routing:     rowHistoryRouting,
 	Route:       int(RouteHistory),
 	Origin:      int(RouteHistory),
 	Result:      "Reply",
-	Template:    templateHistory,
-	Guidance:    guidanceHistory,
-	Vars:        varsHistory,
+	Guidance:    "Look earlier inspections up with your tools and say when they were. Answer in the inspector's language.",
 	LoopWarn:    2,
 	Tools: []runtime.Tool{
 		{MCP: "history"},
@@ -274,14 +200,12 @@ var nodeRowReporting = runtime.Node{
 	Key:         "reporting",
 	AgentType:   "REPORTING",
 	DisplayName: "Reporting",
-	Request:     int(NameReportingRequest),
-	Routing:     int(NameReportingRouting),
+	Request:     rowReportingRequest,
+	Routing:     rowReportingRouting,
 	Route:       int(RouteReporting),
 	Origin:      int(RouteReporting),
 	Result:      "Reply",
-	Template:    templateReporting,
-	Guidance:    guidanceReporting,
-	Vars:        varsReporting,
+	Guidance:    "Extract the data of the inspection first. While a result says verify, ask its questions, all at once, and submit the answers. Where the inspector skips the questions, go on without. Then generate the final report with the data you have. Answer in the inspector's language.",
 	LoopWarn:    2,
 	Approval:    []string{"generate_final_report"},
 	Tools: []runtime.Tool{
@@ -297,66 +221,45 @@ var nodeRows = []runtime.Node{
 	nodeRowReporting,
 }
 
+// The rows of requestRows.
+const (
+	_ = iota
+	rowGeneralRequest
+	rowRegulationRequest
+	rowHistoryRequest
+	rowReportingRequest
+)
+
+// The rows of interruptRows.
+const (
+	_ = iota
+)
+
+// The rows of routingRows.
+const (
+	_ = iota
+	rowInterruptRouting
+	rowGeneralRouting
+	rowRegulationRouting
+	rowHistoryRouting
+	rowReportingRouting
+)
+
 var routeRows = []runtime.Route{
-	{Field: "generalRequest", Tag: "GeneralRoute", AgentType: "GENERAL", DisplayName: "General", Node: int(NodeGeneral), Request: int(NameGeneralRequest)},
-	{Field: "regulationRequest", Tag: "RegulationRoute", AgentType: "REGULATION", DisplayName: "Regulation", Node: int(NodeRegulation), Request: int(NameRegulationRequest)},
-	{Field: "historyRequest", Tag: "HistoryRoute", AgentType: "HISTORY", DisplayName: "History", Node: int(NodeHistory), Request: int(NameHistoryRequest)},
-	{Field: "reportingRequest", Tag: "ReportingRoute", AgentType: "REPORTING", DisplayName: "Reporting", Node: int(NodeReporting), Request: int(NameReportingRequest)},
+	{Field: "generalRequest", Tag: "GeneralRoute", AgentType: "GENERAL", DisplayName: "General", Node: int(NodeGeneral), Request: rowGeneralRequest},
+	{Field: "regulationRequest", Tag: "RegulationRoute", AgentType: "REGULATION", DisplayName: "Regulation", Node: int(NodeRegulation), Request: rowRegulationRequest},
+	{Field: "historyRequest", Tag: "HistoryRoute", AgentType: "HISTORY", DisplayName: "History", Node: int(NodeHistory), Request: rowHistoryRequest},
+	{Field: "reportingRequest", Tag: "ReportingRoute", AgentType: "REPORTING", DisplayName: "Reporting", Node: int(NodeReporting), Request: rowReportingRequest},
 }
 
 var requestRows = []runtime.RequestRow{
-	{Name: "GeneralRequest", DisplayName: "General", Node: int(NodeGeneral), Def: defGeneralRequest, Routing: int(NameGeneralRouting)},
-	{Name: "RegulationRequest", DisplayName: "Regulation", Node: int(NodeRegulation), Def: defRegulationRequest, Routing: int(NameRegulationRouting)},
-	{Name: "HistoryRequest", DisplayName: "History", Node: int(NodeHistory), Def: defHistoryRequest, Routing: int(NameHistoryRouting)},
-	{Name: "ReportingRequest", DisplayName: "Reporting", Node: int(NodeReporting), Def: defReportingRequest, Routing: int(NameReportingRouting)},
+	{Name: "GeneralRequest", DisplayName: "General", Node: int(NodeGeneral), Routing: rowGeneralRouting, Shape: &shapeGeneralRequest},
+	{Name: "RegulationRequest", DisplayName: "Regulation", Node: int(NodeRegulation), Routing: rowRegulationRouting, Shape: &shapeRegulationRequest},
+	{Name: "HistoryRequest", DisplayName: "History", Node: int(NodeHistory), Routing: rowHistoryRouting, Shape: &shapeHistoryRequest},
+	{Name: "ReportingRequest", DisplayName: "Reporting", Node: int(NodeReporting), Routing: rowReportingRouting, Shape: &shapeReportingRequest},
 }
 
 var interruptRows = []runtime.InterruptRow{}
-
-var routingRowInterruptRouting = runtime.RoutingRow{
-	Name: "InterruptRouting",
-	Branches: []runtime.BranchRow{
-		{Name: "generalRequest", Type: "GeneralRequest", Kind: runtime.ToNode, Node: int(NodeGeneral), Def: defGeneralRequest},
-		{Name: "regulationRequest", Type: "RegulationRequest", Kind: runtime.ToNode, Node: int(NodeRegulation), Def: defRegulationRequest},
-		{Name: "historyRequest", Type: "HistoryRequest", Kind: runtime.ToNode, Node: int(NodeHistory), Def: defHistoryRequest},
-		{Name: "reportingRequest", Type: "ReportingRequest", Kind: runtime.ToNode, Node: int(NodeReporting), Def: defReportingRequest},
-	},
-}
-
-var routingRowGeneralRouting = runtime.RoutingRow{
-	Name: "GeneralRouting",
-	Node: int(NodeGeneral),
-	Branches: []runtime.BranchRow{
-		{Name: "reply", Type: "Reply", Kind: runtime.ToEnd, Def: defReply},
-		{Name: "regulation", Type: "RegulationRequest", Kind: runtime.ToNode, Node: int(NodeRegulation), Def: defRegulationRequest},
-		{Name: "history", Type: "HistoryRequest", Kind: runtime.ToNode, Node: int(NodeHistory), Def: defHistoryRequest},
-		{Name: "reporting", Type: "ReportingRequest", Kind: runtime.ToNode, Node: int(NodeReporting), Def: defReportingRequest},
-	},
-}
-
-var routingRowRegulationRouting = runtime.RoutingRow{
-	Name: "RegulationRouting",
-	Node: int(NodeRegulation),
-	Branches: []runtime.BranchRow{
-		{Name: "reply", Type: "Reply", Kind: runtime.ToEnd, Def: defReply},
-	},
-}
-
-var routingRowHistoryRouting = runtime.RoutingRow{
-	Name: "HistoryRouting",
-	Node: int(NodeHistory),
-	Branches: []runtime.BranchRow{
-		{Name: "reply", Type: "Reply", Kind: runtime.ToEnd, Def: defReply},
-	},
-}
-
-var routingRowReportingRouting = runtime.RoutingRow{
-	Name: "ReportingRouting",
-	Node: int(NodeReporting),
-	Branches: []runtime.BranchRow{
-		{Name: "reply", Type: "Reply", Kind: runtime.ToEnd, Def: defReply},
-	},
-}
 
 var routingRows = []runtime.RoutingRow{
 	routingRowInterruptRouting,
@@ -368,15 +271,13 @@ var routingRows = []runtime.RoutingRow{
 
 // tables is everything an engine knows of this package.
 var tables = runtime.Tables{
-	Nodes:       nodeRows,
-	Routes:      routeRows,
-	Requests:    requestRows,
-	Interrupts:  interruptRows,
-	Routings:    routingRows,
-	Kinds:       kindRows,
-	Definitions: definitionRows,
-	Handler:     runtime.Handler{Name: "handleInterrupt", DisplayName: "Interrupt Handler"},
-	Answer:      "",
-	TurnStart:   "entry",
-	PlainText:   "answer",
+	Nodes:      nodeRows,
+	Routes:     routeRows,
+	Requests:   requestRows,
+	Interrupts: interruptRows,
+	Routings:   routingRows,
+	Kinds:      kindRows,
+	Handler:    runtime.Handler{Name: "handleInterrupt", DisplayName: "Interrupt Handler"},
+	TurnStart:  "entry",
+	PlainText:  "answer",
 }

@@ -6,163 +6,48 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// RoutingName names a routing: what a node, or the interrupt handler, answers with. The zero value
-// names none.
-type RoutingName uint32
-
-// The values of RoutingName, in the order of routes.yaml.
-const (
-	_ RoutingName = iota
-
-	// NameInterruptRouting names InterruptRouting.
-	NameInterruptRouting
-
-	// NameGeneralRouting names GeneralRouting.
-	NameGeneralRouting
-
-	// NameRegulationRouting names RegulationRouting.
-	NameRegulationRouting
-
-	// NameHistoryRouting names HistoryRouting.
-	NameHistoryRouting
-
-	// NameReportingRouting names ReportingRouting.
-	NameReportingRouting
-)
-
-var routingNames = []runtime.Name{
-	{Text: "InterruptRouting"},
-	{Text: "GeneralRouting"},
-	{Text: "RegulationRouting"},
-	{Text: "HistoryRouting"},
-	{Text: "ReportingRouting"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RoutingName) String() string {
-	return runtime.At(routingNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RoutingName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routingNames, "routing", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RoutingName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RoutingName](routingNames, "routing", text)
-	return err
-}
-
 // InterruptRouting holds exactly one branch. Where the thread goes on after an interrupt.
 type InterruptRouting struct {
-	// Goes to General. Takes every message of an inspector, and hands it over to the agent that knows
-	// about it.
+	// Goes to General.
 	GeneralRequest *GeneralRequest `json:"generalRequest,omitempty"`
-
-	// Goes to Regulation. Knows the rules.
+	// Goes to Regulation.
 	RegulationRequest *RegulationRequest `json:"regulationRequest,omitempty"`
-
-	// Goes to History. Knows what was found before.
+	// Goes to History.
 	HistoryRequest *HistoryRequest `json:"historyRequest,omitempty"`
-
-	// Goes to Reporting. Writes the report of an inspection.
+	// Goes to Reporting.
 	ReportingRequest *ReportingRequest `json:"reportingRequest,omitempty"`
 }
 
-var shapeInterruptRouting = runtime.Shape{Name: "InterruptRouting", Union: true, Fields: []runtime.Field{
-	{Name: "generalRequest"},
-	{Name: "regulationRequest"},
-	{Name: "historyRequest"},
-	{Name: "reportingRequest"},
+var routingRowInterruptRouting = runtime.RoutingRow{Name: "InterruptRouting", Of: (*InterruptRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "generalRequest", Type: "GeneralRequest", Kind: runtime.ToNode, Node: int(NodeGeneral)},
+	{Name: "regulationRequest", Type: "RegulationRequest", Kind: runtime.ToNode, Node: int(NodeRegulation)},
+	{Name: "historyRequest", Type: "HistoryRequest", Kind: runtime.ToNode, Node: int(NodeHistory)},
+	{Name: "reportingRequest", Type: "ReportingRequest", Kind: runtime.ToNode, Node: int(NodeReporting)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *InterruptRouting) Shape() *runtime.Shape {
-	return &shapeInterruptRouting
-}
+var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *InterruptRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "generalRequest":
-		runtime.DecodeNew(d, &v.GeneralRequest)
-	case "regulationRequest":
-		runtime.DecodeNew(d, &v.RegulationRequest)
-	case "historyRequest":
-		runtime.DecodeNew(d, &v.HistoryRequest)
-	case "reportingRequest":
-		runtime.DecodeNew(d, &v.ReportingRequest)
-	}
-}
+func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
+func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *InterruptRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameInterruptRouting.
-func (*InterruptRouting) RoutingName() RoutingName {
-	return NameInterruptRouting
-}
-
-func (v *InterruptRouting) set() []bool {
-	return []bool{
-		v.GeneralRequest != nil,
-		v.RegulationRequest != nil,
-		v.HistoryRequest != nil,
-		v.ReportingRequest != nil,
-	}
-}
-
-func (v *InterruptRouting) first() Route {
-	switch {
-	case v.GeneralRequest != nil:
-		return RouteGeneral
-	case v.RegulationRequest != nil:
-		return RouteRegulation
-	case v.HistoryRequest != nil:
-		return RouteHistory
-	case v.ReportingRequest != nil:
-		return RouteReporting
-	}
-	return 0
-}
-
-func (v *InterruptRouting) last() Route {
-	switch {
-	case v.ReportingRequest != nil:
-		return RouteReporting
-	case v.HistoryRequest != nil:
-		return RouteHistory
-	case v.RegulationRequest != nil:
-		return RouteRegulation
-	case v.GeneralRequest != nil:
-		return RouteGeneral
-	}
-	return 0
+func (v *InterruptRouting) selection() runtime.Selection {
+	var s runtime.Selection
+	s = s.Or(v.GeneralRequest != nil, v.GeneralRequest)
+	s = s.Or(v.RegulationRequest != nil, v.RegulationRequest)
+	s = s.Or(v.HistoryRequest != nil, v.HistoryRequest)
+	s = s.Or(v.ReportingRequest != nil, v.ReportingRequest)
+	return s
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	switch v.Route() {
-	case RouteGeneral:
-		return runtime.Branch{Name: "generalRequest", Value: v.GeneralRequest}, nil
-	case RouteRegulation:
-		return runtime.Branch{Name: "regulationRequest", Value: v.RegulationRequest}, nil
-	case RouteHistory:
-		return runtime.Branch{Name: "historyRequest", Value: v.HistoryRequest}, nil
-	case RouteReporting:
-		return runtime.Branch{Name: "reportingRequest", Value: v.ReportingRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeInterruptRouting, v.set())
+	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return runtime.Same(v.first(), v.last())
+	return Route(v.selection().Number())
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -176,112 +61,36 @@ func (v *InterruptRouting) DecodeReply(data []byte, allowed InterruptRouteSet) e
 type GeneralRouting struct {
 	// Ends the frame with this result.
 	Reply *Reply `json:"reply,omitempty"`
-
 	// Goes to Regulation.
 	Regulation *RegulationRequest `json:"regulation,omitempty"`
-
 	// Goes to History.
 	History *HistoryRequest `json:"history,omitempty"`
-
 	// Goes to Reporting.
 	Reporting *ReportingRequest `json:"reporting,omitempty"`
 }
 
-var shapeGeneralRouting = runtime.Shape{Name: "GeneralRouting", Union: true, Fields: []runtime.Field{
-	{Name: "reply"},
-	{Name: "regulation"},
-	{Name: "history"},
-	{Name: "reporting"},
+var routingRowGeneralRouting = runtime.RoutingRow{Name: "GeneralRouting", Node: int(NodeGeneral), Of: (*GeneralRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "reply", Type: "Reply", Kind: runtime.ToEnd},
+	{Name: "regulation", Type: "RegulationRequest", Kind: runtime.ToNode, Node: int(NodeRegulation)},
+	{Name: "history", Type: "HistoryRequest", Kind: runtime.ToNode, Node: int(NodeHistory)},
+	{Name: "reporting", Type: "ReportingRequest", Kind: runtime.ToNode, Node: int(NodeReporting)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *GeneralRouting) Shape() *runtime.Shape {
-	return &shapeGeneralRouting
-}
+var shapeGeneralRouting = runtime.UnionShape(&routingRowGeneralRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *GeneralRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reply":
-		runtime.DecodeNew(d, &v.Reply)
-	case "regulation":
-		runtime.DecodeNew(d, &v.Regulation)
-	case "history":
-		runtime.DecodeNew(d, &v.History)
-	case "reporting":
-		runtime.DecodeNew(d, &v.Reporting)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *GeneralRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameGeneralRouting.
-func (*GeneralRouting) RoutingName() RoutingName {
-	return NameGeneralRouting
-}
-
-func (v *GeneralRouting) set() []bool {
-	return []bool{
-		v.Reply != nil,
-		v.Regulation != nil,
-		v.History != nil,
-		v.Reporting != nil,
-	}
-}
-
-func (v *GeneralRouting) first() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	case v.Regulation != nil:
-		return "regulation"
-	case v.History != nil:
-		return "history"
-	case v.Reporting != nil:
-		return "reporting"
-	}
-	return ""
-}
-
-func (v *GeneralRouting) last() string {
-	switch {
-	case v.Reporting != nil:
-		return "reporting"
-	case v.History != nil:
-		return "history"
-	case v.Regulation != nil:
-		return "regulation"
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*GeneralRouting) Shape() *runtime.Shape          { return shapeGeneralRouting() }
+func (v *GeneralRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *GeneralRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "reply":
-		return runtime.Branch{Name: name, Value: v.Reply}, nil
-	case "regulation":
-		return runtime.Branch{Name: name, Value: v.Regulation}, nil
-	case "history":
-		return runtime.Branch{Name: name, Value: v.History}, nil
-	case "reporting":
-		return runtime.Branch{Name: name, Value: v.Reporting}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeGeneralRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.Reply != nil, v.Reply)
+	s = s.Or(v.Regulation != nil, v.Regulation)
+	s = s.Or(v.History != nil, v.History)
+	s = s.Or(v.Reporting != nil, v.Reporting)
+	return s.Branch(routingRowGeneralRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *GeneralRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *GeneralRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // RegulationRouting holds exactly one branch. What happens after Regulation.
 type RegulationRouting struct {
@@ -289,71 +98,22 @@ type RegulationRouting struct {
 	Reply *Reply `json:"reply,omitempty"`
 }
 
-var shapeRegulationRouting = runtime.Shape{Name: "RegulationRouting", Union: true, Fields: []runtime.Field{
-	{Name: "reply"},
+var routingRowRegulationRouting = runtime.RoutingRow{Name: "RegulationRouting", Node: int(NodeRegulation), Of: (*RegulationRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "reply", Type: "Reply", Kind: runtime.ToEnd},
 }}
 
-// Shape describes the JSON form of v.
-func (v *RegulationRouting) Shape() *runtime.Shape {
-	return &shapeRegulationRouting
-}
+var shapeRegulationRouting = runtime.UnionShape(&routingRowRegulationRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *RegulationRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reply":
-		runtime.DecodeNew(d, &v.Reply)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *RegulationRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameRegulationRouting.
-func (*RegulationRouting) RoutingName() RoutingName {
-	return NameRegulationRouting
-}
-
-func (v *RegulationRouting) set() []bool {
-	return []bool{
-		v.Reply != nil,
-	}
-}
-
-func (v *RegulationRouting) first() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-func (v *RegulationRouting) last() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*RegulationRouting) Shape() *runtime.Shape          { return shapeRegulationRouting() }
+func (v *RegulationRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *RegulationRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "reply":
-		return runtime.Branch{Name: name, Value: v.Reply}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeRegulationRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.Reply != nil, v.Reply)
+	return s.Branch(routingRowRegulationRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *RegulationRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *RegulationRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // HistoryRouting holds exactly one branch. What happens after History.
 type HistoryRouting struct {
@@ -361,71 +121,22 @@ type HistoryRouting struct {
 	Reply *Reply `json:"reply,omitempty"`
 }
 
-var shapeHistoryRouting = runtime.Shape{Name: "HistoryRouting", Union: true, Fields: []runtime.Field{
-	{Name: "reply"},
+var routingRowHistoryRouting = runtime.RoutingRow{Name: "HistoryRouting", Node: int(NodeHistory), Of: (*HistoryRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "reply", Type: "Reply", Kind: runtime.ToEnd},
 }}
 
-// Shape describes the JSON form of v.
-func (v *HistoryRouting) Shape() *runtime.Shape {
-	return &shapeHistoryRouting
-}
+var shapeHistoryRouting = runtime.UnionShape(&routingRowHistoryRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *HistoryRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reply":
-		runtime.DecodeNew(d, &v.Reply)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *HistoryRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameHistoryRouting.
-func (*HistoryRouting) RoutingName() RoutingName {
-	return NameHistoryRouting
-}
-
-func (v *HistoryRouting) set() []bool {
-	return []bool{
-		v.Reply != nil,
-	}
-}
-
-func (v *HistoryRouting) first() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-func (v *HistoryRouting) last() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*HistoryRouting) Shape() *runtime.Shape          { return shapeHistoryRouting() }
+func (v *HistoryRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *HistoryRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "reply":
-		return runtime.Branch{Name: name, Value: v.Reply}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeHistoryRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.Reply != nil, v.Reply)
+	return s.Branch(routingRowHistoryRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *HistoryRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *HistoryRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // ReportingRouting holds exactly one branch. What happens after Reporting.
 type ReportingRouting struct {
@@ -433,68 +144,19 @@ type ReportingRouting struct {
 	Reply *Reply `json:"reply,omitempty"`
 }
 
-var shapeReportingRouting = runtime.Shape{Name: "ReportingRouting", Union: true, Fields: []runtime.Field{
-	{Name: "reply"},
+var routingRowReportingRouting = runtime.RoutingRow{Name: "ReportingRouting", Node: int(NodeReporting), Of: (*ReportingRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "reply", Type: "Reply", Kind: runtime.ToEnd},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReportingRouting) Shape() *runtime.Shape {
-	return &shapeReportingRouting
-}
+var shapeReportingRouting = runtime.UnionShape(&routingRowReportingRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReportingRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "reply":
-		runtime.DecodeNew(d, &v.Reply)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReportingRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameReportingRouting.
-func (*ReportingRouting) RoutingName() RoutingName {
-	return NameReportingRouting
-}
-
-func (v *ReportingRouting) set() []bool {
-	return []bool{
-		v.Reply != nil,
-	}
-}
-
-func (v *ReportingRouting) first() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-func (v *ReportingRouting) last() string {
-	switch {
-	case v.Reply != nil:
-		return "reply"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*ReportingRouting) Shape() *runtime.Shape          { return shapeReportingRouting() }
+func (v *ReportingRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReportingRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "reply":
-		return runtime.Branch{Name: name, Value: v.Reply}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeReportingRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.Reply != nil, v.Reply)
+	return s.Branch(routingRowReportingRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *ReportingRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *ReportingRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }

@@ -4,103 +4,16 @@ package routes
 
 import (
 	"embed"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-// Schemas holds the plain schemas as files, for reviewers and for tools that want a file.
+// Schemas holds the definitions of all records, one file for each dialect.
 //
-//go:embed schemas/*.json
+//go:embed schemas/plain.json schemas/openai.json schemas/anthropic.json schemas/gemini.json
 var Schemas embed.FS
 
-const plainGeneralRequest = "{\"type\":\"object\",\"description\":\"A message of an inspector.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
-
-const openaiGeneralRequest = "{\"type\":\"object\",\"description\":\"A message of an inspector.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"description\":\"What was said before.\",\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Line\"}},{\"type\":\"null\"}]}},\"required\":[\"text\",\"said\"],\"additionalProperties\":false}"
-
-const geminiGeneralRequest = "{\"type\":\"object\",\"description\":\"A message of an inspector.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
-
-const plainHistoryRequest = "{\"type\":\"object\",\"description\":\"A question about earlier inspections.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
-
-const openaiHistoryRequest = "{\"type\":\"object\",\"description\":\"A question about earlier inspections.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"description\":\"What was said before.\",\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Line\"}},{\"type\":\"null\"}]}},\"required\":[\"text\",\"said\"],\"additionalProperties\":false}"
-
-const geminiHistoryRequest = "{\"type\":\"object\",\"description\":\"A question about earlier inspections.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
-
-const plainLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"role\":{\"type\":\"string\",\"description\":\"user: the inspector; model: an agent.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"role\",\"text\"],\"additionalProperties\":false}"
-
-const geminiLine = "{\"type\":\"object\",\"description\":\"One thing that was said before.\",\"properties\":{\"role\":{\"type\":\"string\",\"description\":\"user: the inspector; model: an agent.\"},\"text\":{\"type\":\"string\",\"description\":\"What was said.\"}},\"required\":[\"role\",\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"role\",\"text\"]}"
-
-const plainRegulationRequest = "{\"type\":\"object\",\"description\":\"A question about rules.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
-
-const openaiRegulationRequest = "{\"type\":\"object\",\"description\":\"A question about rules.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"description\":\"What was said before.\",\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Line\"}},{\"type\":\"null\"}]}},\"required\":[\"text\",\"said\"],\"additionalProperties\":false}"
-
-const geminiRegulationRequest = "{\"type\":\"object\",\"description\":\"A question about rules.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
-
-const plainReply = "{\"type\":\"object\",\"description\":\"What ends a turn.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector reads.\"},\"said\":{\"type\":\"array\",\"description\":\"The conversation so far, for the next turn.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
-
-const openaiReply = "{\"type\":\"object\",\"description\":\"What ends a turn.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector reads.\"},\"said\":{\"description\":\"The conversation so far, for the next turn.\",\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Line\"}},{\"type\":\"null\"}]}},\"required\":[\"text\",\"said\"],\"additionalProperties\":false}"
-
-const geminiReply = "{\"type\":\"object\",\"description\":\"What ends a turn.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector reads.\"},\"said\":{\"type\":\"array\",\"description\":\"The conversation so far, for the next turn.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
-
-const plainReportingRequest = "{\"type\":\"object\",\"description\":\"The wish for a report, with what is to stand in it.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false}"
-
-const openaiReportingRequest = "{\"type\":\"object\",\"description\":\"The wish for a report, with what is to stand in it.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"description\":\"What was said before.\",\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/Line\"}},{\"type\":\"null\"}]}},\"required\":[\"text\",\"said\"],\"additionalProperties\":false}"
-
-const geminiReportingRequest = "{\"type\":\"object\",\"description\":\"The wish for a report, with what is to stand in it.\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"What the inspector wrote.\"},\"said\":{\"type\":\"array\",\"description\":\"What was said before.\",\"items\":{\"$ref\":\"#/$defs/Line\"}}},\"required\":[\"text\"],\"additionalProperties\":false,\"propertyOrdering\":[\"text\",\"said\"]}"
-
-// The rows of definitionRows, sorted by name.
-const (
-	_ = iota
-	defGeneralRequest
-	defHistoryRequest
-	defLine
-	defRegulationRequest
-	defReply
-	defReportingRequest
-)
-
-var definitionRows = []runtime.Definition{
-	{
-		Name:   "GeneralRequest",
-		Refs:   []int{defLine},
-		Plain:  plainGeneralRequest,
-		OpenAI: openaiGeneralRequest,
-		Gemini: geminiGeneralRequest,
-	},
-	{
-		Name:   "HistoryRequest",
-		Refs:   []int{defLine},
-		Plain:  plainHistoryRequest,
-		OpenAI: openaiHistoryRequest,
-		Gemini: geminiHistoryRequest,
-	},
-	{
-		Name:   "Line",
-		Plain:  plainLine,
-		Gemini: geminiLine,
-	},
-	{
-		Name:   "RegulationRequest",
-		Refs:   []int{defLine},
-		Plain:  plainRegulationRequest,
-		OpenAI: openaiRegulationRequest,
-		Gemini: geminiRegulationRequest,
-	},
-	{
-		Name:   "Reply",
-		Refs:   []int{defLine},
-		Plain:  plainReply,
-		OpenAI: openaiReply,
-		Gemini: geminiReply,
-	},
-	{
-		Name:   "ReportingRequest",
-		Refs:   []int{defLine},
-		Plain:  plainReportingRequest,
-		OpenAI: openaiReportingRequest,
-		Gemini: geminiReportingRequest,
-	},
-}
-
-var schemas = runtime.NewSchemas(definitionRows, routingRows[0].Branches)
+var schemas = runtime.NewSchemas(Schemas.ReadFile, routingRows[0].Branches)
 
 // InterruptRoutingSchema returns the schema of InterruptRouting narrowed to a set of routes, with
 // exactly the definitions they reach, in the form that the dialect's provider accepts. The empty set,

@@ -3,125 +3,27 @@
 package routes
 
 import (
+	"sync"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-var storedNodeGeneral = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "general", Fields: []runtime.StoredField{
-	{Name: "request", Type: "GeneralRequest"},
-}}
-
-var storedNodeRegulation = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "regulation", Fields: []runtime.StoredField{
-	{Name: "request", Type: "RegulationRequest"},
-}}
-
-var storedNodeHistory = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "history", Fields: []runtime.StoredField{
-	{Name: "request", Type: "HistoryRequest"},
-}}
-
-var storedNodeReporting = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "reporting", Fields: []runtime.StoredField{
-	{Name: "request", Type: "ReportingRequest"},
-}}
-
-var storedTypeGeneralRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "GeneralRequest", Fields: []runtime.StoredField{
-	{Name: "text", Type: "string", Required: true},
-	{Name: "said", Type: "[]Line"},
-}}
-
-var storedTypeRegulationRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "RegulationRequest", Fields: []runtime.StoredField{
-	{Name: "text", Type: "string", Required: true},
-	{Name: "said", Type: "[]Line"},
-}}
-
-var storedTypeHistoryRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "HistoryRequest", Fields: []runtime.StoredField{
-	{Name: "text", Type: "string", Required: true},
-	{Name: "said", Type: "[]Line"},
-}}
-
-var storedTypeReportingRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "ReportingRequest", Fields: []runtime.StoredField{
-	{Name: "text", Type: "string", Required: true},
-	{Name: "said", Type: "[]Line"},
-}}
-
-var storedTypeReply = runtime.StoredShape{Kind: runtime.ShapeResult, Name: "Reply", Fields: []runtime.StoredField{
-	{Name: "text", Type: "string", Required: true},
-	{Name: "said", Type: "[]Line"},
-}}
-
-var storedTypeLine = runtime.StoredShape{Kind: runtime.ShapeRecord, Name: "Line", Fields: []runtime.StoredField{
-	{Name: "role", Type: "string", Required: true},
-	{Name: "text", Type: "string", Required: true},
-}}
-
-var storedTypeInterruptRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "InterruptRouting", Fields: []runtime.StoredField{
-	{Name: "generalRequest", Type: "GeneralRequest"},
-	{Name: "regulationRequest", Type: "RegulationRequest"},
-	{Name: "historyRequest", Type: "HistoryRequest"},
-	{Name: "reportingRequest", Type: "ReportingRequest"},
-}}
-
-var storedTypeGeneralRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "GeneralRouting", Fields: []runtime.StoredField{
-	{Name: "reply", Type: "Reply"},
-	{Name: "regulation", Type: "RegulationRequest"},
-	{Name: "history", Type: "HistoryRequest"},
-	{Name: "reporting", Type: "ReportingRequest"},
-}}
-
-var storedTypeRegulationRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "RegulationRouting", Fields: []runtime.StoredField{
-	{Name: "reply", Type: "Reply"},
-}}
-
-var storedTypeHistoryRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "HistoryRouting", Fields: []runtime.StoredField{
-	{Name: "reply", Type: "Reply"},
-}}
-
-var storedTypeReportingRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "ReportingRouting", Fields: []runtime.StoredField{
-	{Name: "reply", Type: "Reply"},
-}}
-
-var storedTypeAgentType = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "AgentType", Fields: []runtime.StoredField{
-	{Name: "GENERAL"},
-	{Name: "REGULATION"},
-	{Name: "HISTORY"},
-	{Name: "REPORTING"},
-}}
-
-var storedTypeRoute = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Route", Fields: []runtime.StoredField{
-	{Name: "generalRequest"},
-	{Name: "regulationRequest"},
-	{Name: "historyRequest"},
-	{Name: "reportingRequest"},
-}}
-
-var storedTypeInterruptKind = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "InterruptKind", Fields: []runtime.StoredField{
-	{Name: "user_escape"},
-	{Name: "agent_question"},
-	{Name: "system_error"},
-}}
-
-var storedShapes = []runtime.StoredShape{
-	storedNodeGeneral,
-	storedNodeRegulation,
-	storedNodeHistory,
-	storedNodeReporting,
-	storedTypeGeneralRequest,
-	storedTypeRegulationRequest,
-	storedTypeHistoryRequest,
-	storedTypeReportingRequest,
-	storedTypeReply,
-	storedTypeLine,
-	storedTypeInterruptRouting,
-	storedTypeGeneralRouting,
-	storedTypeRegulationRouting,
-	storedTypeHistoryRouting,
-	storedTypeReportingRouting,
-	storedTypeAgentType,
-	storedTypeRoute,
-	storedTypeInterruptKind,
+// types are what no message is: enums, scalars, results, other records.
+var types = []*runtime.Shape{
+	&shapeReply,
+	&shapeLine,
 }
+
+var storedShapes = sync.OnceValue(func() []runtime.StoredShape {
+	return runtime.StoredShapes(
+		&tables,
+		types,
+	)
+})
 
 // StoredShapes returns what threads stored by this program rely on. An engine that is given it
 // refuses, with code incompatible, to go on with a thread that another version stored and this one
 // cannot read. Callers must not write to it.
 func StoredShapes() []runtime.StoredShape {
-	return storedShapes
+	return storedShapes()
 }

@@ -9,16 +9,9 @@ import (
 // RequestVisitor has a method for every type of Request. A new node adds one: what implements the
 // interface stops compiling until it is there.
 type RequestVisitor interface {
-	// VisitGeneralRequest is called for a *GeneralRequest.
 	VisitGeneralRequest(*GeneralRequest) error
-
-	// VisitRegulationRequest is called for a *RegulationRequest.
 	VisitRegulationRequest(*RegulationRequest) error
-
-	// VisitHistoryRequest is called for a *HistoryRequest.
 	VisitHistoryRequest(*HistoryRequest) error
-
-	// VisitReportingRequest is called for a *ReportingRequest.
 	VisitReportingRequest(*ReportingRequest) error
 }
 
@@ -50,20 +43,6 @@ func VisitInterrupt(message InterruptRequest, visitor InterruptVisitor) error {
 	return runtime.Unhandled(message)
 }
 
-func newRequest(name string) runtime.Record {
-	switch name {
-	case "GeneralRequest":
-		return new(GeneralRequest)
-	case "RegulationRequest":
-		return new(RegulationRequest)
-	case "HistoryRequest":
-		return new(HistoryRequest)
-	case "ReportingRequest":
-		return new(ReportingRequest)
-	}
-	return nil
-}
-
 // EncodeRequest writes a message with the name of its type: {"TypeName": {...}}. A nil message is
 // refused with code invalid.
 func EncodeRequest(message Request) ([]byte, error) {
@@ -73,15 +52,9 @@ func EncodeRequest(message Request) ([]byte, error) {
 // DecodeRequest reads what EncodeRequest wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeRequest(data []byte) (Request, error) {
-	record, err := runtime.DecodeTagged(data, newRequest)
+	record, err := runtime.DecodeTagged(data, tables.NewRequest)
 	message, _ := record.(Request)
 	return message, err
-}
-
-func newInterrupt(name string) runtime.Record {
-	switch name {
-	}
-	return nil
 }
 
 // EncodeInterrupt writes a message with the name of its type: {"TypeName": {...}}. A nil message is
@@ -93,31 +66,16 @@ func EncodeInterrupt(message InterruptRequest) ([]byte, error) {
 // DecodeInterrupt reads what EncodeInterrupt wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeInterrupt(data []byte) (InterruptRequest, error) {
-	record, err := runtime.DecodeTagged(data, newInterrupt)
+	record, err := runtime.DecodeTagged(data, tables.NewInterrupt)
 	message, _ := record.(InterruptRequest)
 	return message, err
 }
 
-func newResult(name string) runtime.Record {
-	switch name {
-	case "Reply":
-		return new(Reply)
+// DisplayName returns the words a person reads for a request, an interrupt request, their interface or
+// the interrupt handler, by its name. A name it does not know comes back as it is.
+func DisplayName(name string) string {
+	if name == "InterruptRequest" {
+		return "Interrupt Request"
 	}
-	return nil
-}
-
-func newRouting(name string) runtime.Routing {
-	switch name {
-	case "InterruptRouting":
-		return new(InterruptRouting)
-	case "GeneralRouting":
-		return new(GeneralRouting)
-	case "RegulationRouting":
-		return new(RegulationRouting)
-	case "HistoryRouting":
-		return new(HistoryRouting)
-	case "ReportingRouting":
-		return new(ReportingRouting)
-	}
-	return nil
+	return tables.DisplayName(name)
 }

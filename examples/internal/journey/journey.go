@@ -1,5 +1,5 @@
-// Package journey tells what happened on a thread of a workflow: the nodes in their order, what was asked and answered, and where somebody
-// sent the work elsewhere.
+// Package journey tells what happened on a thread of a workflow: the nodes in their order, what was
+// asked and answered, and where somebody sent the work elsewhere.
 package journey
 
 import (
@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// Journey is made of the rows of a thread's log, in their order. The zero value is ready. It is not safe for concurrent use.
+// Journey is made of the rows of a thread's log, in their order. The zero value is ready. It is not
+// safe for concurrent use.
 type Journey struct {
 	rows []*row
 	last map[string]*row // by frame; and by interrupt, for its answer
-	over runtime.Status
+	over thread.Status
 }
 
 type row struct {
@@ -25,37 +26,38 @@ type row struct {
 }
 
 // Add takes a row of the log, and the interrupt that it is about; nil where it is about none.
-func (j *Journey) Add(e *runtime.Entry, about *runtime.Interrupt) {
+func (j *Journey) Add(e *thread.Entry, about *thread.Interrupt) {
 	switch e.Type { //nolint:exhaustive // the others do not show
-	case runtime.EntryEntered: // a lane of a fan-out begins; the first frame is at no node yet
+	case thread.EntryEntered: // a lane of a fan-out begins; the first frame is at no node yet
 		if e.Parent != "" {
 			j.enter(e.Frame, &row{node: e.Name, lane: true})
 		}
-	case runtime.EntryStepped: // to a node, or to something between two nodes
+	case thread.EntryStepped: // to a node, or to something between two nodes
 		if !strings.HasPrefix(e.PC, "!") && j.Node(e.Frame) != e.PC {
 			j.enter(e.Frame, &row{node: e.PC, lane: j.last[e.Frame] != nil && j.last[e.Frame].lane})
 		}
-	case runtime.EntryAsked:
+	case thread.EntryAsked:
 		if at := j.last[e.Frame]; at != nil {
 			j.last[e.Interrupt] = at
 		}
 		j.note(e.Frame, "asks: "+about.Text)
-	case runtime.EntryAnswered:
+	case thread.EntryAnswered:
 		j.note(e.Interrupt, fmt.Sprintf("%s: %s%s", e.By, e.Value, e.RouteTo))
-	case runtime.EntryReroute:
+	case thread.EntryReroute:
 		j.reroute(e)
-	case runtime.EntryOver:
-		j.over = runtime.Status(e.State)
+	case thread.EntryOver:
+		j.over = thread.Status(e.State)
 	}
 }
 
-func (j *Journey) reroute(e *runtime.Entry) {
+func (j *Journey) reroute(e *thread.Entry) {
 	var event workflow.Event
 	switch {
-	case e.State == runtime.RerouteUsed: // the frame has gone there, in the same commit
+	case e.State == thread.RerouteUsed: // the frame has gone there, in the same commit
 		j.note(e.Frame, "rerouted here")
 	case json.Unmarshal(e.Value, &event) == nil:
-		j.note(e.Frame, fmt.Sprintf("%s: go on at %s, %s", event.RequestedBy, event.RerouteToAgentType, event.Reason))
+		j.note(e.Frame, fmt.Sprintf("%s: go on at %s, %s", event.RequestedBy,
+			event.RerouteToAgentType, event.Reason))
 	}
 }
 
@@ -89,7 +91,8 @@ func (j *Journey) String() string {
 		if r.lane {
 			node = "  " + node
 		}
-		line := fmt.Sprintf("%3d  %-22s  %s", i+1, node, strings.Join(r.notes, "\n"+strings.Repeat(" ", 29)))
+		line := fmt.Sprintf("%3d  %-22s  %s", i+1, node,
+			strings.Join(r.notes, "\n"+strings.Repeat(" ", 29)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if j.over != "" {

@@ -14,10 +14,11 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 )
 
 // post makes a call that the client has no method for.
-func post(ctx context.Context, c *web.Client, path, key string, body []byte) error {
+func post(ctx context.Context, c *client.Client, path, key string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (p *person) all() (ids []string, err error) {
 				ID string `json:"id"`
 			} `json:"items"`
 		}
-		err := p.call("", func(ctx context.Context, c *web.Client) error {
+		err := p.call("", func(ctx context.Context, c *client.Client) error {
 			return get(ctx, c, "/v1/threads?after="+url.QueryEscape(after), &page)
 		})
 		if err != nil || len(page.Items) == 0 {
@@ -66,7 +67,7 @@ func (p *person) all() (ids []string, err error) {
 	}
 }
 
-func get(ctx context.Context, c *web.Client, path string, out any) error {
+func get(ctx context.Context, c *client.Client, path string, out any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+path, nil)
 	if err != nil {
 		return err

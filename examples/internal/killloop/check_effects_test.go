@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // seen is what was read of a thread's effects so far.
@@ -19,12 +19,12 @@ type seen struct {
 
 // recorded checks an effect in the log: it happened outside, on a decision that is stored, and
 // it is stored once.
-func (a *audit) recorded(id string, f *file, e *runtime.Entry, s *seen) {
-	if e.Name == payAction && e.State == runtime.EffectIntended {
+func (a *audit) recorded(id string, f *file, e *thread.Entry, s *seen) {
+	if e.Name == payAction && e.State == thread.EffectIntended {
 		a.confirmed(id, f, e)
 	}
 	var p proof
-	if e.State != runtime.EffectDone || json.Unmarshal(e.Value, &p) != nil || p.Mark == "" {
+	if e.State != thread.EffectDone || json.Unmarshal(e.Value, &p) != nil || p.Mark == "" {
 		return
 	}
 	s.marks[p.Mark] = true
@@ -52,11 +52,11 @@ func (a *audit) recorded(id string, f *file, e *runtime.Entry, s *seen) {
 }
 
 // confirmed holds a payment to the last answer before it.
-func (a *audit) confirmed(id string, f *file, e *runtime.Entry) {
+func (a *audit) confirmed(id string, f *file, e *thread.Entry) {
 	for n := e.Seq - 2; n >= 0; n-- {
 		had := &f.entries[n]
 		i := f.interrupts[had.Interrupt]
-		if had.Type != runtime.EntryAnswered || i.Kind != runtime.KindAgentQuestion {
+		if had.Type != thread.EntryAnswered || i.Kind != thread.KindAgentQuestion {
 			continue
 		}
 		if plain(had.Value) != "yes" {
@@ -69,7 +69,7 @@ func (a *audit) confirmed(id string, f *file, e *runtime.Entry) {
 
 // zombie refuses an effect of a process that was stopped after it began it, while another one
 // took the thread.
-func (a *audit) zombie(id string, e *runtime.Entry, happened *line) {
+func (a *audit) zombie(id string, e *thread.Entry, happened *line) {
 	for _, other := range a.leases[id] {
 		if other.What != lineLease || other.Proc == happened.Proc || other.At <= happened.At {
 			continue
@@ -77,7 +77,8 @@ func (a *audit) zombie(id string, e *runtime.Entry, happened *line) {
 		for _, w := range a.windows {
 			inside := w.from <= other.At && other.At <= w.to
 			if w.proc == happened.Proc && !w.dead && inside && micros(e.At) >= w.to {
-				a.faultf(id, "effect %s of entry %d is of %s, which was stopped when %s took the thread",
+				a.faultf(id,
+					"effect %s of entry %d is of %s, which was stopped when %s took the thread",
 					happened.Key, e.Seq, w.proc, other.Proc)
 			}
 		}
@@ -86,22 +87,22 @@ func (a *audit) zombie(id string, e *runtime.Entry, happened *line) {
 
 // asked checks a question about an effect in doubt: the process that began it has died, was
 // stopped or lost the thread, or a person had it cut. Other failures are none of the loop's.
-func (a *audit) asked(id string, f *file, e *runtime.Entry) {
+func (a *audit) asked(id string, f *file, e *thread.Entry) {
 	name, doubt := strings.CutPrefix(e.Name, "in_doubt/")
 	i := f.interrupts[e.Interrupt]
 	switch {
-	case i == nil || i.Kind != runtime.KindSystemError || e.Seq <= f.copied():
+	case i == nil || i.Kind != thread.KindSystemError || e.Seq <= f.copied():
 		return
 	case !doubt:
 		a.faultf(id, "entry %d asks about a failure: %s", e.Seq, i.Text)
 		return
 	}
 	a.doubts++
-	var intended *runtime.Entry // the last
+	var intended *thread.Entry // the last
 	for n := range e.Seq {
 		had := &f.entries[n]
-		same := had.Type == runtime.EntryEffect && had.Frame == e.Frame && had.Name == name
-		if same && had.State == runtime.EffectIntended {
+		same := had.Type == thread.EntryEffect && had.Frame == e.Frame && had.Name == name
+		if same && had.State == thread.EffectIntended {
 			intended = had
 		}
 	}
@@ -118,7 +119,8 @@ func (a *audit) asked(id string, f *file, e *runtime.Entry) {
 	_ = json.Unmarshal(i.Payload, &about) // without a key no process is found
 	now := micros(e.At) + 999
 	for _, row := range a.intends[about.Key] {
-		if a.away(row.Proc, row.At, now) || f.moved(row.Proc, row.At, now) || a.expired(id, row.Proc, now) {
+		if a.away(row.Proc, row.At, now) || f.moved(row.Proc, row.At, now) ||
+			a.expired(id, row.Proc, now) {
 			return
 		}
 	}
@@ -139,8 +141,9 @@ func (a *audit) expired(id, proc string, now int64) bool {
 
 // cut reports whether between two entries a person had running steps cut, or the thread ended.
 func (f *file) cut(from, to int64) bool {
-	return slices.ContainsFunc(f.entries[from-1:to], func(e runtime.Entry) bool {
-		return e.Type == runtime.EntryEscape && e.Name == runtime.EscapeNow || e.Type == runtime.EntryOver
+	return slices.ContainsFunc(f.entries[from-1:to], func(e thread.Entry) bool {
+		return e.Type == thread.EntryEscape && e.Name == thread.EscapeNow ||
+			e.Type == thread.EntryOver
 	})
 }
 
@@ -178,7 +181,8 @@ func (a *audit) effect(key string) {
 		a.paused(id, &rows[n])
 	}
 	if ordered := 1 + f.ordered(key); len(rows) > ordered {
-		a.faultf(id, "effect %s happened %d times, and %d times were ordered", key, len(rows), ordered)
+		a.faultf(id, "effect %s happened %d times, and %d times were ordered", key, len(rows),
+			ordered)
 	}
 }
 
@@ -199,7 +203,7 @@ func (a *audit) paused(id string, begun *line) {
 func (f *file) ordered(key string) (times int) {
 	for n := range f.entries {
 		e := &f.entries[n]
-		if e.Type != runtime.EntryAnswered || plain(e.Value) != "run" {
+		if e.Type != thread.EntryAnswered || plain(e.Value) != "run" {
 			continue
 		}
 		if i := f.interrupts[e.Interrupt]; strings.Contains(string(i.Payload), `"`+key+`"`) {
@@ -219,7 +223,8 @@ func (a *audit) repeated(id string, f *file, rows []line) {
 		now, reason := &rows[n], false
 		for m := range n {
 			had := &rows[m]
-			if !spent[m] && (a.away(had.Proc, had.At, now.At) || f.moved(had.Proc, had.At, now.At)) {
+			if !spent[m] && (a.away(had.Proc, had.At, now.At) ||
+				f.moved(had.Proc, had.At, now.At)) {
 				spent[m], reason = true, true
 				break
 			}
@@ -227,17 +232,23 @@ func (a *audit) repeated(id string, f *file, rows []line) {
 		first := &rows[n-1]
 		reason = reason || a.returning(first) || a.returning(now) || f.stopped(first.At, now.At)
 		if !reason && !a.refused(id, f, first, now) {
-			a.faultf(id, "effect %s happened again after %s in %s (first %s), for no reason", first.Key,
+			a.faultf(id, "effect %s happened again after %s in %s (first %s), for no reason",
+				first.Key,
 				time.Duration(now.At-first.At)*time.Microsecond, now.Proc, first.Proc)
 		}
 	}
 }
 
+// resumeSlack is how long before its window is noted to be over a stopped process may go on, in
+// microseconds.
+const resumeSlack = 50_000
+
 // returning reports whether an effect began just after its process had been stopped: it could
 // not know yet that another one has the thread.
 func (a *audit) returning(row *line) bool {
 	return slices.ContainsFunc(a.windows, func(w window) bool {
-		return w.proc == row.Proc && !w.dead && w.to <= row.At && row.At < w.to+lease.Microseconds()
+		return w.proc == row.Proc && !w.dead && w.to-resumeSlack <= row.At &&
+			row.At < w.to+lease.Microseconds()
 	})
 }
 
@@ -247,19 +258,19 @@ func (f *file) stopped(from, to int64) bool {
 	cutting := false
 	for n := range f.entries {
 		e := &f.entries[n]
-		if e.Type == runtime.EntryEscape {
-			cutting = e.Name == runtime.EscapeNow
+		if e.Type == thread.EntryEscape {
+			cutting = e.Name == thread.EscapeNow
 		}
 		at := micros(e.At)
 		if at+slack < from || at > to {
 			continue
 		}
 		switch e.Type {
-		case runtime.EntryEscape, runtime.EntryPaused:
+		case thread.EntryEscape, thread.EntryPaused:
 			if cutting {
 				return true
 			}
-		case runtime.EntryFailed, runtime.EntryAgain:
+		case thread.EntryFailed, thread.EntryAgain:
 			return true
 		default:
 		}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // audit holds what is stored to what was acknowledged, and to what happened outside.
@@ -39,9 +39,9 @@ type audit struct {
 
 // file is all that is stored of a thread.
 type file struct {
-	record     *runtime.Thread
-	entries    []runtime.Entry
-	interrupts map[string]*runtime.Interrupt
+	record     *thread.Thread
+	entries    []thread.Entry
+	interrupts map[string]*thread.Interrupt
 	decisions  map[string]bool // what was answered, and what it was started on
 	moves      []move          // of its lease
 }
@@ -83,7 +83,8 @@ func check(t *testing.T, c *crowd, stuck []string) *audit {
 		for _, i := range a.files[id].record.Open {
 			asks = append(asks, i.Name+" "+string(i.State)+" "+i.ClaimedBy)
 		}
-		a.faultf(id, "did not come to its end: it asks %q, the last refusal was %q", asks, c.refused[id])
+		a.faultf(id, "did not come to its end: it asks %q, the last refusal was %q", asks,
+			c.refused[id])
 	}
 	a.faults = append(a.faults, c.unnamed...)
 	for _, id := range a.orders {
@@ -107,7 +108,7 @@ func (a *audit) readAll() {
 	a.t.Helper()
 	after := ""
 	for {
-		rows, err := a.store.Threads(a.t.Context(), runtime.ThreadQuery{AfterID: after})
+		rows, err := a.store.Threads(a.t.Context(), thread.Query{AfterID: after})
 		require.NoError(a.t, err)
 		if len(rows) == 0 {
 			return
@@ -122,21 +123,21 @@ func (a *audit) readAll() {
 func (a *audit) read(id string) {
 	a.t.Helper()
 	const all = 10_000
-	f := &file{interrupts: map[string]*runtime.Interrupt{}, decisions: map[string]bool{"": true}}
+	f := &file{interrupts: map[string]*thread.Interrupt{}, decisions: map[string]bool{"": true}}
 	var err error
 	f.record, err = a.store.Load(a.t.Context(), id)
 	require.NoError(a.t, err)
-	f.entries, err = a.store.Log(a.t.Context(), runtime.LogQuery{Thread: id, Limit: all})
+	f.entries, err = a.store.Log(a.t.Context(), thread.LogQuery{Thread: id, Limit: all})
 	require.NoError(a.t, err)
-	found, err := a.store.Interrupts(a.t.Context(), runtime.InterruptQuery{Thread: id, Limit: all})
+	found, err := a.store.Interrupts(a.t.Context(), thread.InterruptQuery{Thread: id, Limit: all})
 	require.NoError(a.t, err)
 	for _, i := range found {
 		f.interrupts[i.ID] = i
 	}
 	for n := range f.entries {
 		e := &f.entries[n]
-		root := e.Type == runtime.EntryEntered && e.Parent == ""
-		if e.Type == runtime.EntryAnswered || root {
+		root := e.Type == thread.EntryEntered && e.Parent == ""
+		if e.Type == thread.EntryAnswered || root {
 			f.decisions[plain(e.Value)] = true
 		}
 	}
@@ -167,8 +168,8 @@ func (f *file) decided(told string) bool {
 // has reports whether a question has that answer.
 func (f *file) has(interrupt string, value json.RawMessage, by string) bool {
 	i := f.interrupts[interrupt]
-	return i != nil && i.State == runtime.InterruptAnswered && i.AnsweredBy == by &&
-		runtime.SameJSON(i.Answer, value)
+	return i != nil && i.State == thread.InterruptAnswered && i.AnsweredBy == by &&
+		thread.SameJSON(i.Answer, value)
 }
 
 // copied is the last entry that a fork has from its source.
@@ -186,10 +187,14 @@ func (a *audit) moves(id string) (out []move) {
 	slices.SortStableFunc(rows, func(x, y line) int { return int(x.Version - y.Version) })
 	var held line
 	for _, row := range rows {
-		if held.What == lineLease && row.What == lineLease && row.Proc != held.Proc {
+		// One that only asks about a doubt rests in the commit that took the lease: its fence is
+		// higher.
+		took := row.What == lineLease || row.Fence > held.Fence
+		if held.What == lineLease && took && row.Proc != held.Proc {
 			out = append(out, move{row.At, held.Proc, row.Proc})
 			if held.Until > row.At && !a.away(held.Proc, held.At, row.At) {
-				a.faultf(id, "%s took the lease of %s, which lives and has it for %s more", row.Proc, held.Proc,
+				a.faultf(id, "%s took the lease of %s, which lives and has it for %s more",
+					row.Proc, held.Proc,
 					time.Duration(held.Until-row.At)*time.Microsecond)
 			}
 		}
@@ -218,37 +223,39 @@ func (a *audit) thread(id string) {
 	}
 	a.replayed(id, f)
 	t := f.record
-	idle := t.Status() == runtime.StatusIdle && t.Turn >= 2
-	if t.Over == runtime.StatusFailed || t.Over == "" && !idle {
+	idle := t.Status() == thread.StatusIdle && t.Turn >= 2
+	if t.Over == thread.StatusFailed || t.Over == "" && !idle {
 		a.faultf(id, "it is %s in turn %d", t.Status(), t.Turn)
 	}
 	answered, s := map[string]int{}, &seen{done: map[string]int{}, marks: map[string]bool{}}
-	ended := map[string]bool{} // frames: the log still tells of their effects, which changes nothing
+	// frames: the log still tells of their effects, which changes nothing
+	ended := map[string]bool{}
 	for n := range f.entries {
 		e := &f.entries[n]
-		if e.Type == runtime.EntryReturned {
+		if e.Type == thread.EntryReturned {
 			ended[e.Frame] = true
 		}
-		if e.Type == runtime.EntryEffect && (ended[e.Frame] || ended[""]) {
+		if e.Type == thread.EntryEffect && (ended[e.Frame] || ended[""]) {
 			continue
 		}
 		switch e.Type {
-		case runtime.EntryAnswered:
+		case thread.EntryAnswered:
 			if !f.has(e.Interrupt, e.Value, e.By) {
 				a.faultf(id, "question %s has not the answer of entry %d", e.Interrupt, e.Seq)
 			}
 			if answered[e.Interrupt]++; answered[e.Interrupt] > 1 {
 				a.faultf(id, "question %s has a second answer in entry %d", e.Interrupt, e.Seq)
 			}
-		case runtime.EntryEffect:
+		case thread.EntryEffect:
 			a.recorded(id, f, e, s)
-		case runtime.EntryAsked:
+		case thread.EntryAsked:
 			a.asked(id, f, e)
-		case runtime.EntryReturned, runtime.EntryOver, runtime.EntryMessage:
-			ended[""] = ended[""] || e.Type == runtime.EntryOver
+		case thread.EntryReturned, thread.EntryOver, thread.EntryMessage:
+			ended[""] = ended[""] || e.Type == thread.EntryOver
 			for _, found := range anyMark.FindAllSubmatch(e.Value, -1) {
 				if !s.marks[string(found[1])] {
-					a.faultf(id, "entry %d (%s) tells of effect %s, which is not stored", e.Seq, e.Type, found[1])
+					a.faultf(id, "entry %d (%s) tells of effect %s, which is not stored", e.Seq,
+						e.Type, found[1])
 				}
 			}
 		default:
@@ -258,19 +265,20 @@ func (a *audit) thread(id string) {
 
 // replayed holds the record to its log.
 func (a *audit) replayed(id string, f *file) {
-	find := func(id string) *runtime.Interrupt { return f.interrupts[id] }
-	made, err := runtime.Replay(id, f.entries, find)
+	find := func(id string) *thread.Interrupt { return f.interrupts[id] }
+	made, err := thread.Replay(id, f.entries, find)
 	if err != nil {
 		a.faultf(id, "its log cannot be replayed: %v", err)
 		return
 	}
 	want := *f.record
-	for _, t := range []*runtime.Thread{&want, made} { // a renewed lease is a version without an entry
-		t.Lease, t.Version, t.Fingerprint = runtime.Lease{}, 0, ""
+	// a renewed lease is a version without an entry
+	for _, t := range []*thread.Thread{&want, made} {
+		t.Lease, t.Version, t.Fingerprint = thread.Lease{}, 0, ""
 	}
 	stored, err1 := json.Marshal(&want)
 	added, err2 := json.Marshal(made)
-	if err1 != nil || err2 != nil || !runtime.SameJSON(stored, added) {
+	if err1 != nil || err2 != nil || !thread.SameJSON(stored, added) {
 		a.faultf(id, "its log adds up to %s, and it is %s", added, stored)
 	}
 }
@@ -287,22 +295,23 @@ func (a *audit) acknowledged(k *ack) {
 			a.faultf(k.thread, "the answer %s of %s to %s is lost", k.value, k.by, k.interrupt)
 		}
 	}
-	types := map[string][]runtime.EntryType{
-		"start": {runtime.EntryEntered}, "message": {runtime.EntryEntered},
-		"answer": {runtime.EntryAnswered}, "escape": {runtime.EntryEscape}, "cancel": {runtime.EntryOver, runtime.EntryReturned},
-		"fork": {runtime.EntryStarted}, "reroute": {runtime.EntryReroute, runtime.EntryMessage},
-		"touch": {runtime.EntryClaimed, runtime.EntryExtended},
+	types := map[string][]thread.EntryType{
+		"start": {thread.EntryEntered}, "message": {thread.EntryEntered},
+		"answer": {thread.EntryAnswered}, "escape": {thread.EntryEscape},
+		"cancel": {thread.EntryOver, thread.EntryReturned},
+		"fork":   {thread.EntryStarted}, "reroute": {thread.EntryReroute, thread.EntryMessage},
+		"touch": {thread.EntryClaimed, thread.EntryExtended},
 	}[k.op]
 	first := int64(0) // that can be the one
 	if k.op == "message" {
 		first = 3 // the turn that the start began is before it
 	}
-	found := slices.ContainsFunc(f.entries, func(e runtime.Entry) bool {
+	found := slices.ContainsFunc(f.entries, func(e thread.Entry) bool {
 		if e.Seq < first {
 			return false
 		}
 		by := e.By == k.by || k.op == "fork" && e.Name == k.by || k.op == "touch" && e.Name == k.by
-		value := k.op != "start" || runtime.SameJSON(e.Value, json.RawMessage(k.value))
+		value := k.op != "start" || thread.SameJSON(e.Value, json.RawMessage(k.value))
 		return by && value && slices.Contains(types, e.Type)
 	})
 	if !found {

@@ -94,7 +94,8 @@ func (s *slot) up() error {
 	h := s.cluster
 	h.mu.Lock()
 	h.made++
-	a := assignment{Dir: h.dir, Proc: fmt.Sprintf("p%d", h.made), Eager: h.eager, Control: h.control}
+	a := assignment{Dir: h.dir, Proc: fmt.Sprintf("p%d", h.made), CommitDelay: h.eager,
+		Control: h.control}
 	h.mu.Unlock()
 	a.Owner = fmt.Sprintf("desk-%d", s.n)
 	if h.shared {

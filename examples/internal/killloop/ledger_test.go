@@ -20,6 +20,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/sqlite"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // What a line of the ledger says.
@@ -145,20 +146,22 @@ func (w *watched) Announce(ctx context.Context) (id string, leave func(), err er
 }
 
 // Commit commits, between its lines.
-func (w *watched) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (w *watched) Commit(ctx context.Context, changes ...*thread.Change) error {
 	for _, c := range changes {
 		for n := range c.Entries {
 			e := &c.Entries[n]
-			if e.Type == runtime.EntryResumed {
+			// a pause ends with its turn
+			cancelled := e.Type == thread.EntryReturned && e.State == "cancelled"
+			if e.Type == thread.EntryResumed || cancelled {
 				if err := w.out.add(line{What: lineResumed, Key: c.Thread.ID}); err != nil {
 					return err
 				}
 			}
-			if e.Type != runtime.EntryEffect || e.State != runtime.EffectIntended {
+			if e.Type != thread.EntryEffect || e.State != thread.EffectIntended {
 				continue
 			}
 			if f := c.Thread.Frame(e.Frame); f != nil {
-				key := runtime.EffectKey(c.Thread.ID, f, e.Name)
+				key := thread.EffectKey(c.Thread.ID, f, e.Name)
 				if err := w.out.add(line{What: lineIntend, Key: key}); err != nil {
 					return err
 				}
@@ -181,7 +184,7 @@ func (w *watched) Commit(ctx context.Context, changes ...*runtime.Change) error 
 }
 
 // committed tells what a commit has made of the lease, and of a pause.
-func (w *watched) committed(c *runtime.Change) error {
+func (w *watched) committed(c *thread.Change) error {
 	l := c.Thread.Lease
 	row := line{What: lineLease, Key: c.Thread.ID, Fence: l.Fence, Version: c.Thread.Version}
 	row.Until = micros(l.Until)
@@ -193,7 +196,7 @@ func (w *watched) committed(c *runtime.Change) error {
 			return err
 		}
 	}
-	is := func(e runtime.Entry) bool { return e.Type == runtime.EntryPaused }
+	is := func(e thread.Entry) bool { return e.Type == thread.EntryPaused }
 	if c.Thread.Paused() && slices.ContainsFunc(c.Entries, is) {
 		return w.out.add(line{What: linePaused, Key: c.Thread.ID})
 	}

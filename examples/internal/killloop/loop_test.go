@@ -47,7 +47,8 @@ func TestKillLoop(t *testing.T) { //nolint:tparallel // one setup after the othe
 		t.Run(s.name, func(t *testing.T) {
 			for left := loopKills; left > 0; left -= roundKills {
 				a := play(t, s, rand.New(rand.NewPCG(random.Uint64(), 1)), min(left, roundKills))
-				kills, acked, effects = kills+min(left, roundKills), acked+len(a.acks), effects+len(a.marks)
+				kills, acked, effects = kills+min(left, roundKills), acked+len(a.acks),
+					effects+len(a.marks)
 				again, doubts, faults = again+a.again, doubts+a.doubts, faults+len(a.faults)
 				if len(a.faults) > 0 {
 					a.tell()
@@ -55,7 +56,8 @@ func TestKillLoop(t *testing.T) { //nolint:tparallel // one setup after the othe
 			}
 		})
 	}
-	t.Logf("%d kills, %d acknowledged, %d effects, %d of Do again, %d of Once in doubt, %d violations",
+	t.Logf("%d kills, %d acknowledged, %d effects, %d of Do again, %d of Once in doubt, %d "+
+		"violations",
 		kills, acked, effects, again, doubts, faults)
 	require.Zero(t, faults)
 	require.Greater(t, acked, kills, "the processes worked")

@@ -51,7 +51,8 @@ func (w *worker) do(ctx context.Context, name, told string) (proof, error) {
 }
 
 func ask(ctx context.Context, name string) (string, error) {
-	return thread.Ask[string](ctx, name, runtime.Question{Text: name + "?", Plain: runtime.PlainText})
+	return thread.Ask[string](ctx, name,
+		thread.Question{Text: name + "?", Plain: thread.PlainText})
 }
 
 func (w *worker) order(ctx context.Context, in string) ([]proof, error) {
@@ -83,8 +84,8 @@ func (w *worker) order(ctx context.Context, in string) ([]proof, error) {
 }
 
 func (w *worker) pair(ctx context.Context, _ string) ([]proof, error) {
-	question := func(name string) runtime.Question {
-		return runtime.Question{Name: name, Text: name + "?", Plain: runtime.PlainText}
+	question := func(name string) thread.Question {
+		return thread.Question{Name: name, Text: name + "?", Plain: thread.PlainText}
 	}
 	said, err := thread.AskAll(ctx, question("left"), question("right"))
 	if err != nil {
@@ -169,11 +170,14 @@ func (w *worker) payments() runtime.Dialogue {
 					{Name: "mark", Type: runtime.SlotType{Kind: runtime.SlotString}},
 				},
 				Steps: []runtime.FlowStep{
-					{ID: "ask", Kind: "collect", Slot: 1, Text: say(runtime.Part{Text: amountText}), Next: 2},
-					{ID: "sure", Kind: "confirm", Slot: 2, Text: say(runtime.Part{Text: sureText}), Next: 3},
+					{ID: "ask", Kind: "collect", Slot: 1, Text: say(runtime.Part{Text: amountText}),
+						Next: 2},
+					{ID: "sure", Kind: "confirm", Slot: 2, Text: say(runtime.Part{Text: sureText}),
+						Next: 3},
 					{
 						ID: "pay", Kind: "action", Action: 1, Next: 4,
-						Inputs:  []runtime.Bind{{Name: "amount", Value: &runtime.Expr{Op: runtime.OpSlot, Slot: 1}}},
+						Inputs: []runtime.Bind{{Name: "amount",
+							Value: &runtime.Expr{Op: runtime.OpSlot, Slot: 1}}},
 						Outputs: []runtime.Bind{{Name: "mark", Slot: 3}},
 					},
 					{

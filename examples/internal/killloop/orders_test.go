@@ -9,29 +9,30 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
 func (p *person) escape(id string) {
-	by, mode := "escaper-"+strconv.Itoa(p.next()), runtime.EscapeSafe
+	by, mode := "escaper-"+strconv.Itoa(p.next()), thread.EscapeSafe
 	if p.random.IntN(2) == 0 {
-		mode = runtime.EscapeNow
+		mode = thread.EscapeNow
 	}
 	told := ""
-	err := p.call(id, func(ctx context.Context, c *web.Client) (err error) {
+	err := p.call(id, func(ctx context.Context, c *client.Client) (err error) {
 		told, err = c.Once("escape "+by).Escape(ctx, id, mode, by, "stop")
 		return err
 	})
-	if err == nil && told == runtime.AckRequested {
+	if err == nil && told == thread.AckRequested {
 		p.acked(ack{op: "escape", thread: id, by: by})
 	}
 }
 
 func (p *person) cancel(id string) {
 	by := "canceller-" + strconv.Itoa(p.next())
-	err := p.call(id, func(ctx context.Context, c *web.Client) error {
+	err := p.call(id, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Once("cancel "+by).Cancel(ctx, id, by, "enough")
 		return err
 	})
@@ -47,7 +48,7 @@ func (p *person) fork(id string, last int64) {
 		after = fmt.Sprintf("%s/%d", id, p.random.Int64N(last-5))
 	}
 	var rows []web.Row
-	err := p.call(id+" looked at", func(ctx context.Context, c *web.Client) (err error) {
+	err := p.call(id+" looked at", func(ctx context.Context, c *client.Client) (err error) {
 		rows, _, err = c.History(ctx, id, after, 20)
 		return err
 	})
@@ -57,7 +58,7 @@ func (p *person) fork(id string, last int64) {
 	n := p.next()
 	by, made := "forker-"+strconv.Itoa(n), "f"+strconv.Itoa(n)
 	seq := rows[p.random.IntN(len(rows))].Seq
-	err = p.call(made, func(ctx context.Context, c *web.Client) error {
+	err = p.call(made, func(ctx context.Context, c *client.Client) error {
 		_, _, err := c.Once("fork "+by).Fork(ctx, id, seq, made, by)
 		return err
 	})
@@ -82,7 +83,7 @@ func (p *person) reroute(t *web.Thread) {
 		event.RerouteToAgentType = "ORCHESTRATOR"
 	}
 	told := ""
-	err := p.call(t.ID, func(ctx context.Context, c *web.Client) (err error) {
+	err := p.call(t.ID, func(ctx context.Context, c *client.Client) (err error) {
 		told, err = c.Once("reroute "+by).Reroute(ctx, t.ID, &event)
 		return err
 	})
@@ -94,7 +95,7 @@ func (p *person) reroute(t *web.Thread) {
 // touch changes a question, and decides nothing.
 func (p *person) touch(t *web.Thread) {
 	at := slices.IndexFunc(t.Open, func(i web.Interrupt) bool {
-		return i.State == runtime.InterruptOpen && i.Due > 0
+		return i.State == thread.InterruptOpen && i.Due > 0
 	})
 	if at < 0 {
 		return
@@ -103,7 +104,7 @@ func (p *person) touch(t *web.Thread) {
 	by := "toucher-" + strconv.Itoa(p.next())
 	claim := p.random.IntN(2) == 0
 	until := time.UnixMilli(i.Due).Add(time.Duration(p.random.IntN(1000)) * time.Second)
-	err := p.call(t.ID, func(ctx context.Context, c *web.Client) error {
+	err := p.call(t.ID, func(ctx context.Context, c *client.Client) error {
 		if claim {
 			_, err := c.Once("claim "+by).Claim(ctx, i.ID, by, false)
 			return err

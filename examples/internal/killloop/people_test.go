@@ -15,7 +15,9 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/dialogue"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -100,7 +102,8 @@ func (c *crowd) acked(a ack) {
 }
 
 // try makes one call to a worker.
-func (c *crowd) try(s *slot, thread string, call func(context.Context, *web.Client) error) error {
+func (c *crowd) try(s *slot, thread string,
+	call func(context.Context, *client.Client) error) error {
 	const patience = 1500 * time.Millisecond
 	p := s.process()
 	if p == nil {
@@ -109,7 +112,7 @@ func (c *crowd) try(s *slot, thread string, call func(context.Context, *web.Clie
 	ctx, cancel := context.WithTimeout(c.ctx, patience)
 	defer cancel()
 	a := attempt{proc: p.name, from: micros(time.Now())}
-	err := call(ctx, &web.Client{Base: p.base, Token: token})
+	err := call(ctx, &client.Client{Base: p.base, Token: token})
 	a.to = micros(time.Now())
 	if unknown(err) { // a stopped worker may still do it
 		a.to += micros(time.UnixMicro(0).Add(4 * lease))
@@ -125,7 +128,7 @@ func (c *crowd) try(s *slot, thread string, call func(context.Context, *web.Clie
 
 // call tries until a worker has said yes or no, each time another one, the same call. It gives
 // up now and then, and nothing is known then.
-func (p *person) call(thread string, do func(ctx context.Context, c *web.Client) error) error {
+func (p *person) call(thread string, do func(ctx context.Context, c *client.Client) error) error {
 	for n := 0; ; n++ {
 		err := p.try(p.slots[p.random.IntN(len(p.slots))], thread, do)
 		if !unknown(err) || p.ctx.Err() != nil || !p.calm && p.random.IntN(8) == 0 || n > 200 {
@@ -137,7 +140,8 @@ func (p *person) call(thread string, do func(ctx context.Context, c *web.Client)
 
 // fresh is another person, who acts at the same time.
 func (p *person) fresh() *person {
-	return &person{crowd: p.crowd, random: rand.New(rand.NewPCG(p.random.Uint64(), 1)), calm: p.calm}
+	return &person{crowd: p.crowd, random: rand.New(rand.NewPCG(p.random.Uint64(), 1)),
+		calm: p.calm}
 }
 
 // live does one thing after the other until the storm is over.
@@ -192,7 +196,7 @@ func (p *person) start() {
 		who := "starter-" + strconv.Itoa(p.next())
 		body := fmt.Appendf(nil, `{"id":%q,"machine":%q,"name":%q,"input":%s,"by":%q}`,
 			id, machine, name, input(text), who)
-		err := by.call(id, func(ctx context.Context, c *web.Client) error {
+		err := by.call(id, func(ctx context.Context, c *client.Client) error {
 			return post(ctx, c, "/v1/threads", "start "+who, body)
 		})
 		if err == nil {
@@ -214,7 +218,7 @@ func (p *person) start() {
 // visit looks at a thread and does something about it.
 func (p *person) visit(id string) {
 	var t *web.Thread
-	err := p.call(id+" looked at", func(ctx context.Context, c *web.Client) (err error) {
+	err := p.call(id+" looked at", func(ctx context.Context, c *client.Client) (err error) {
 		t, err = c.Thread(ctx, id)
 		return err
 	})
@@ -262,9 +266,9 @@ func (c *crowd) finished(id string) {
 
 func finished(t *web.Thread) bool {
 	switch t.Status {
-	case runtime.StatusDone, runtime.StatusCancelled, runtime.StatusFailed, runtime.StatusHandedOff:
+	case thread.StatusDone, thread.StatusCancelled, thread.StatusFailed, thread.StatusHandedOff:
 		return true
-	case runtime.StatusIdle:
+	case thread.StatusIdle:
 		return t.Turn >= 2
 	default:
 		return false
@@ -274,10 +278,10 @@ func finished(t *web.Thread) bool {
 // move answers what a thread asks, and says something to one that is idle.
 func (p *person) move(t *web.Thread) {
 	open := slices.DeleteFunc(slices.Clone(t.Open), func(i web.Interrupt) bool {
-		return i.State != runtime.InterruptOpen
+		return i.State != thread.InterruptOpen
 	})
 	switch {
-	case t.Status == runtime.StatusIdle:
+	case t.Status == thread.StatusIdle:
 		p.say(t)
 		return
 	case len(open) == 0:
@@ -301,7 +305,7 @@ func (p *person) move(t *web.Thread) {
 // say begins the next turn of a flow, as its user.
 func (p *person) say(t *web.Thread) {
 	key := "say " + strconv.Itoa(p.next())
-	err := p.call(t.ID, func(ctx context.Context, c *web.Client) error {
+	err := p.call(t.ID, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Deliver(ctx, t.ID, payWord, t.User, key)
 		return err
 	})
@@ -312,7 +316,7 @@ func (p *person) say(t *web.Thread) {
 
 // answer answers a question, with a decision of its own.
 func (p *person) answer(i *web.Interrupt) {
-	a := runtime.Answer{Interrupt: i.ID, By: "person-" + strconv.Itoa(p.next())}
+	a := thread.Answer{Interrupt: i.ID, By: "person-" + strconv.Itoa(p.next())}
 	a.Request = "answer " + a.By
 	if !p.decide(i, &a) {
 		return
@@ -321,13 +325,13 @@ func (p *person) answer(i *web.Interrupt) {
 		a.By = i.Assignees[0]
 	}
 	if by := i.ClaimedBy; by != "" {
-		_ = p.call(i.Thread, func(ctx context.Context, c *web.Client) error {
+		_ = p.call(i.Thread, func(ctx context.Context, c *client.Client) error {
 			_, err := c.Claim(ctx, i.ID, by, true)
 			return err
 		})
 	}
 	give := func(q *person) error {
-		return q.call(i.Thread, func(ctx context.Context, c *web.Client) error {
+		return q.call(i.Thread, func(ctx context.Context, c *client.Client) error {
 			_, err := c.Answer(ctx, a)
 			return err
 		})
@@ -344,14 +348,14 @@ func (p *person) answer(i *web.Interrupt) {
 }
 
 // decide says what is answered. It reports false for a question that it does not know.
-func (p *person) decide(i *web.Interrupt, a *runtime.Answer) bool {
+func (p *person) decide(i *web.Interrupt, a *thread.Answer) bool {
 	word := []string{"yes", "no"}[p.random.IntN(2)]
 	switch {
-	case i.Kind == runtime.KindUserEscape:
+	case i.Kind == thread.KindUserEscape:
 		a.Value = json.RawMessage(`"continue"`)
 	case strings.HasPrefix(i.Name, "in_doubt/"):
 		a.Value = p.look(i)
-	case i.Kind == runtime.KindSystemError:
+	case i.Kind == thread.KindSystemError:
 		a.Value = json.RawMessage(`"retry"`)
 	case i.Text == amountText:
 		a.Text = strconv.Itoa(p.next())
@@ -369,7 +373,7 @@ func (p *person) decide(i *web.Interrupt, a *runtime.Answer) bool {
 }
 
 // given is what is stored of an answer.
-func given(a *runtime.Answer) string {
+func given(a *thread.Answer) string {
 	if a.Text != "" {
 		return string(quoted(a.Text))
 	}
@@ -394,7 +398,8 @@ func (p *person) look(i *web.Interrupt) json.RawMessage {
 	_ = json.Unmarshal(i.Payload, &about) // without a key nothing is found
 	for _, row := range readLedger(p.t, p.dir) {
 		if row.What == lineBegin && row.Key == about.Key {
-			return fmt.Appendf(nil, `{"choice":"done","value":{"mark":%q,"told":%q}}`, row.Mark, row.Told)
+			return fmt.Appendf(nil, `{"choice":"done","value":{"mark":%q,"told":%q}}`, row.Mark,
+				row.Told)
 		}
 	}
 	return json.RawMessage(`"run"`)
@@ -403,9 +408,9 @@ func (p *person) look(i *web.Interrupt) json.RawMessage {
 // batch answers all questions of a thread in one call, while another person answers one of them.
 func (p *person) batch(id string, open []web.Interrupt) {
 	by := "batcher-" + strconv.Itoa(p.next())
-	var answers []runtime.Answer
+	var answers []thread.Answer
 	for n := range open {
-		a := runtime.Answer{Interrupt: open[n].ID, By: by}
+		a := thread.Answer{Interrupt: open[n].ID, By: by}
 		if !p.decide(&open[n], &a) {
 			return
 		}
@@ -417,14 +422,15 @@ func (p *person) batch(id string, open []web.Interrupt) {
 	other := p.fresh()
 	var both sync.WaitGroup
 	both.Go(func() { other.answer(&open[0]) })
-	err := p.call(id, func(ctx context.Context, c *web.Client) error {
+	err := p.call(id, func(ctx context.Context, c *client.Client) error {
 		_, err := c.AnswerAll(ctx, "batch "+by, answers...)
 		return err
 	})
 	for n := range answers {
 		if err == nil {
 			a := &answers[n]
-			p.acked(ack{op: "answer", thread: id, by: a.By, interrupt: a.Interrupt, value: given(a)})
+			p.acked(ack{op: "answer", thread: id, by: a.By, interrupt: a.Interrupt,
+				value: given(a)})
 		}
 	}
 	both.Wait()

@@ -26,8 +26,10 @@ func (a *audit) story(id string) string {
 	}
 	for n := range f.entries {
 		e := &f.entries[n]
-		const form = "%4d %s frame=%s name=%s pc=%s state=%s by=%s interrupt=%s value=%.80s failure=%v end=%t"
-		add(micros(e.At), form, e.Seq, e.Type, e.Frame, e.Name, e.PC, e.State, e.By, e.Interrupt, e.Value, e.Failure, e.End)
+		const form = "%4d %s frame=%s name=%s pc=%s state=%s by=%s interrupt=%s value=%.80s " +
+			"failure=%v end=%t"
+		add(micros(e.At), form, e.Seq, e.Type, e.Frame, e.Name, e.PC, e.State, e.By, e.Interrupt,
+			e.Value, e.Failure, e.End)
 	}
 	for _, rows := range []map[string][]line{a.begins, a.intends, a.leases, a.pauses} {
 		for key, found := range rows {
@@ -35,7 +37,8 @@ func (a *audit) story(id string) string {
 				continue
 			}
 			for _, row := range found {
-				add(row.At, "     %s %s %s told=%q mark=%s fence=%d version=%d", row.Proc, row.What, key,
+				add(row.At, "     %s %s %s told=%q mark=%s fence=%d version=%d", row.Proc, row.What,
+					key,
 					row.Told, row.Mark, row.Fence, row.Version)
 			}
 		}

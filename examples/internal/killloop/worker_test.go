@@ -21,6 +21,8 @@ import (
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	webcontrol "github.com/routegen/routegen/runtime/web/control"
+	"github.com/routegen/routegen/runtime/web/socket"
 )
 
 // workerEnv makes this test binary one of the processes that are killed. Its value is an
@@ -34,11 +36,11 @@ const lease = 700 * time.Millisecond
 
 // assignment says what a worker is.
 type assignment struct {
-	Dir     string        `json:"dir"`
-	Proc    string        `json:"proc"`  // name of this very process
-	Owner   string        `json:"owner"` // of its engine
-	Eager   time.Duration `json:"eager"`
-	Control string        `json:"control"`
+	Dir         string        `json:"dir"`
+	Proc        string        `json:"proc"`  // name of this very process
+	Owner       string        `json:"owner"` // of its engine
+	CommitDelay time.Duration `json:"eager"`
+	Control     string        `json:"control"`
 }
 
 // The controls: workers that break a promise, which the check must see.
@@ -88,17 +90,22 @@ func (w *worker) run(ctx context.Context, ready io.WriteCloser) (err error) {
 	kinds := append([]runtime.Kind(nil), flow.Kinds()...)
 	for n := range kinds {
 		if kinds[n].Retry != nil {
-			kinds[n].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant", First: 20 * time.Millisecond}
+			kinds[n].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant",
+				First: 20 * time.Millisecond}
 		}
 	}
 	store := &watched{Store: disk, out: w.out, loose: w.Control == controlNoFence}
 	engine, err := thread.Open(ctx, store, thread.Config{
-		Owner: w.Owner, Eager: w.Eager, Lease: lease, Poll: 40 * time.Millisecond, Kinds: kinds,
+		Owner: w.Owner, CommitDelay: w.CommitDelay, Lease: lease, Poll: 40 * time.Millisecond,
+		Kinds: kinds,
 	}, append(machines, flow)...)
 	if err != nil {
 		return err
 	}
-	server, err := web.New(engine, token, web.Config{Rerouter: flow, Rate: 1e6, Burst: 1e6}) //nolint:contextcheck // a call has its own
+	//nolint:contextcheck // a call has its own
+	server, err := web.New(engine, token, web.Config{
+		Doors: []web.Door{socket.Door(), webcontrol.Plans(), webcontrol.Reroutes(flow)}, Rate: 1e6,
+		Burst: 1e6})
 	if err != nil {
 		return err
 	}

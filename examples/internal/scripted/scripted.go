@@ -1,4 +1,5 @@
-// Package scripted gives the examples their model: that of a provider, or one that follows a file, without a key and without a network.
+// Package scripted gives the examples their model: that of a provider, or one that follows a file,
+// without a key and without a network.
 package scripted
 
 import (
@@ -11,7 +12,8 @@ import (
 	"github.com/routegen/routegen/runtime/llm/openai"
 )
 
-// line is a reply of the script: it is for requests of a schema, in whose prompt and in whose schema a text occurs, where one is given.
+// line is a reply of the script: it is for requests of a schema, in whose prompt and in whose
+// schema a text occurs, where one is given.
 type line struct {
 	For   string          `json:"for"`
 	Said  string          `json:"said"`
@@ -19,9 +21,10 @@ type line struct {
 	Reply json.RawMessage `json:"reply"`
 }
 
-// Model returns a model of openai or anthropic, whose key is in the environment, or for "" the one that follows a script: a list of lines
-// in JSON, of which the first that fits is the reply, however often. So a process that was killed and started again needs to know nothing of
-// what it said before.
+// Model returns a model of openai or anthropic, whose key is in the environment, or for "" the one
+// that follows a script: a list of lines in JSON, of which the first that fits is the reply,
+// however often. So a process that was killed and started again needs to know nothing of what it
+// said before.
 func Model(provider string, script []byte) (llm.Model, error) {
 	switch provider {
 	case "openai":
@@ -38,7 +41,9 @@ func Model(provider string, script []byte) (llm.Model, error) {
 	}
 	model := llmtest.NewModel()
 	for _, l := range lines {
-		model.Add(llmtest.JSON(string(l.Reply)).For(llmtest.Wants(l.For), llmtest.Said(l.Said), llmtest.Shows(l.Shows)).Always())
+		model.AddReplies(llmtest.JSON(string(l.Reply)).
+			For(llmtest.Wants(l.For), llmtest.Said(l.Said),
+				llmtest.Shows(l.Shows)).Always())
 	}
 	return model, nil
 }

@@ -21,13 +21,17 @@ func TestTheFirstLineThatFits(t *testing.T) {
 	require.NoError(t, err)
 	ask := func(name, prompt, schema string) (string, error) {
 		reply, err := model.Generate(t.Context(), llm.Request{
-			Prompt: prompt, SchemaName: name, Schema: func(runtime.Dialect) string { return schema },
+			Prompt: prompt, SchemaName: name, Schema: func(runtime.Dialect) string {
+				return schema
+			},
 		})
 		return string(reply.JSON), err
 	}
 	for range 2 { // however often
 		for want, asked := range map[string][2]string{
-			`{"desk":1}`: {"my passport", `{"type":"number"}`}, `{"desk":2}`: {"my tax", `{"type":"number"}`}, `{"desk":3}`: {"my tax", `{"type":"object"}`},
+			`{"desk":1}`: {"my passport", `{"type":"number"}`},
+			`{"desk":2}`: {"my tax", `{"type":"number"}`},
+			`{"desk":3}`: {"my tax", `{"type":"object"}`},
 		} {
 			got, err := ask("Desk", asked[0], asked[1])
 			require.NoError(t, err)

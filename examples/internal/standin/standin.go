@@ -1,5 +1,6 @@
-// Package standin is what examples/inspection talks to where nothing real is at hand: MCP servers in memory, and a model that knows a few Words
-// of Dutch. The servers keep the rules that real ones would have to keep; nothing in the example knows which it has.
+// Package standin is what examples/inspection talks to where nothing real is at hand: MCP servers
+// in memory, and a model that knows a few Words of Dutch. The servers keep the rules that real ones
+// would have to keep; nothing in the example knows which it has.
 package standin
 
 import (
@@ -34,7 +35,8 @@ type Words struct {
 	Text   string            `json:"text"`
 }
 
-// fill puts values, "Jansen; 20 november", where the draft has none or a doubtful one: "misschien hoog". It asks for what is left, three at most.
+// fill puts values, "Jansen; 20 november", where the draft has none or a doubtful one: "misschien
+// hoog". It asks for what is left, three at most.
 func fill(w Words) Draft {
 	d := Draft{Report: map[string]string{}, Confidence: 1, Questions: []string{}}
 	maps.Copy(d.Report, w.Report)
@@ -44,7 +46,8 @@ func fill(w Words) Draft {
 	values := strings.Split(w.Text, ";")
 	for _, field := range []string{"bedrijf", "datum", "bevinding", "ernst", "maatregel"} {
 		if missing(field) && len(values) > 0 {
-			d.Report[field], values = cmp.Or(strings.TrimSpace(values[0]), d.Report[field]), values[1:]
+			d.Report[field], values = cmp.Or(strings.TrimSpace(values[0]), d.Report[field]),
+				values[1:]
 		}
 		if d.Report[field] == "" {
 			delete(d.Report, field)
@@ -64,41 +67,50 @@ type Final struct {
 	SendEmail bool              `json:"send_email"`
 }
 
-// Servers returns servers in memory, by their names. say is told of the mails that go out. The same call again, by its key, gives the same report, and no second mail.
+// Servers returns servers in memory, by their names. say is told of the mails that go out. The same
+// call again, by its key, gives the same report, and no second mail.
 func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	servers := map[string]*mcp.Server{}
 	for _, name := range []string{"regulation", "history", "reporting"} {
 		servers[name] = mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	}
-	Serve(servers["regulation"], "search_regulations", "Finds rules.", func(Words, string) map[string]string {
-		return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden (artikel 4)."}
-	})
-	Serve(servers["history"], "get_inspection_history", "Finds earlier inspections.", func(Words, string) map[string]string {
-		return map[string]string{"found": "Twee bezoeken: 12 maart akkoord, 3 juni een waarschuwing."}
-	})
-	Serve(servers["reporting"], "extract_inspection_data", "Makes a draft of what the inspector said.", func(w Words, _ string) Draft {
-		_, w.Text, _ = strings.Cut(w.Text, ":")
-		return fill(w)
-	})
-	Serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.", func(w Words, _ string) Draft { return fill(w) })
+	Serve(servers["regulation"], "search_regulations", "Finds rules.",
+		func(Words, string) map[string]string {
+			return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden " +
+				"(artikel 4)."}
+		})
+	Serve(servers["history"], "get_inspection_history", "Finds earlier inspections.",
+		func(Words, string) map[string]string {
+			return map[string]string{"found": "Twee bezoeken: 12 maart akkoord, 3 juni een " +
+				"waarschuwing."}
+		})
+	Serve(servers["reporting"], "extract_inspection_data",
+		"Makes a draft of what the inspector said.", func(w Words, _ string) Draft {
+			_, w.Text, _ = strings.Cut(w.Text, ":")
+			return fill(w)
+		})
+	Serve(servers["reporting"], "submit_verification_answers", "Puts answers into the draft.",
+		func(w Words, _ string) Draft { return fill(w) })
 	var mailed sync.Map
-	Serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.", func(f Final, key string) map[string]string {
-		id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
-		text, err := runtime.Encode(f.Report)
-		if _, again := mailed.LoadOrStore(id, true); err == nil && f.SendEmail && !again {
-			say("[mail] %s %s", id, text)
-		}
-		return map[string]string{"report_id": id}
-	})
+	Serve(servers["reporting"], "generate_final_report", "Writes the final report and mails it.",
+		func(f Final, key string) map[string]string {
+			id := fmt.Sprintf("HAP-%.4x", sha256.Sum256([]byte(key)))
+			text, err := runtime.Encode(f.Report)
+			if _, again := mailed.LoadOrStore(id, true); err == nil && f.SendEmail && !again {
+				say("[mail] %s %s", id, text)
+			}
+			return map[string]string{"report_id": id}
+		})
 	return servers
 }
 
 // Serve gives a server a tool, or another in its place. run gets the key of the call.
 func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key string) Out) {
-	mcp.AddTool(s, &mcp.Tool{Name: name, Description: doc}, func(_ context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-		key, _ := r.Params.Meta["idempotencyKey"].(string)
-		return nil, run(in, key), nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: name, Description: doc},
+		func(_ context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+			key, _ := r.Params.Meta["idempotencyKey"].(string)
+			return nil, run(in, key), nil
+		})
 }
 
 // Way makes a way to a server in memory.
@@ -110,18 +122,23 @@ func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	}
 }
 
-// Script is the model where there is no real one: a few Words of Dutch, and which tool comes after which.
+// Script is the model where there is no real one: a few Words of Dutch, and which tool comes after
+// which.
 func Script(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]
 	has := func(tool string) bool {
-		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool { return strings.HasPrefix(t.Name, tool) })
+		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool {
+			return strings.HasPrefix(t.Name, tool)
+		})
 	}
 	switch {
 	case has("transfer_to_"):
-		for _, topic := range [][2]string{{"rapport", "reporting"}, {"regel", "regulation"}, {"eerder", "history"}} {
+		for _, topic := range [][2]string{{"rapport", "reporting"}, {"regel", "regulation"},
+			{"eerder", "history"}} {
 			if strings.Contains(last.Text, topic[0]) {
-				return calls("transfer_to_"+topic[1], map[string]string{"reason": "het gaat over " + topic[0]})
+				return calls("transfer_to_"+topic[1],
+					map[string]string{"reason": "het gaat over " + topic[0]})
 			}
 		}
 		return llm.Response{Text: "Vraag mij om een rapport, een regel of een eerder bezoek."}, nil
@@ -143,16 +160,17 @@ func Script(_ context.Context, r llm.Request) (llm.Response, error) {
 			_ = json.Unmarshal(result.Value, &known) // an answer is a text
 		}
 	}
-	result, clarified := last.Results[0], turns[len(turns)-2].Calls[0].Name == "request_clarification"
+	result, clarified := last.Results[0], turns[len(
+		turns)-2].Calls[0].Name == "request_clarification"
 	switch {
 	case result.Failed:
-		return llm.Response{Text: "Dat is niet gebeurd: " + result.Text()}, nil
+		return llm.Response{Text: "Dat is niet gebeurd: " + result.String()}, nil
 	case known.ID != "":
 		return llm.Response{Text: "Rapport " + known.ID + " is klaar."}, nil
 	case known.Found != "":
 		return llm.Response{Text: known.Found}, nil
-	case clarified && !strings.Contains(result.Text(), "skips"):
-		return calls("submit_verification_answers", Words{known.Report, result.Text()})
+	case clarified && !strings.Contains(result.String(), "skips"):
+		return calls("submit_verification_answers", Words{known.Report, result.String()})
 	case known.Verify && !clarified && has("request_clarification"):
 		return calls("request_clarification", map[string][]string{"questions": known.Questions})
 	case known.Verify && !clarified:

@@ -7,17 +7,20 @@ import (
 	"io"
 	"strings"
 
-	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/workflow"
+	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Chat gives the lines of in to a conversation, each as the message m with that text, until there are no more, and says what comes of it.
-func Chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in io.Reader, say func(format string, args ...any)) error {
+// Chat gives the lines of in to a conversation, each as the message m with that text, until there
+// are no more, and says what comes of it.
+func Chat(ctx context.Context, c *chat.Conversation, m chat.Message, in io.Reader,
+	say func(format string, args ...any)) error {
 	shown := "" // since the last line
 	for lines := bufio.NewScanner(in); ; {
-		question := &runtime.Interrupt{}
+		question := &thread.Interrupt{}
 		if t, err := c.Engine.Wait(ctx, m.Thread); err == nil && len(t.Open) > 0 {
-			if question = t.Open[0]; !strings.Contains(shown, question.Text) { // a clarification goes out as a message too
+			// a clarification goes out as a message too
+			if question = t.Open[0]; !strings.Contains(shown, question.Text) {
 				show(question, say)
 			}
 		}
@@ -31,9 +34,10 @@ func Chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in 
 			switch {
 			case err != nil:
 				say("refused: %s", err)
-			case row.Type == runtime.EntryStepped && row.PC != "":
+			case row.Type == thread.EntryStepped && row.PC != "":
 				say("  at %s", row.PC)
-			case row.Type == runtime.EntryMessage && json.Unmarshal(row.Value, &said) == nil && said["text"] != "":
+			case row.Type == thread.EntryMessage && json.Unmarshal(row.Value, &said) == nil &&
+				said["text"] != "":
 				say("%s", strings.TrimPrefix(said["node"]+": "+said["text"], ": "))
 				shown += said["text"]
 			}
@@ -42,7 +46,7 @@ func Chat(ctx context.Context, c *workflow.Conversation, m workflow.Message, in 
 }
 
 // show prints a question with what it is about, and what it takes beside plain text.
-func show(q *runtime.Interrupt, say func(format string, args ...any)) {
+func show(q *thread.Interrupt, say func(format string, args ...any)) {
 	var about map[string]json.RawMessage
 	_ = json.Unmarshal(q.Payload, &about) // only an approval has arguments
 	say("%s", strings.TrimSpace(q.Text+" "+string(about["args"])))
@@ -54,15 +58,17 @@ func show(q *runtime.Interrupt, say func(format string, args ...any)) {
 	}
 }
 
-// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool is to be run with.
-func decided(q *runtime.Interrupt, line string) []runtime.Answer {
+// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool
+// is to be run with.
+func decided(q *thread.Interrupt, line string) []thread.Answer {
 	for _, choice := range q.Choices {
 		if choice.Label == line {
-			return []runtime.Answer{{Interrupt: q.ID, Value: choice.Value}}
+			return []thread.Answer{{Interrupt: q.ID, Value: choice.Value}}
 		}
 	}
 	if args, ok := strings.CutPrefix(line, "edit "); ok && json.Valid([]byte(args)) {
-		return []runtime.Answer{{Interrupt: q.ID, Value: json.RawMessage(`{"decision":"edit","args":` + args + `}`)}}
+		return []thread.Answer{{Interrupt: q.ID,
+			Value: json.RawMessage(`{"decision":"edit","args":` + args + `}`)}}
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-// Package terminal lets a person follow a thread of the examples on a terminal, and answer what it asks.
+// Package terminal lets a person follow a thread of the examples on a terminal, and answer what it
+// asks.
 package terminal
 
 import (
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -16,18 +16,21 @@ import (
 type Person struct {
 	In  io.Reader
 	Out *bufio.Writer // flushed before a line is read, and at the end
-	// Show is given every row of the log, with the interrupt that it is about, as that is now; nil where it is about none.
-	Show func(row *runtime.Entry, about *runtime.Interrupt)
-	// Say does what a line says that the person has typed at an open interrupt. Its error is printed.
-	Say func(ctx context.Context, open *runtime.Interrupt, line string) error
+	// Show is given every row of the log, with the interrupt that it is about, as that is now; nil
+	// where it is about none.
+	Show func(row *thread.Entry, about *thread.Interrupt)
+	// Say does what a line says that the person has typed at an open interrupt. Its error is
+	// printed.
+	Say func(ctx context.Context, open *thread.Interrupt, line string) error
 }
 
-// Follow reads the log of a thread from its first row, and asks the person whatever is open, until the thread is over or In ends.
+// Follow reads the log of a thread from its first row, and asks the person whatever is open, until
+// the thread is over or In ends.
 func (p *Person) Follow(ctx context.Context, e *thread.Engine, id string) (err error) {
 	defer func() { err = errors.Join(err, p.Out.Flush()) }()
 	lines, over := bufio.NewScanner(p.In), false
 	for row, err := range e.Subscribe(ctx, thread.Filter{Thread: id}, 0) {
-		var about *runtime.Interrupt
+		var about *thread.Interrupt
 		if err == nil && row.Interrupt != "" {
 			about, err = e.Interrupt(ctx, row.Interrupt)
 		}
@@ -35,7 +38,7 @@ func (p *Person) Follow(ctx context.Context, e *thread.Engine, id string) (err e
 			return err
 		}
 		p.Show(&row, about)
-		for about != nil && about.State == runtime.InterruptOpen {
+		for about != nil && about.State == thread.InterruptOpen {
 			fmt.Fprintln(p.Out, "?", about.Text)
 			if err := p.Out.Flush(); err != nil || !lines.Scan() {
 				return errors.Join(err, lines.Err())
@@ -47,7 +50,7 @@ func (p *Person) Follow(ctx context.Context, e *thread.Engine, id string) (err e
 				return err
 			}
 		}
-		if over = over || row.Type == runtime.EntryOver; over && row.End {
+		if over = over || row.Type == thread.EntryOver; over && row.End {
 			return nil
 		}
 	}

@@ -22,61 +22,63 @@ type NodeName uint32
 // The values of NodeName, in the order of routes.yaml.
 const (
 	_ NodeName = iota
-
-	// NodePlanner is the node planner: Makes the steps for a goal.
+	// Makes the steps for a goal.
 	NodePlanner
-
-	// NodeExecutor is the node executor: Does one step.
+	// Does one step.
 	NodeExecutor
-
-	// NodeReplanner is the node replanner: Looks at what is done, and at what a person wants to be
-	// changed, and says what is left.
+	// Looks at what is done, and at what a person wants to be changed, and says what is left.
 	NodeReplanner
 )
 
-var nodeNames = []runtime.Name{
-	{Text: "planner"},
-	{Text: "executor"},
-	{Text: "replanner"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v NodeName) String() string {
-	return runtime.At(nodeNames, v).Text
+	return runtime.Row(nodeRows, v).Key
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v NodeName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(nodeNames, "node", v)
+	return runtime.NameText("node", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *NodeName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[NodeName](nodeNames, "node", text)
-	return err
-}
-
-var nodeAgentTypes = []AgentType{
-	AgentTypePlanner,
-	AgentTypeExecutor,
-	AgentTypeReplanner,
+func (v *NodeName) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseNode)
 }
 
 // AgentType returns the wire name of the node.
 func (v NodeName) AgentType() AgentType {
-	return runtime.At(nodeAgentTypes, v)
-}
-
-var nodeRoutes = []Route{
-	RoutePlanner,
-	RouteExecutor,
-	RouteReplanner,
+	return AgentType(v)
 }
 
 // Route returns the route back to the node, or 0 where it has none.
 func (v NodeName) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v NodeName) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
+}
+
+// Template returns the name of the node's prompt template, or "".
+func (v NodeName) Template() string {
+	return runtime.Row(nodeRows, v).Template
+}
+
+// Guidance returns what the node's model is told about choosing, or "".
+func (v NodeName) Guidance() string {
+	return runtime.Row(nodeRows, v).Guidance
+}
+
+// Vars returns the request fields that the node's template may name. Callers must not write to it.
+func (v NodeName) Vars() []string {
+	return runtime.Row(nodeRows, v).Vars
+}
+
+// Unstick returns the branches to take instead of interrupting again. Callers must not write to it.
+func (v NodeName) Unstick() []string {
+	return runtime.Row(nodeRows, v).Unstick
 }
 
 // AgentType is the wire name of a node. The zero value names none.
@@ -85,82 +87,64 @@ type AgentType uint32
 // The values of AgentType, in the order of routes.yaml.
 const (
 	_ AgentType = iota
-
-	// AgentTypePlanner is Planner.
 	AgentTypePlanner
-
-	// AgentTypeExecutor is Executor.
 	AgentTypeExecutor
-
-	// AgentTypeReplanner is Replanner.
 	AgentTypeReplanner
 )
 
-var agentTypeNames = []runtime.Name{
-	{Text: "PLANNER"},
-	{Text: "EXECUTOR"},
-	{Text: "REPLANNER"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v AgentType) String() string {
-	return runtime.At(agentTypeNames, v).Text
+	return runtime.Row(nodeRows, v).AgentType
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v AgentType) MarshalText() ([]byte, error) {
-	return runtime.EnumText(agentTypeNames, "agent type", v)
+	return runtime.NameText("agent type", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *AgentType) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[AgentType](agentTypeNames, "agent type", text)
-	return err
-}
-
-var agentTypeNodes = []NodeName{
-	NodePlanner,
-	NodeExecutor,
-	NodeReplanner,
+func (v *AgentType) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseAgentType)
 }
 
 // Node returns the node of that wire name.
 func (v AgentType) Node() NodeName {
-	return runtime.At(agentTypeNodes, v)
+	return NodeName(v)
 }
 
 // Route returns the route back to the node of that wire name, or 0 where it has none.
 func (v AgentType) Route() Route {
-	return runtime.At(nodeRoutes, v)
+	return Route(runtime.Row(nodeRows, v).Route)
+}
+
+// DisplayName returns the words a person reads.
+func (v AgentType) DisplayName() string {
+	return runtime.Row(nodeRows, v).DisplayName
 }
 
 // ParseAgentType takes a wire name or one of its aliases. Any other is refused with code invalid, the
 // nearest name named.
 func ParseAgentType(text string) (AgentType, error) {
-	return runtime.ParseEnum[AgentType](agentTypeNames, "agent type", []byte(text))
+	n, err := tables.ParseAgentType(text)
+	return AgentType(n), err
 }
-
-// Action is the name under which the work of a node stands in histories and prompts.
-type Action string
 
 // AnswerForm is a closed set of texts. What kind of answer is needed.
 type AnswerForm string
 
 // The values of AnswerForm.
 const (
-	// AnswerFormOpen: The answer is a text.
+	// The answer is a text.
 	AnswerFormOpen AnswerForm = "OPEN"
-
-	// AnswerFormYesNo: The answer is yes or no.
+	// The answer is yes or no.
 	AnswerFormYesNo AnswerForm = "YES_NO"
 )
 
-var valuesAnswerForm = []runtime.EnumValue{
-	{Value: "OPEN"},
-	{Value: "YES_NO"},
-}
+var shapeAnswerForm = runtime.Shape{Kind: runtime.ShapeEnum, Name: "AnswerForm", Of: (*AnswerForm)(nil), Fields: []runtime.Field{
+	{Name: "OPEN"},
+	{Name: "YES_NO"},
+}}
 
-func decodeAnswerForm(d *runtime.Decoder, v *AnswerForm) {
-	runtime.DecodeEnum(d, v, valuesAnswerForm)
-}
+// Shape returns what the values of AnswerForm are. Callers must not write to it.
+func (AnswerForm) Shape() *runtime.Shape { return &shapeAnswerForm }

@@ -4,41 +4,32 @@ package routes
 
 import (
 	"context"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-// Handlers is what a program writes by hand: one method for every node. A new node adds one: what
-// implements the interface stops compiling until it is there. An engine may call methods of one value
-// from many goroutines at once.
+// Handlers is what a program writes by hand: one method for every node, which runs it, and one for
+// every second type that a node takes, which turns it into the node's request. A new node adds one:
+// what implements the interface stops compiling until it is there. An engine may call methods of one
+// value from many goroutines at once.
 type Handlers interface {
-	// Planner runs the node planner. Makes the steps for a goal.
 	Planner(ctx context.Context, call runtime.Call, request *PlannerRequest) (*PlannerRouting, error)
-
-	// Executor runs the node executor. Does one step.
 	Executor(ctx context.Context, call runtime.Call, request *ExecutorRequest) (*ExecutorRouting, error)
-
-	// Replanner runs the node replanner. Looks at what is done, and at what a person wants to be changed,
-	// and says what is left.
 	Replanner(ctx context.Context, call runtime.Call, request *ReplannerRequest) (*ReplannerRouting, error)
 }
 
 // UnimplementedHandlers refuses every call with code unavailable. Embed it in tests, or while growing
-// a program; a program that embeds it no longer learns of a new node from the compiler.
+// a program; a program that embeds it no longer learns of a new method from the compiler.
 type UnimplementedHandlers struct{}
 
-// Planner returns an error of code unavailable.
 func (UnimplementedHandlers) Planner(ctx context.Context, call runtime.Call, request *PlannerRequest) (*PlannerRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Planner"}
+	return nil, runtime.Unimplemented("Planner")
 }
-
-// Executor returns an error of code unavailable.
 func (UnimplementedHandlers) Executor(ctx context.Context, call runtime.Call, request *ExecutorRequest) (*ExecutorRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Executor"}
+	return nil, runtime.Unimplemented("Executor")
 }
-
-// Replanner returns an error of code unavailable.
 func (UnimplementedHandlers) Replanner(ctx context.Context, call runtime.Call, request *ReplannerRequest) (*ReplannerRouting, error) {
-	return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "Replanner"}
+	return nil, runtime.Unimplemented("Replanner")
 }
 
 var _ Handlers = UnimplementedHandlers{}
@@ -48,11 +39,11 @@ func New(h Handlers) runtime.Program {
 	return runtime.Program{
 		Tables:    &tables,
 		Schemas:   schemas,
-		Shapes:    storedShapes,
-		Request:   newRequest,
-		Interrupt: newInterrupt,
-		Result:    newResult,
-		Routing:   newRouting,
+		Shapes:    storedShapes(),
+		Request:   tables.NewRequest,
+		Interrupt: tables.NewInterrupt,
+		Result:    runtime.NewResult(types),
+		Routing:   tables.NewRouting,
 		Invoke:    program{h}.invoke,
 		Adapt:     program{h}.adapt,
 	}

@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // InterruptKind says where an interrupt comes from. Order is priority: the first wins a clash. The
@@ -14,38 +15,28 @@ type InterruptKind uint32
 // The values of InterruptKind, in the order of routes.yaml.
 const (
 	_ InterruptKind = iota
-
-	// KindUserEscape: A person stopped the plan and says how it goes on.
+	// A person stopped the plan and says how it goes on.
 	KindUserEscape
-
-	// KindAgentQuestion: A step needs an answer that only a person has.
+	// A step needs an answer that only a person has.
 	KindAgentQuestion
-
-	// KindSystemError: A step failed and retrying did not help.
+	// A step failed and retrying did not help.
 	KindSystemError
 )
 
-var kindNames = []runtime.Name{
-	{Text: "user_escape"},
-	{Text: "agent_question"},
-	{Text: "system_error"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v InterruptKind) String() string {
-	return runtime.At(kindNames, v).Text
+	return runtime.Row(kindRows, v).Name
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v InterruptKind) MarshalText() ([]byte, error) {
-	return runtime.EnumText(kindNames, "interrupt kind", v)
+	return runtime.NameText("interrupt kind", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *InterruptKind) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptKind](kindNames, "interrupt kind", text)
-	return err
+func (v *InterruptKind) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseKind)
 }
 
 var kindRows = []runtime.Kind{
@@ -62,8 +53,8 @@ var kindRows = []runtime.Kind{
 type InterruptRequest interface {
 	runtime.Record
 
-	// InterruptName names the concrete type.
-	InterruptName() InterruptName
+	// InterruptNode returns the node that raises the interrupt.
+	InterruptNode() NodeName
 
 	// Common returns what every interrupt request carries.
 	Common() InterruptCommon
@@ -75,121 +66,27 @@ type InterruptRequest interface {
 type InterruptCommon struct {
 	// What kind of answer is needed.
 	Form AnswerForm
-
 	// The question as a person reads it.
 	Reason string
-}
-
-// InterruptName names a type of the set InterruptRequest. The zero value names none.
-type InterruptName uint32
-
-// The values of InterruptName, in the order of routes.yaml.
-const (
-	_ InterruptName = iota
-
-	// NameExecutorInterruptRequest names ExecutorInterruptRequest.
-	NameExecutorInterruptRequest
-)
-
-var interruptNames = []runtime.Name{
-	{Text: "ExecutorInterruptRequest"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v InterruptName) String() string {
-	return runtime.At(interruptNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v InterruptName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(interruptNames, "interrupt request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *InterruptName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[InterruptName](interruptNames, "interrupt request", text)
-	return err
-}
-
-var interruptNodes = []NodeName{
-	NodeExecutor,
-}
-
-// Node returns the node that raises the interrupt.
-func (v InterruptName) Node() NodeName {
-	return runtime.At(interruptNodes, v)
-}
-
-var interruptAgentTypes = []AgentType{
-	AgentTypeExecutor,
-}
-
-// AgentType returns the wire name of the node that raises the interrupt.
-func (v InterruptName) AgentType() AgentType {
-	return runtime.At(interruptAgentTypes, v)
-}
-
-var interruptRoutings = []RoutingName{
-	NameInterruptRouting,
-}
-
-// Routing returns the routing that answers the interrupt.
-func (v InterruptName) Routing() RoutingName {
-	return runtime.At(interruptRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v InterruptName) DisplayName() string {
-	return runtime.At(interruptDisplayNames, v)
 }
 
 // ExecutorInterruptRequest is the interrupt request of the node executor. Asks a person before the
 // step can be done.
 type ExecutorInterruptRequest struct {
-	// What kind of answer is needed.
-	Form AnswerForm `json:"form"`
-
-	// The question as a person reads it.
-	Reason string `json:"reason"`
+	// The fields of InterruptCommon.
+	Form   AnswerForm `json:"form"`
+	Reason string     `json:"reason"`
 }
 
-var shapeExecutorInterruptRequest = runtime.Shape{Name: "ExecutorInterruptRequest", Union: false, Fields: []runtime.Field{
+var shapeExecutorInterruptRequest = runtime.Shape{Kind: runtime.ShapeInterrupt, Name: "ExecutorInterruptRequest", Of: (*ExecutorInterruptRequest)(nil), Fields: []runtime.Field{
 	{Name: "form", Required: true},
 	{Name: "reason", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ExecutorInterruptRequest) Shape() *runtime.Shape {
-	return &shapeExecutorInterruptRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ExecutorInterruptRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "form":
-		decodeAnswerForm(d, &v.Form)
-	case "reason":
-		runtime.DecodeString(d, &v.Reason)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ExecutorInterruptRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// InterruptName returns NameExecutorInterruptRequest.
-func (*ExecutorInterruptRequest) InterruptName() InterruptName {
-	return NameExecutorInterruptRequest
-}
-
-func (*ExecutorInterruptRequest) isInterruptRequest() {}
-
-// Common returns the fields of v that every interrupt request has.
+func (*ExecutorInterruptRequest) Shape() *runtime.Shape          { return &shapeExecutorInterruptRequest }
+func (v *ExecutorInterruptRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ExecutorInterruptRequest) InterruptNode() NodeName        { return NodeExecutor }
+func (*ExecutorInterruptRequest) isInterruptRequest()            {}
 func (v *ExecutorInterruptRequest) Common() InterruptCommon {
-	return InterruptCommon{
-		v.Form,
-		v.Reason,
-	}
+	return InterruptCommon{v.Form, v.Reason}
 }

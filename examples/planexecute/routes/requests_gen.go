@@ -13,88 +13,10 @@ import (
 type Request interface {
 	runtime.Record
 
-	// RequestName names the concrete type.
-	RequestName() RequestName
+	// RequestNode returns the node that the request reaches.
+	RequestNode() NodeName
 
 	isRequest()
-}
-
-// RequestName names a type of the set Request. The zero value names none.
-type RequestName uint32
-
-// The values of RequestName, in the order of routes.yaml.
-const (
-	_ RequestName = iota
-
-	// NamePlannerRequest names PlannerRequest.
-	NamePlannerRequest
-
-	// NameExecutorRequest names ExecutorRequest.
-	NameExecutorRequest
-
-	// NameReplannerRequest names ReplannerRequest.
-	NameReplannerRequest
-)
-
-var requestNames = []runtime.Name{
-	{Text: "PlannerRequest"},
-	{Text: "ExecutorRequest"},
-	{Text: "ReplannerRequest"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RequestName) String() string {
-	return runtime.At(requestNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RequestName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(requestNames, "request", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RequestName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RequestName](requestNames, "request", text)
-	return err
-}
-
-var requestNodes = []NodeName{
-	NodePlanner,
-	NodeExecutor,
-	NodeReplanner,
-}
-
-// Node returns the node that the request reaches.
-func (v RequestName) Node() NodeName {
-	return runtime.At(requestNodes, v)
-}
-
-var requestInterrupts = []InterruptName{
-	0,
-	NameExecutorInterruptRequest,
-	0,
-}
-
-// Interrupt returns the interrupt that the reached node raises, or 0 where it raises none.
-func (v RequestName) Interrupt() InterruptName {
-	return runtime.At(requestInterrupts, v)
-}
-
-var requestRoutings = []RoutingName{
-	NamePlannerRouting,
-	NameExecutorRouting,
-	NameReplannerRouting,
-}
-
-// Routing returns the routing that the reached node answers with.
-func (v RequestName) Routing() RoutingName {
-	return runtime.At(requestRoutings, v)
-}
-
-// DisplayName returns the words a person reads.
-func (v RequestName) DisplayName() string {
-	return runtime.At(requestDisplayNames, v)
 }
 
 // PlannerRequest activates the node planner. Asks for a plan.
@@ -103,34 +25,14 @@ type PlannerRequest struct {
 	Goal string `json:"goal"`
 }
 
-var shapePlannerRequest = runtime.Shape{Name: "PlannerRequest", Union: false, Fields: []runtime.Field{
+var shapePlannerRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "PlannerRequest", Of: (*PlannerRequest)(nil), Fields: []runtime.Field{
 	{Name: "goal", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlannerRequest) Shape() *runtime.Shape {
-	return &shapePlannerRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlannerRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "goal":
-		runtime.DecodeString(d, &v.Goal)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlannerRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NamePlannerRequest.
-func (*PlannerRequest) RequestName() RequestName {
-	return NamePlannerRequest
-}
-
-func (*PlannerRequest) isRequest() {}
+func (*PlannerRequest) Shape() *runtime.Shape          { return &shapePlannerRequest }
+func (v *PlannerRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*PlannerRequest) RequestNode() NodeName          { return NodePlanner }
+func (*PlannerRequest) isRequest()                     {}
 
 // ExecutorRequest activates the node executor. Asks for the steps that are left to be done.
 type ExecutorRequest struct {
@@ -138,34 +40,14 @@ type ExecutorRequest struct {
 	Steps []string `json:"steps"`
 }
 
-var shapeExecutorRequest = runtime.Shape{Name: "ExecutorRequest", Union: false, Fields: []runtime.Field{
+var shapeExecutorRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ExecutorRequest", Of: (*ExecutorRequest)(nil), Fields: []runtime.Field{
 	{Name: "steps", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ExecutorRequest) Shape() *runtime.Shape {
-	return &shapeExecutorRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ExecutorRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "steps":
-		runtime.DecodeList(d, &v.Steps, runtime.DecodeString[string])
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ExecutorRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameExecutorRequest.
-func (*ExecutorRequest) RequestName() RequestName {
-	return NameExecutorRequest
-}
-
-func (*ExecutorRequest) isRequest() {}
+func (*ExecutorRequest) Shape() *runtime.Shape          { return &shapeExecutorRequest }
+func (v *ExecutorRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ExecutorRequest) RequestNode() NodeName          { return NodeExecutor }
+func (*ExecutorRequest) isRequest()                     {}
 
 // ReplannerRequest activates the node replanner. Reports that a step is done.
 type ReplannerRequest struct {
@@ -173,34 +55,14 @@ type ReplannerRequest struct {
 	Result string `json:"result"`
 }
 
-var shapeReplannerRequest = runtime.Shape{Name: "ReplannerRequest", Union: false, Fields: []runtime.Field{
+var shapeReplannerRequest = runtime.Shape{Kind: runtime.ShapeRequest, Name: "ReplannerRequest", Of: (*ReplannerRequest)(nil), Fields: []runtime.Field{
 	{Name: "result", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReplannerRequest) Shape() *runtime.Shape {
-	return &shapeReplannerRequest
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReplannerRequest) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "result":
-		runtime.DecodeString(d, &v.Result)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReplannerRequest) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RequestName returns NameReplannerRequest.
-func (*ReplannerRequest) RequestName() RequestName {
-	return NameReplannerRequest
-}
-
-func (*ReplannerRequest) isRequest() {}
+func (*ReplannerRequest) Shape() *runtime.Shape          { return &shapeReplannerRequest }
+func (v *ReplannerRequest) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
+func (*ReplannerRequest) RequestNode() NodeName          { return NodeReplanner }
+func (*ReplannerRequest) isRequest()                     {}
 
 // Finished ends a frame. The goal is reached.
 type Finished struct {
@@ -208,24 +70,9 @@ type Finished struct {
 	Answer string `json:"answer"`
 }
 
-var shapeFinished = runtime.Shape{Name: "Finished", Union: false, Fields: []runtime.Field{
+var shapeFinished = runtime.Shape{Kind: runtime.ShapeResult, Name: "Finished", Of: (*Finished)(nil), Fields: []runtime.Field{
 	{Name: "answer", Required: true},
 }}
 
-// Shape describes the JSON form of v.
-func (v *Finished) Shape() *runtime.Shape {
-	return &shapeFinished
-}
-
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *Finished) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "answer":
-		runtime.DecodeString(d, &v.Answer)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *Finished) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
+func (*Finished) Shape() *runtime.Shape          { return &shapeFinished }
+func (v *Finished) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }

@@ -3,8 +3,9 @@
 package routes
 
 import (
-	"github.com/routegen/routegen/runtime"
 	"iter"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // Route is one legal place to continue after an interrupt: a branch of InterruptRouting. The zero
@@ -14,68 +15,43 @@ type Route uint32
 // The values of Route, in the order of routes.yaml.
 const (
 	_ Route = iota
-
-	// RoutePlanner goes back to Planner.
 	RoutePlanner
-
-	// RouteExecutor goes back to Executor.
 	RouteExecutor
-
-	// RouteReplanner goes back to Replanner.
 	RouteReplanner
 
 	// routeEnd is one past the last.
 	routeEnd = iota
 )
 
-var routeFields = []runtime.Name{
-	{Text: "plannerRequest"},
-	{Text: "executorRequest"},
-	{Text: "replannerRequest"},
-}
-
 // String returns the text of v, or "" for the zero value.
 func (v Route) String() string {
-	return runtime.At(routeFields, v).Text
+	return runtime.Row(routeRows, v).Field
 }
 
 // MarshalText returns the text of v. A value that names nothing is refused with code invalid.
 func (v Route) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routeFields, "route", v)
+	return runtime.NameText("route", v)
 }
 
 // UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
 // nearest text named.
-func (v *Route) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[Route](routeFields, "route", text)
-	return err
+func (v *Route) UnmarshalText(text []byte) error {
+	return runtime.SetName(v, text, tables.ParseRoute)
 }
 
 // Field returns the JSON name of the branch that takes the route.
 func (v Route) Field() string {
-	return v.String()
-}
-
-var routeTags = []string{
-	"PlannerRoute",
-	"ExecutorRoute",
-	"ReplannerRoute",
+	return runtime.Row(routeRows, v).Field
 }
 
 // Tag returns the route tag: the mark that a filter keeps or hides.
 func (v Route) Tag() string {
-	return runtime.At(routeTags, v)
-}
-
-var routeNodes = []NodeName{
-	NodePlanner,
-	NodeExecutor,
-	NodeReplanner,
+	return runtime.Row(routeRows, v).Tag
 }
 
 // Node returns the node that the route goes back to.
 func (v Route) Node() NodeName {
-	return runtime.At(routeNodes, v)
+	return NodeName(runtime.Row(routeRows, v).Node)
 }
 
 // AgentType returns the wire name of the node that the route goes back to.
@@ -88,21 +64,16 @@ func (v Route) DisplayName() string {
 	return v.Node().DisplayName()
 }
 
-var routeRequests = []RequestName{
-	NamePlannerRequest,
-	NameExecutorRequest,
-	NameReplannerRequest,
-}
-
-// Request returns the request that the route carries.
-func (v Route) Request() RequestName {
-	return runtime.At(routeRequests, v)
+// Request returns the name of the request type that the route carries.
+func (v Route) Request() string {
+	return runtime.Row(requestRows, runtime.Row(routeRows, v).Request).Name
 }
 
 // ParseRoute takes the JSON name of a branch. Any other text is refused with code invalid, the nearest
 // name named.
 func ParseRoute(field string) (Route, error) {
-	return runtime.ParseEnum[Route](routeFields, "route", []byte(field))
+	n, err := tables.ParseRoute(field)
+	return Route(n), err
 }
 
 // InterruptRouteSet is a set of routes, sized to the spec. The zero value is empty; sets compare with
@@ -110,15 +81,13 @@ func ParseRoute(field string) (Route, error) {
 // does not matter.
 type InterruptRouteSet [(routeEnd + 62) / 64]uint64
 
-var allRoutes = InterruptRouteSet{}.With(
-	RoutePlanner,
-	RouteExecutor,
-	RouteReplanner,
-)
-
 // AllRoutes returns the set of every route.
 func AllRoutes() InterruptRouteSet {
-	return allRoutes
+	var s InterruptRouteSet
+	for r := Route(1); r < routeEnd; r++ {
+		s = s.With(r)
+	}
+	return s
 }
 
 // With returns s and the given routes. A value that is no route adds nothing.
@@ -161,43 +130,14 @@ func (s InterruptRouteSet) All() iter.Seq[Route] {
 }
 
 func (s InterruptRouteSet) hasField(field string) bool {
-	switch field {
-	case "plannerRequest":
-		return s.Has(RoutePlanner)
-	case "executorRequest":
-		return s.Has(RouteExecutor)
-	case "replannerRequest":
-		return s.Has(RouteReplanner)
-	}
-	return false
-}
-
-var interruptOrigins = []Route{
-	RouteExecutor,
-}
-
-// Origin returns the route its answer goes back to: that of the raising node, or of the node it
-// escalates to.
-func (v InterruptName) Origin() Route {
-	return runtime.At(interruptOrigins, v)
-}
-
-var agentTypeOrigins = []Route{
-	RoutePlanner,
-	RouteExecutor,
-	RouteReplanner,
+	route, err := ParseRoute(field)
+	return err == nil && s.Has(route)
 }
 
 // Origin returns the route that an interrupt of the node goes back to: its own, or that of the node it
 // escalates to.
 func (v AgentType) Origin() Route {
-	return runtime.At(agentTypeOrigins, v)
-}
-
-// Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
-// pending.
-func (v InterruptName) Routes() InterruptRouteSet {
-	return InterruptRouteSet{}.With(v.Origin())
+	return Route(runtime.Row(nodeRows, v).Origin)
 }
 
 // Routes returns the set that a model may choose from after an interrupt of that origin, no reroute
@@ -211,8 +151,8 @@ var nodeRowPlanner = runtime.Node{
 	AgentType:   "PLANNER",
 	DisplayName: "Planner",
 	Entry:       true,
-	Request:     int(NamePlannerRequest),
-	Routing:     int(NamePlannerRouting),
+	Request:     rowPlannerRequest,
+	Routing:     rowPlannerRouting,
 	Route:       int(RoutePlanner),
 	Origin:      int(RoutePlanner),
 	LoopWarn:    2,
@@ -222,9 +162,9 @@ var nodeRowExecutor = runtime.Node{
 	Key:         "executor",
 	AgentType:   "EXECUTOR",
 	DisplayName: "Executor",
-	Request:     int(NameExecutorRequest),
-	Routing:     int(NameExecutorRouting),
-	Interrupt:   int(NameExecutorInterruptRequest),
+	Request:     rowExecutorRequest,
+	Routing:     rowExecutorRouting,
+	Interrupt:   rowExecutorInterruptRequest,
 	Route:       int(RouteExecutor),
 	Origin:      int(RouteExecutor),
 	LoopWarn:    2,
@@ -234,8 +174,8 @@ var nodeRowReplanner = runtime.Node{
 	Key:         "replanner",
 	AgentType:   "REPLANNER",
 	DisplayName: "Replanner",
-	Request:     int(NameReplannerRequest),
-	Routing:     int(NameReplannerRouting),
+	Request:     rowReplannerRequest,
+	Routing:     rowReplannerRouting,
 	Route:       int(RouteReplanner),
 	Origin:      int(RouteReplanner),
 	Result:      "Finished",
@@ -248,55 +188,43 @@ var nodeRows = []runtime.Node{
 	nodeRowReplanner,
 }
 
+// The rows of requestRows.
+const (
+	_ = iota
+	rowPlannerRequest
+	rowExecutorRequest
+	rowReplannerRequest
+)
+
+// The rows of interruptRows.
+const (
+	_ = iota
+	rowExecutorInterruptRequest
+)
+
+// The rows of routingRows.
+const (
+	_ = iota
+	rowInterruptRouting
+	rowPlannerRouting
+	rowExecutorRouting
+	rowReplannerRouting
+)
+
 var routeRows = []runtime.Route{
-	{Field: "plannerRequest", Tag: "PlannerRoute", AgentType: "PLANNER", DisplayName: "Planner", Node: int(NodePlanner), Request: int(NamePlannerRequest)},
-	{Field: "executorRequest", Tag: "ExecutorRoute", AgentType: "EXECUTOR", DisplayName: "Executor", Node: int(NodeExecutor), Request: int(NameExecutorRequest)},
-	{Field: "replannerRequest", Tag: "ReplannerRoute", AgentType: "REPLANNER", DisplayName: "Replanner", Node: int(NodeReplanner), Request: int(NameReplannerRequest)},
+	{Field: "plannerRequest", Tag: "PlannerRoute", AgentType: "PLANNER", DisplayName: "Planner", Node: int(NodePlanner), Request: rowPlannerRequest},
+	{Field: "executorRequest", Tag: "ExecutorRoute", AgentType: "EXECUTOR", DisplayName: "Executor", Node: int(NodeExecutor), Request: rowExecutorRequest},
+	{Field: "replannerRequest", Tag: "ReplannerRoute", AgentType: "REPLANNER", DisplayName: "Replanner", Node: int(NodeReplanner), Request: rowReplannerRequest},
 }
 
 var requestRows = []runtime.RequestRow{
-	{Name: "PlannerRequest", DisplayName: "Planner", Node: int(NodePlanner), Def: defPlannerRequest, Routing: int(NamePlannerRouting)},
-	{Name: "ExecutorRequest", DisplayName: "Executor", Node: int(NodeExecutor), Def: defExecutorRequest, Interrupt: int(NameExecutorInterruptRequest), Routing: int(NameExecutorRouting)},
-	{Name: "ReplannerRequest", DisplayName: "Replanner", Node: int(NodeReplanner), Def: defReplannerRequest, Routing: int(NameReplannerRouting)},
+	{Name: "PlannerRequest", DisplayName: "Planner", Node: int(NodePlanner), Routing: rowPlannerRouting, Shape: &shapePlannerRequest},
+	{Name: "ExecutorRequest", DisplayName: "Executor", Node: int(NodeExecutor), Interrupt: rowExecutorInterruptRequest, Routing: rowExecutorRouting, Shape: &shapeExecutorRequest},
+	{Name: "ReplannerRequest", DisplayName: "Replanner", Node: int(NodeReplanner), Routing: rowReplannerRouting, Shape: &shapeReplannerRequest},
 }
 
 var interruptRows = []runtime.InterruptRow{
-	{Name: "ExecutorInterruptRequest", DisplayName: "Executor Interrupt", AgentType: "EXECUTOR", Node: int(NodeExecutor), Origin: int(RouteExecutor), Def: defExecutorInterruptRequest},
-}
-
-var routingRowInterruptRouting = runtime.RoutingRow{
-	Name: "InterruptRouting",
-	Branches: []runtime.BranchRow{
-		{Name: "plannerRequest", Type: "PlannerRequest", Kind: runtime.ToNode, Node: int(NodePlanner), Def: defPlannerRequest},
-		{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor), Def: defExecutorRequest},
-		{Name: "replannerRequest", Type: "ReplannerRequest", Kind: runtime.ToNode, Node: int(NodeReplanner), Def: defReplannerRequest},
-	},
-}
-
-var routingRowPlannerRouting = runtime.RoutingRow{
-	Name: "PlannerRouting",
-	Node: int(NodePlanner),
-	Branches: []runtime.BranchRow{
-		{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor), Def: defExecutorRequest},
-	},
-}
-
-var routingRowExecutorRouting = runtime.RoutingRow{
-	Name: "ExecutorRouting",
-	Node: int(NodeExecutor),
-	Branches: []runtime.BranchRow{
-		{Name: "interruptRequest", Type: "ExecutorInterruptRequest", Kind: runtime.ToInterrupt, Def: defExecutorInterruptRequest},
-		{Name: "replannerRequest", Type: "ReplannerRequest", Kind: runtime.ToNode, Node: int(NodeReplanner), Def: defReplannerRequest},
-	},
-}
-
-var routingRowReplannerRouting = runtime.RoutingRow{
-	Name: "ReplannerRouting",
-	Node: int(NodeReplanner),
-	Branches: []runtime.BranchRow{
-		{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor), Def: defExecutorRequest},
-		{Name: "finished", Type: "Finished", Kind: runtime.ToEnd, Def: defFinished},
-	},
+	{Name: "ExecutorInterruptRequest", DisplayName: "Executor Interrupt", AgentType: "EXECUTOR", Node: int(NodeExecutor), Origin: int(RouteExecutor), Shape: &shapeExecutorInterruptRequest},
 }
 
 var routingRows = []runtime.RoutingRow{
@@ -308,15 +236,13 @@ var routingRows = []runtime.RoutingRow{
 
 // tables is everything an engine knows of this package.
 var tables = runtime.Tables{
-	Nodes:       nodeRows,
-	Routes:      routeRows,
-	Requests:    requestRows,
-	Interrupts:  interruptRows,
-	Routings:    routingRows,
-	Kinds:       kindRows,
-	Definitions: definitionRows,
-	Handler:     runtime.Handler{Name: "handleInterrupt", DisplayName: "Interrupt Handler"},
-	Answer:      "",
-	TurnStart:   "entry",
-	PlainText:   "answer",
+	Nodes:      nodeRows,
+	Routes:     routeRows,
+	Requests:   requestRows,
+	Interrupts: interruptRows,
+	Routings:   routingRows,
+	Kinds:      kindRows,
+	Handler:    runtime.Handler{Name: "handleInterrupt", DisplayName: "Interrupt Handler"},
+	TurnStart:  "entry",
+	PlainText:  "answer",
 }

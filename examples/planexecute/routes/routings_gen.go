@@ -6,146 +6,44 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// RoutingName names a routing: what a node, or the interrupt handler, answers with. The zero value
-// names none.
-type RoutingName uint32
-
-// The values of RoutingName, in the order of routes.yaml.
-const (
-	_ RoutingName = iota
-
-	// NameInterruptRouting names InterruptRouting.
-	NameInterruptRouting
-
-	// NamePlannerRouting names PlannerRouting.
-	NamePlannerRouting
-
-	// NameExecutorRouting names ExecutorRouting.
-	NameExecutorRouting
-
-	// NameReplannerRouting names ReplannerRouting.
-	NameReplannerRouting
-)
-
-var routingNames = []runtime.Name{
-	{Text: "InterruptRouting"},
-	{Text: "PlannerRouting"},
-	{Text: "ExecutorRouting"},
-	{Text: "ReplannerRouting"},
-}
-
-// String returns the text of v, or "" for the zero value.
-func (v RoutingName) String() string {
-	return runtime.At(routingNames, v).Text
-}
-
-// MarshalText returns the text of v. A value that names nothing is refused with code invalid.
-func (v RoutingName) MarshalText() ([]byte, error) {
-	return runtime.EnumText(routingNames, "routing", v)
-}
-
-// UnmarshalText takes a text or one of its aliases. Any other is refused with code invalid, the
-// nearest text named.
-func (v *RoutingName) UnmarshalText(text []byte) (err error) {
-	*v, err = runtime.ParseEnum[RoutingName](routingNames, "routing", text)
-	return err
-}
-
 // InterruptRouting holds exactly one branch. Where the thread goes on after an interrupt.
 type InterruptRouting struct {
-	// Goes to Planner. Makes the steps for a goal.
+	// Goes to Planner.
 	PlannerRequest *PlannerRequest `json:"plannerRequest,omitempty"`
-
-	// Goes to Executor. Does one step.
+	// Goes to Executor.
 	ExecutorRequest *ExecutorRequest `json:"executorRequest,omitempty"`
-
-	// Goes to Replanner. Looks at what is done, and at what a person wants to be changed, and says what is
-	// left.
+	// Goes to Replanner.
 	ReplannerRequest *ReplannerRequest `json:"replannerRequest,omitempty"`
 }
 
-var shapeInterruptRouting = runtime.Shape{Name: "InterruptRouting", Union: true, Fields: []runtime.Field{
-	{Name: "plannerRequest"},
-	{Name: "executorRequest"},
-	{Name: "replannerRequest"},
+var routingRowInterruptRouting = runtime.RoutingRow{Name: "InterruptRouting", Of: (*InterruptRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "plannerRequest", Type: "PlannerRequest", Kind: runtime.ToNode, Node: int(NodePlanner)},
+	{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor)},
+	{Name: "replannerRequest", Type: "ReplannerRequest", Kind: runtime.ToNode, Node: int(NodeReplanner)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *InterruptRouting) Shape() *runtime.Shape {
-	return &shapeInterruptRouting
-}
+var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *InterruptRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "plannerRequest":
-		runtime.DecodeNew(d, &v.PlannerRequest)
-	case "executorRequest":
-		runtime.DecodeNew(d, &v.ExecutorRequest)
-	case "replannerRequest":
-		runtime.DecodeNew(d, &v.ReplannerRequest)
-	}
-}
+func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
+func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *InterruptRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameInterruptRouting.
-func (*InterruptRouting) RoutingName() RoutingName {
-	return NameInterruptRouting
-}
-
-func (v *InterruptRouting) set() []bool {
-	return []bool{
-		v.PlannerRequest != nil,
-		v.ExecutorRequest != nil,
-		v.ReplannerRequest != nil,
-	}
-}
-
-func (v *InterruptRouting) first() Route {
-	switch {
-	case v.PlannerRequest != nil:
-		return RoutePlanner
-	case v.ExecutorRequest != nil:
-		return RouteExecutor
-	case v.ReplannerRequest != nil:
-		return RouteReplanner
-	}
-	return 0
-}
-
-func (v *InterruptRouting) last() Route {
-	switch {
-	case v.ReplannerRequest != nil:
-		return RouteReplanner
-	case v.ExecutorRequest != nil:
-		return RouteExecutor
-	case v.PlannerRequest != nil:
-		return RoutePlanner
-	}
-	return 0
+func (v *InterruptRouting) selection() runtime.Selection {
+	var s runtime.Selection
+	s = s.Or(v.PlannerRequest != nil, v.PlannerRequest)
+	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
+	s = s.Or(v.ReplannerRequest != nil, v.ReplannerRequest)
+	return s
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	switch v.Route() {
-	case RoutePlanner:
-		return runtime.Branch{Name: "plannerRequest", Value: v.PlannerRequest}, nil
-	case RouteExecutor:
-		return runtime.Branch{Name: "executorRequest", Value: v.ExecutorRequest}, nil
-	case RouteReplanner:
-		return runtime.Branch{Name: "replannerRequest", Value: v.ReplannerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeInterruptRouting, v.set())
+	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return runtime.Same(v.first(), v.last())
+	return Route(v.selection().Number())
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -161,238 +59,73 @@ type PlannerRouting struct {
 	ExecutorRequest *ExecutorRequest `json:"executorRequest,omitempty"`
 }
 
-var shapePlannerRouting = runtime.Shape{Name: "PlannerRouting", Union: true, Fields: []runtime.Field{
-	{Name: "executorRequest"},
+var routingRowPlannerRouting = runtime.RoutingRow{Name: "PlannerRouting", Node: int(NodePlanner), Of: (*PlannerRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *PlannerRouting) Shape() *runtime.Shape {
-	return &shapePlannerRouting
-}
+var shapePlannerRouting = runtime.UnionShape(&routingRowPlannerRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *PlannerRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "executorRequest":
-		runtime.DecodeNew(d, &v.ExecutorRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *PlannerRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NamePlannerRouting.
-func (*PlannerRouting) RoutingName() RoutingName {
-	return NamePlannerRouting
-}
-
-func (v *PlannerRouting) set() []bool {
-	return []bool{
-		v.ExecutorRequest != nil,
-	}
-}
-
-func (v *PlannerRouting) first() string {
-	switch {
-	case v.ExecutorRequest != nil:
-		return "executorRequest"
-	}
-	return ""
-}
-
-func (v *PlannerRouting) last() string {
-	switch {
-	case v.ExecutorRequest != nil:
-		return "executorRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*PlannerRouting) Shape() *runtime.Shape          { return shapePlannerRouting() }
+func (v *PlannerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlannerRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "executorRequest":
-		return runtime.Branch{Name: name, Value: v.ExecutorRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapePlannerRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
+	return s.Branch(routingRowPlannerRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *PlannerRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *PlannerRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // ExecutorRouting holds exactly one branch. What happens after Executor.
 type ExecutorRouting struct {
 	// Asks for a decision.
 	InterruptRequest *ExecutorInterruptRequest `json:"interruptRequest,omitempty"`
-
 	// Goes to Replanner.
 	ReplannerRequest *ReplannerRequest `json:"replannerRequest,omitempty"`
 }
 
-var shapeExecutorRouting = runtime.Shape{Name: "ExecutorRouting", Union: true, Fields: []runtime.Field{
-	{Name: "interruptRequest"},
-	{Name: "replannerRequest"},
+var routingRowExecutorRouting = runtime.RoutingRow{Name: "ExecutorRouting", Node: int(NodeExecutor), Of: (*ExecutorRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "interruptRequest", Type: "ExecutorInterruptRequest", Kind: runtime.ToInterrupt},
+	{Name: "replannerRequest", Type: "ReplannerRequest", Kind: runtime.ToNode, Node: int(NodeReplanner)},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ExecutorRouting) Shape() *runtime.Shape {
-	return &shapeExecutorRouting
-}
+var shapeExecutorRouting = runtime.UnionShape(&routingRowExecutorRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ExecutorRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "interruptRequest":
-		runtime.DecodeNew(d, &v.InterruptRequest)
-	case "replannerRequest":
-		runtime.DecodeNew(d, &v.ReplannerRequest)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ExecutorRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameExecutorRouting.
-func (*ExecutorRouting) RoutingName() RoutingName {
-	return NameExecutorRouting
-}
-
-func (v *ExecutorRouting) set() []bool {
-	return []bool{
-		v.InterruptRequest != nil,
-		v.ReplannerRequest != nil,
-	}
-}
-
-func (v *ExecutorRouting) first() string {
-	switch {
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	case v.ReplannerRequest != nil:
-		return "replannerRequest"
-	}
-	return ""
-}
-
-func (v *ExecutorRouting) last() string {
-	switch {
-	case v.ReplannerRequest != nil:
-		return "replannerRequest"
-	case v.InterruptRequest != nil:
-		return "interruptRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*ExecutorRouting) Shape() *runtime.Shape          { return shapeExecutorRouting() }
+func (v *ExecutorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ExecutorRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "interruptRequest":
-		return runtime.Branch{Name: name, Value: v.InterruptRequest}, nil
-	case "replannerRequest":
-		return runtime.Branch{Name: name, Value: v.ReplannerRequest}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeExecutorRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
+	s = s.Or(v.ReplannerRequest != nil, v.ReplannerRequest)
+	return s.Branch(routingRowExecutorRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *ExecutorRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *ExecutorRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }
 
 // ReplannerRouting holds exactly one branch. What happens after Replanner.
 type ReplannerRouting struct {
 	// Goes to Executor.
 	ExecutorRequest *ExecutorRequest `json:"executorRequest,omitempty"`
-
 	// Ends the frame with this result.
 	Finished *Finished `json:"finished,omitempty"`
 }
 
-var shapeReplannerRouting = runtime.Shape{Name: "ReplannerRouting", Union: true, Fields: []runtime.Field{
-	{Name: "executorRequest"},
-	{Name: "finished"},
+var routingRowReplannerRouting = runtime.RoutingRow{Name: "ReplannerRouting", Node: int(NodeReplanner), Of: (*ReplannerRouting)(nil), Branches: []runtime.BranchRow{
+	{Name: "executorRequest", Type: "ExecutorRequest", Kind: runtime.ToNode, Node: int(NodeExecutor)},
+	{Name: "finished", Type: "Finished", Kind: runtime.ToEnd},
 }}
 
-// Shape describes the JSON form of v.
-func (v *ReplannerRouting) Shape() *runtime.Shape {
-	return &shapeReplannerRouting
-}
+var shapeReplannerRouting = runtime.UnionShape(&routingRowReplannerRouting)
 
-// DecodeField decodes one member of v; only a Decoder calls it.
-func (v *ReplannerRouting) DecodeField(d *runtime.Decoder, name string) {
-	switch name {
-	case "executorRequest":
-		runtime.DecodeNew(d, &v.ExecutorRequest)
-	case "finished":
-		runtime.DecodeNew(d, &v.Finished)
-	}
-}
-
-// UnmarshalJSON decodes the wire form of v, strictly: see runtime.Unmarshal.
-func (v *ReplannerRouting) UnmarshalJSON(data []byte) error {
-	return runtime.Unmarshal(data, v)
-}
-
-// RoutingName returns NameReplannerRouting.
-func (*ReplannerRouting) RoutingName() RoutingName {
-	return NameReplannerRouting
-}
-
-func (v *ReplannerRouting) set() []bool {
-	return []bool{
-		v.ExecutorRequest != nil,
-		v.Finished != nil,
-	}
-}
-
-func (v *ReplannerRouting) first() string {
-	switch {
-	case v.ExecutorRequest != nil:
-		return "executorRequest"
-	case v.Finished != nil:
-		return "finished"
-	}
-	return ""
-}
-
-func (v *ReplannerRouting) last() string {
-	switch {
-	case v.Finished != nil:
-		return "finished"
-	case v.ExecutorRequest != nil:
-		return "executorRequest"
-	}
-	return ""
-}
-
-// Selected returns the one branch that is set. None is refused with code no_route, several with
-// many_routes; both name the branches, as a *runtime.SelectionError.
+func (*ReplannerRouting) Shape() *runtime.Shape          { return shapeReplannerRouting() }
+func (v *ReplannerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReplannerRouting) Selected() (runtime.Branch, error) {
-	name := runtime.Same(v.first(), v.last())
-	switch name {
-	case "executorRequest":
-		return runtime.Branch{Name: name, Value: v.ExecutorRequest}, nil
-	case "finished":
-		return runtime.Branch{Name: name, Value: v.Finished}, nil
-	}
-	return runtime.Branch{}, runtime.NotOne(&shapeReplannerRouting, v.set())
+	var s runtime.Selection
+	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
+	s = s.Or(v.Finished != nil, v.Finished)
+	return s.Branch(routingRowReplannerRouting.Branches, v)
 }
 
-// DecodeReply decodes what a model answered, strictly: hidden fields and values are refused, the form
-// in a "route" wrapper is accepted. See runtime.DecodeReply for the errors.
-func (v *ReplannerRouting) DecodeReply(data []byte) error {
-	return runtime.DecodeReply(data, v, nil)
-}
+// DecodeReply decodes what a model answered: see runtime.DecodeReply.
+func (v *ReplannerRouting) DecodeReply(data []byte) error { return runtime.DecodeReply(data, v, nil) }

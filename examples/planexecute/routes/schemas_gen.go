@@ -4,73 +4,16 @@ package routes
 
 import (
 	"embed"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-// Schemas holds the plain schemas as files, for reviewers and for tools that want a file.
+// Schemas holds the definitions of all records, one file for each dialect.
 //
-//go:embed schemas/*.json
+//go:embed schemas/plain.json schemas/openai.json schemas/anthropic.json schemas/gemini.json
 var Schemas embed.FS
 
-const plainExecutorInterruptRequest = "{\"type\":\"object\",\"description\":\"Asks a person before the step can be done.\",\"properties\":{\"form\":{\"type\":\"string\",\"description\":\"What kind of answer is needed.\\nOPEN: The answer is a text.\\nYES_NO: The answer is yes or no.\",\"enum\":[\"OPEN\",\"YES_NO\"]},\"reason\":{\"type\":\"string\",\"description\":\"The question as a person reads it.\"}},\"required\":[\"form\",\"reason\"],\"additionalProperties\":false}"
-
-const geminiExecutorInterruptRequest = "{\"type\":\"object\",\"description\":\"Asks a person before the step can be done.\",\"properties\":{\"form\":{\"type\":\"string\",\"description\":\"What kind of answer is needed.\\nOPEN: The answer is a text.\\nYES_NO: The answer is yes or no.\",\"enum\":[\"OPEN\",\"YES_NO\"]},\"reason\":{\"type\":\"string\",\"description\":\"The question as a person reads it.\"}},\"required\":[\"form\",\"reason\"],\"additionalProperties\":false,\"propertyOrdering\":[\"form\",\"reason\"]}"
-
-const plainExecutorRequest = "{\"type\":\"object\",\"description\":\"Asks for the steps that are left to be done.\",\"properties\":{\"steps\":{\"type\":\"array\",\"description\":\"The steps that are left, in their order; empty leaves the plan as it is.\",\"items\":{\"type\":\"string\"}}},\"required\":[\"steps\"],\"additionalProperties\":false}"
-
-const geminiExecutorRequest = "{\"type\":\"object\",\"description\":\"Asks for the steps that are left to be done.\",\"properties\":{\"steps\":{\"type\":\"array\",\"description\":\"The steps that are left, in their order; empty leaves the plan as it is.\",\"items\":{\"type\":\"string\"}}},\"required\":[\"steps\"],\"additionalProperties\":false,\"propertyOrdering\":[\"steps\"]}"
-
-const plainFinished = "{\"type\":\"object\",\"description\":\"The goal is reached.\",\"properties\":{\"answer\":{\"type\":\"string\",\"description\":\"What the person who set the goal is told.\"}},\"required\":[\"answer\"],\"additionalProperties\":false}"
-
-const geminiFinished = "{\"type\":\"object\",\"description\":\"The goal is reached.\",\"properties\":{\"answer\":{\"type\":\"string\",\"description\":\"What the person who set the goal is told.\"}},\"required\":[\"answer\"],\"additionalProperties\":false,\"propertyOrdering\":[\"answer\"]}"
-
-const plainPlannerRequest = "{\"type\":\"object\",\"description\":\"Asks for a plan.\",\"properties\":{\"goal\":{\"type\":\"string\",\"description\":\"What is to be reached.\"}},\"required\":[\"goal\"],\"additionalProperties\":false}"
-
-const geminiPlannerRequest = "{\"type\":\"object\",\"description\":\"Asks for a plan.\",\"properties\":{\"goal\":{\"type\":\"string\",\"description\":\"What is to be reached.\"}},\"required\":[\"goal\"],\"additionalProperties\":false,\"propertyOrdering\":[\"goal\"]}"
-
-const plainReplannerRequest = "{\"type\":\"object\",\"description\":\"Reports that a step is done.\",\"properties\":{\"result\":{\"type\":\"string\",\"description\":\"What the step came to.\"}},\"required\":[\"result\"],\"additionalProperties\":false}"
-
-const geminiReplannerRequest = "{\"type\":\"object\",\"description\":\"Reports that a step is done.\",\"properties\":{\"result\":{\"type\":\"string\",\"description\":\"What the step came to.\"}},\"required\":[\"result\"],\"additionalProperties\":false,\"propertyOrdering\":[\"result\"]}"
-
-// The rows of definitionRows, sorted by name.
-const (
-	_ = iota
-	defExecutorInterruptRequest
-	defExecutorRequest
-	defFinished
-	defPlannerRequest
-	defReplannerRequest
-)
-
-var definitionRows = []runtime.Definition{
-	{
-		Name:   "ExecutorInterruptRequest",
-		Plain:  plainExecutorInterruptRequest,
-		Gemini: geminiExecutorInterruptRequest,
-	},
-	{
-		Name:   "ExecutorRequest",
-		Plain:  plainExecutorRequest,
-		Gemini: geminiExecutorRequest,
-	},
-	{
-		Name:   "Finished",
-		Plain:  plainFinished,
-		Gemini: geminiFinished,
-	},
-	{
-		Name:   "PlannerRequest",
-		Plain:  plainPlannerRequest,
-		Gemini: geminiPlannerRequest,
-	},
-	{
-		Name:   "ReplannerRequest",
-		Plain:  plainReplannerRequest,
-		Gemini: geminiReplannerRequest,
-	},
-}
-
-var schemas = runtime.NewSchemas(definitionRows, routingRows[0].Branches)
+var schemas = runtime.NewSchemas(Schemas.ReadFile, routingRows[0].Branches)
 
 // InterruptRoutingSchema returns the schema of InterruptRouting narrowed to a set of routes, with
 // exactly the definitions they reach, in the form that the dialect's provider accepts. The empty set,

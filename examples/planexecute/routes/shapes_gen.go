@@ -3,108 +3,27 @@
 package routes
 
 import (
+	"sync"
+
 	"github.com/routegen/routegen/runtime"
 )
 
-var storedNodePlanner = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "planner", Fields: []runtime.StoredField{
-	{Name: "request", Type: "PlannerRequest"},
-}}
-
-var storedNodeExecutor = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "executor", Fields: []runtime.StoredField{
-	{Name: "request", Type: "ExecutorRequest"},
-	{Name: "interrupt", Type: "ExecutorInterruptRequest"},
-}}
-
-var storedNodeReplanner = runtime.StoredShape{Kind: runtime.ShapeNode, Name: "replanner", Fields: []runtime.StoredField{
-	{Name: "request", Type: "ReplannerRequest"},
-}}
-
-var storedTypeAnswerForm = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "AnswerForm", Fields: []runtime.StoredField{
-	{Name: "OPEN"},
-	{Name: "YES_NO"},
-}}
-
-var storedTypePlannerRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "PlannerRequest", Fields: []runtime.StoredField{
-	{Name: "goal", Type: "string", Required: true},
-}}
-
-var storedTypeExecutorRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "ExecutorRequest", Fields: []runtime.StoredField{
-	{Name: "steps", Type: "[]string", Required: true},
-}}
-
-var storedTypeReplannerRequest = runtime.StoredShape{Kind: runtime.ShapeRequest, Name: "ReplannerRequest", Fields: []runtime.StoredField{
-	{Name: "result", Type: "string", Required: true},
-}}
-
-var storedTypeExecutorInterruptRequest = runtime.StoredShape{Kind: runtime.ShapeInterrupt, Name: "ExecutorInterruptRequest", Fields: []runtime.StoredField{
-	{Name: "form", Type: "AnswerForm", Required: true},
-	{Name: "reason", Type: "string", Required: true},
-}}
-
-var storedTypeFinished = runtime.StoredShape{Kind: runtime.ShapeResult, Name: "Finished", Fields: []runtime.StoredField{
-	{Name: "answer", Type: "string", Required: true},
-}}
-
-var storedTypeInterruptRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "InterruptRouting", Fields: []runtime.StoredField{
-	{Name: "plannerRequest", Type: "PlannerRequest"},
-	{Name: "executorRequest", Type: "ExecutorRequest"},
-	{Name: "replannerRequest", Type: "ReplannerRequest"},
-}}
-
-var storedTypePlannerRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "PlannerRouting", Fields: []runtime.StoredField{
-	{Name: "executorRequest", Type: "ExecutorRequest"},
-}}
-
-var storedTypeExecutorRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "ExecutorRouting", Fields: []runtime.StoredField{
-	{Name: "interruptRequest", Type: "ExecutorInterruptRequest"},
-	{Name: "replannerRequest", Type: "ReplannerRequest"},
-}}
-
-var storedTypeReplannerRouting = runtime.StoredShape{Kind: runtime.ShapeUnion, Name: "ReplannerRouting", Fields: []runtime.StoredField{
-	{Name: "executorRequest", Type: "ExecutorRequest"},
-	{Name: "finished", Type: "Finished"},
-}}
-
-var storedTypeAgentType = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "AgentType", Fields: []runtime.StoredField{
-	{Name: "PLANNER"},
-	{Name: "EXECUTOR"},
-	{Name: "REPLANNER"},
-}}
-
-var storedTypeRoute = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "Route", Fields: []runtime.StoredField{
-	{Name: "plannerRequest"},
-	{Name: "executorRequest"},
-	{Name: "replannerRequest"},
-}}
-
-var storedTypeInterruptKind = runtime.StoredShape{Kind: runtime.ShapeEnum, Name: "InterruptKind", Fields: []runtime.StoredField{
-	{Name: "user_escape"},
-	{Name: "agent_question"},
-	{Name: "system_error"},
-}}
-
-var storedShapes = []runtime.StoredShape{
-	storedNodePlanner,
-	storedNodeExecutor,
-	storedNodeReplanner,
-	storedTypeAnswerForm,
-	storedTypePlannerRequest,
-	storedTypeExecutorRequest,
-	storedTypeReplannerRequest,
-	storedTypeExecutorInterruptRequest,
-	storedTypeFinished,
-	storedTypeInterruptRouting,
-	storedTypePlannerRouting,
-	storedTypeExecutorRouting,
-	storedTypeReplannerRouting,
-	storedTypeAgentType,
-	storedTypeRoute,
-	storedTypeInterruptKind,
+// types are what no message is: enums, scalars, results, other records.
+var types = []*runtime.Shape{
+	&shapeAnswerForm,
+	&shapeFinished,
 }
+
+var storedShapes = sync.OnceValue(func() []runtime.StoredShape {
+	return runtime.StoredShapes(
+		&tables,
+		types,
+	)
+})
 
 // StoredShapes returns what threads stored by this program rely on. An engine that is given it
 // refuses, with code incompatible, to go on with a thread that another version stored and this one
 // cannot read. Callers must not write to it.
 func StoredShapes() []runtime.StoredShape {
-	return storedShapes
+	return storedShapes()
 }

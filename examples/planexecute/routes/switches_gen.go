@@ -9,13 +9,8 @@ import (
 // RequestVisitor has a method for every type of Request. A new node adds one: what implements the
 // interface stops compiling until it is there.
 type RequestVisitor interface {
-	// VisitPlannerRequest is called for a *PlannerRequest.
 	VisitPlannerRequest(*PlannerRequest) error
-
-	// VisitExecutorRequest is called for a *ExecutorRequest.
 	VisitExecutorRequest(*ExecutorRequest) error
-
-	// VisitReplannerRequest is called for a *ReplannerRequest.
 	VisitReplannerRequest(*ReplannerRequest) error
 }
 
@@ -36,7 +31,6 @@ func VisitRequest(message Request, visitor RequestVisitor) error {
 // InterruptVisitor has a method for every type of InterruptRequest. A new node adds one: what
 // implements the interface stops compiling until it is there.
 type InterruptVisitor interface {
-	// VisitExecutorInterruptRequest is called for a *ExecutorInterruptRequest.
 	VisitExecutorInterruptRequest(*ExecutorInterruptRequest) error
 }
 
@@ -50,18 +44,6 @@ func VisitInterrupt(message InterruptRequest, visitor InterruptVisitor) error {
 	return runtime.Unhandled(message)
 }
 
-func newRequest(name string) runtime.Record {
-	switch name {
-	case "PlannerRequest":
-		return new(PlannerRequest)
-	case "ExecutorRequest":
-		return new(ExecutorRequest)
-	case "ReplannerRequest":
-		return new(ReplannerRequest)
-	}
-	return nil
-}
-
 // EncodeRequest writes a message with the name of its type: {"TypeName": {...}}. A nil message is
 // refused with code invalid.
 func EncodeRequest(message Request) ([]byte, error) {
@@ -71,17 +53,9 @@ func EncodeRequest(message Request) ([]byte, error) {
 // DecodeRequest reads what EncodeRequest wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeRequest(data []byte) (Request, error) {
-	record, err := runtime.DecodeTagged(data, newRequest)
+	record, err := runtime.DecodeTagged(data, tables.NewRequest)
 	message, _ := record.(Request)
 	return message, err
-}
-
-func newInterrupt(name string) runtime.Record {
-	switch name {
-	case "ExecutorInterruptRequest":
-		return new(ExecutorInterruptRequest)
-	}
-	return nil
 }
 
 // EncodeInterrupt writes a message with the name of its type: {"TypeName": {...}}. A nil message is
@@ -93,29 +67,16 @@ func EncodeInterrupt(message InterruptRequest) ([]byte, error) {
 // DecodeInterrupt reads what EncodeInterrupt wrote, strictly. An unknown type, and whatever
 // runtime.Unmarshal refuses, is refused with code invalid.
 func DecodeInterrupt(data []byte) (InterruptRequest, error) {
-	record, err := runtime.DecodeTagged(data, newInterrupt)
+	record, err := runtime.DecodeTagged(data, tables.NewInterrupt)
 	message, _ := record.(InterruptRequest)
 	return message, err
 }
 
-func newResult(name string) runtime.Record {
-	switch name {
-	case "Finished":
-		return new(Finished)
+// DisplayName returns the words a person reads for a request, an interrupt request, their interface or
+// the interrupt handler, by its name. A name it does not know comes back as it is.
+func DisplayName(name string) string {
+	if name == "InterruptRequest" {
+		return "Interrupt Request"
 	}
-	return nil
-}
-
-func newRouting(name string) runtime.Routing {
-	switch name {
-	case "InterruptRouting":
-		return new(InterruptRouting)
-	case "PlannerRouting":
-		return new(PlannerRouting)
-	case "ExecutorRouting":
-		return new(ExecutorRouting)
-	case "ReplannerRouting":
-		return new(ReplannerRouting)
-	}
-	return nil
+	return tables.DisplayName(name)
 }

@@ -16,33 +16,36 @@ import (
 
 const provider = "anthropic"
 
-// defaultMaxTokens is what the official client still takes in one piece: from about 21,000 on it insists on a stream, unless a timeout is set.
+// defaultMaxTokens is what the official client still takes in one piece: from about 21,000 on it
+// insists on a stream, unless a timeout is set.
 const defaultMaxTokens = 16_000
 
-// Config is how the provider is reached. Its zero value takes all from the environment, as the official client does: ANTHROPIC_API_KEY,
-// ANTHROPIC_BASE_URL, a profile.
+// Config is how the provider is reached. Its zero value takes all from the environment, as the
+// official client does: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, a profile.
 type Config struct {
-	APIKey     string                 // default: of the environment
-	BaseURL    string                 // default: of the environment, then the provider's
-	HTTPClient *http.Client           // default: the official client's
-	Retries    int                    // tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
-	Timeout    time.Duration          // of one try; 0: the official client's, 10 minutes
-	MaxTokens  int                    // for requests that name none; 0: 16,000
-	Options    []option.RequestOption // for what has no field here; applied last
+	APIKey     string       // default: of the environment
+	BaseURL    string       // default: of the environment, then the provider's
+	HTTPClient *http.Client // default: the official client's
+	// tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
+	Retries   int
+	Timeout   time.Duration          // of one try; 0: the official client's, 10 minutes
+	MaxTokens int                    // for requests that name none; 0: 16,000
+	Options   []option.RequestOption // for what has no field here; applied last
 }
 
-// Model is one model of Anthropic. It is safe for concurrent use.
-type Model struct {
+// Client is one model of Anthropic. It is safe for concurrent use.
+type Client struct {
 	client    anthropic.Client
 	name      string
 	maxTokens int
 }
 
-var _ llm.Model = (*Model)(nil)
+var _ llm.Model = (*Client)(nil)
 
-// New returns a model by its name at the provider: "claude-sonnet-4-5". Nothing is sent; a wrong address or key shows at the first request.
-func New(model string, c Config) *Model {
-	opts := []option.RequestOption{option.WithMiddleware(note)}
+// New returns a model by its name at the provider: "claude-sonnet-4-5". Nothing is sent; a wrong
+// address or key shows at the first request.
+func New(model string, c Config) *Client {
+	opts := []option.RequestOption{option.WithMiddleware(noteAttempt)}
 	if c.APIKey != "" {
 		opts = append(opts, option.WithAPIKey(c.APIKey))
 	}
@@ -58,15 +61,15 @@ func New(model string, c Config) *Model {
 	if c.Timeout > 0 {
 		opts = append(opts, option.WithRequestTimeout(c.Timeout))
 	}
-	most := c.MaxTokens
-	if most <= 0 {
-		most = defaultMaxTokens
+	if c.MaxTokens <= 0 {
+		c.MaxTokens = defaultMaxTokens
 	}
-	return &Model{client: anthropic.NewClient(slices.Concat(opts, c.Options)...), name: model, maxTokens: most}
+	return &Client{client: anthropic.NewClient(slices.Concat(opts, c.Options)...), name: model,
+		maxTokens: c.MaxTokens}
 }
 
 // Generate asks once, see [llm.Model]. Errors are those that package llm names.
-func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (m *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	const op = "ask anthropic"
 	if err := r.Check(); err != nil {
 		return llm.Response{}, err
@@ -80,29 +83,30 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 		opts = append(opts, option.WithHeader("Idempotency-Key", llm.HeaderKey(r.Key)))
 	}
 	var sent bool
-	answer, err := m.client.Messages.New(context.WithValue(ctx, sentKey{}, &sent), m.params(&r, form), opts...)
+	answer, err := m.client.Messages.New(context.WithValue(ctx, sentKey{}, &sent),
+		m.params(&r, form), opts...)
 	if err != nil {
-		return llm.Response{}, llm.Fail(op, failed(ctx, sent, err))
+		return llm.Response{}, llm.Fail(op, callError(ctx, sent, err))
 	}
-	resp, err := read(&r, answer)
+	resp, err := readResponse(&r, answer)
 	if err != nil {
 		return llm.Response{}, llm.Fail(op, err)
 	}
 	return resp, nil
 }
 
-// sentKey finds, in the context of a call, where to note that it got as far as the way out: what the client refuses before that, it will
-// always refuse.
+// sentKey finds, in the context of a call, where to note that it got as far as the way out: what
+// the client refuses before that, it will always refuse.
 type sentKey struct{}
 
-func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+func noteAttempt(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	if sent, ok := r.Context().Value(sentKey{}).(*bool); ok {
 		*sent = true
 	}
 	return next(r)
 }
 
-func failed(ctx context.Context, sent bool, err error) error {
+func callError(ctx context.Context, sent bool, err error) error {
 	e, ok := errors.AsType[*anthropic.Error](err)
 	if !ok || e.Response == nil {
 		return llm.Unanswered(ctx, provider, sent, err)

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/routegen/routegen/runtime/llm"
 )
 
-// params writes a request. form is nil for free text. Schemas are extra fields: the client's own ones are maps, which forget the order of
-// keys, and its helpers rewrite what they are given.
-func (m *Model) params(r *llm.Request, form json.RawMessage) anthropic.MessageNewParams {
+// params writes a request. form is nil for free text. Schemas are extra fields: the client's own
+// ones are maps, which forget the order of keys, and its helpers rewrite what they are given.
+func (m *Client) params(r *llm.Request, form json.RawMessage) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{Model: m.name, MaxTokens: int64(m.maxTokens)}
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
@@ -21,7 +22,7 @@ func (m *Model) params(r *llm.Request, form json.RawMessage) anthropic.MessageNe
 		p.System = []anthropic.TextBlockParam{{Text: r.System}}
 	}
 	for _, turn := range r.Turns() {
-		p.Messages = append(p.Messages, message(&turn))
+		p.Messages = append(p.Messages, messageParam(&turn))
 	}
 	if form != nil {
 		p.OutputConfig.Format.SetExtraFields(map[string]any{"schema": form})
@@ -39,14 +40,15 @@ func tool(t *llm.Tool) *anthropic.ToolParam {
 	}
 	input := t.Schema
 	if input == nil {
-		input = json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
+		input = json.RawMessage(
+			`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 	}
 	out.SetExtraFields(map[string]any{"input_schema": input})
 	return out
 }
 
-// message writes a turn. Results come first: the provider wants them right after the calls.
-func message(turn *llm.Message) anthropic.MessageParam {
+// messageParam writes a turn. Results come first: the provider wants them right after the calls.
+func messageParam(turn *llm.Message) anthropic.MessageParam {
 	var blocks []anthropic.ContentBlockParamUnion
 	if turn.Role == llm.RoleModel && turn.Opaque.Provider == provider {
 		var whole []json.RawMessage
@@ -58,8 +60,9 @@ func message(turn *llm.Message) anthropic.MessageParam {
 		}
 	}
 	for _, t := range turn.Results {
-		block := anthropic.NewToolResultBlock(t.ID, t.Text(), t.Failed)
-		if strings.TrimSpace(t.Text()) == "" { // the provider refuses a text of blanks, here and below
+		block := anthropic.NewToolResultBlock(t.ID, t.String(), t.Failed)
+		// the provider refuses a text of blanks, here and below
+		if strings.TrimSpace(t.String()) == "" {
 			block.OfToolResult.Content = nil
 		}
 		blocks = append(blocks, block)
@@ -76,11 +79,12 @@ func message(turn *llm.Message) anthropic.MessageParam {
 	return anthropic.NewAssistantMessage(blocks...)
 }
 
-// read takes a reply apart. What was refused or cut is an error before anything of it is believed.
-func read(r *llm.Request, answer *anthropic.Message) (llm.Response, error) {
+// readResponse reads a reply. A refusal or an incomplete reply is an error.
+func readResponse(r *llm.Request, answer *anthropic.Message) (llm.Response, error) {
 	u := &answer.Usage
 	usage := llm.Usage{
-		InputTokens:  u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens, // the provider counts the three apart
+		// the provider counts the three apart
+		InputTokens:  u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens,
 		OutputTokens: u.OutputTokens, CachedTokens: u.CacheReadInputTokens,
 	}
 	var text strings.Builder
@@ -121,16 +125,14 @@ func read(r *llm.Request, answer *anthropic.Message) (llm.Response, error) {
 	return resp, nil
 }
 
-// stopped returns the error of a reply that is none, or is not whole.
+// stopped returns the error of a refusal or of an incomplete reply.
 func stopped(answer *anthropic.Message, text string, calls int, usage llm.Usage) error {
-	stop := &llm.StopError{Provider: provider, Word: string(answer.StopReason), Text: text, Usage: usage}
+	stop := &llm.StopError{Provider: provider, Reason: llm.StopOther,
+		Word: string(answer.StopReason), Text: text, Usage: usage}
 	switch answer.StopReason {
 	case anthropic.StopReasonRefusal:
-		said := answer.StopDetails.Explanation
-		if said == "" {
-			said = text
-		}
-		return &llm.RefusalError{Provider: provider, Category: string(answer.StopDetails.Category), Text: said, Usage: usage}
+		return &llm.RefusalError{Provider: provider, Category: string(answer.StopDetails.Category),
+			Text: cmp.Or(answer.StopDetails.Explanation, text), Usage: usage}
 	case anthropic.StopReasonMaxTokens:
 		stop.Reason = llm.StopLength
 	case anthropic.StopReasonModelContextWindowExceeded:
@@ -139,11 +141,7 @@ func stopped(answer *anthropic.Message, text string, calls int, usage llm.Usage)
 		if text != "" || calls > 0 {
 			return nil
 		}
-		stop.Reason = llm.StopOther
-	case anthropic.StopReasonPauseTurn: // it waits for tools of the provider, and none was offered
-		stop.Reason = llm.StopOther
-	default:
-		stop.Reason = llm.StopOther
+	case anthropic.StopReasonPauseTurn: // for tools of the provider, of which none was offered
 	}
 	return stop
 }

@@ -11,15 +11,10 @@ import (
 
 // checker keeps the first rule that a request breaks.
 type checker struct {
-	server  *Server
-	first   string
-	seen    map[string]bool // names of tools
-	strict  int             // tools held to their schema
-	counted count           // over all strict schemas of the request
+	server *Server
+	first  string
+	seen   map[string]bool // names of tools
 }
-
-// count is what Anthropic limits over a whole request.
-type count struct{ optional, unions int }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -29,8 +24,8 @@ func (c *checker) faultf(format string, args ...any) {
 	}
 }
 
-// only refuses keys that are not among these.
-func (c *checker) only(where string, v *schema.Value, keys ...string) {
+// checkKeys refuses keys that are not among these.
+func (c *checker) checkKeys(where string, v *schema.Value, keys ...string) {
 	if v.Kind != schema.Object {
 		c.faultf("%s: must be an object", where)
 		return
@@ -42,8 +37,9 @@ func (c *checker) only(where string, v *schema.Value, keys ...string) {
 	}
 }
 
-// form holds a schema to the rules of a dialect, where it is strict, and to what the test expects.
-func (c *checker) form(where string, d runtime.Dialect, v *schema.Value, strict bool) {
+// checkSchema checks a schema against the rules of a dialect, if it is strict, and against what the
+// test expects.
+func (c *checker) checkSchema(where string, d runtime.Dialect, v *schema.Value, strict bool) {
 	if v == nil || v.Kind != schema.Object {
 		c.faultf("%s: there is no schema", where)
 		return
@@ -58,69 +54,35 @@ func (c *checker) form(where string, d runtime.Dialect, v *schema.Value, strict 
 				c.faultf("%s: invalid schema at %q: %s", where, f.Pointer, f.Message)
 			}
 		}
-		c.counted.add(v)
 	}
 	c.server.mu.Lock()
 	expected := slices.Clone(c.server.expected)
 	c.server.mu.Unlock()
-	if len(expected) > 0 && !slices.ContainsFunc(expected, func(text string) bool { return canonical(text) == v.String() }) {
+	if len(expected) > 0 && !slices.ContainsFunc(expected, func(text string) bool {
+		return canonical(text) == v.String()
+	}) {
 		c.faultf("%s: this schema is not expected, or its keys have lost their order", where)
 	}
 }
 
-// tool refuses a name that is not legal or not new.
-func (c *checker) tool(name string, strict bool) {
+// checkTool refuses a name that is not legal or not new.
+func (c *checker) checkTool(name string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
 	}
 	if !legalName.MatchString(name) || c.seen[name] {
-		c.faultf("tools: %q is no name, or is there twice", name)
+		c.faultf("tools: the name %q is not legal, or is there twice", name)
 	}
 	c.seen[name] = true
-	if strict {
-		c.strict++
-	}
 }
 
-// paired refuses results that are not exactly those of the calls before.
-func (c *checker) paired(calls, results []string) {
+// checkResults refuses results that are not exactly those of the calls before.
+func (c *checker) checkResults(calls, results []string) {
 	calls, results = slices.Clone(calls), slices.Clone(results)
 	slices.Sort(calls)
 	slices.Sort(results)
 	if !slices.Equal(calls, results) {
 		c.faultf("messages: the calls %q have the results of %q", calls, results)
-	}
-}
-
-// add counts by the place of a keyword, never by a name alone.
-func (n *count) add(v *schema.Value) {
-	if v == nil || v.Kind != schema.Object {
-		return
-	}
-	if kind := v.Get("type"); v.Get("anyOf") != nil || kind != nil && kind.Kind == schema.Array {
-		n.unions++
-	}
-	required := items(v.Get("required"))
-	for _, m := range v.Members {
-		switch m.Key {
-		case "properties":
-			for _, p := range m.Value.Members {
-				if !slices.ContainsFunc(required, func(r *schema.Value) bool { return r.Text == p.Key }) {
-					n.optional++
-				}
-				n.add(p.Value)
-			}
-		case "$defs":
-			for _, d := range m.Value.Members {
-				n.add(d.Value)
-			}
-		case "items":
-			n.add(m.Value)
-		case "anyOf", "allOf":
-			for _, part := range items(m.Value) {
-				n.add(part)
-			}
-		}
 	}
 }
 
@@ -135,7 +97,7 @@ func items(v *schema.Value) []*schema.Value {
 	return out
 }
 
-func textOf(v *schema.Value) string {
+func stringOf(v *schema.Value) string {
 	if v == nil || v.Kind != schema.String {
 		return ""
 	}
@@ -144,7 +106,7 @@ func textOf(v *schema.Value) string {
 
 func isTrue(v *schema.Value) bool { return v != nil && v.Text == "true" }
 
-// canonical is a text without its blanks and with one way of writing each string; keys keep their order.
+// canonical returns JSON text without white space, with uniform escapes, its keys in order.
 func canonical(text string) string {
 	v, err := schema.Parse([]byte(text))
 	if err != nil {

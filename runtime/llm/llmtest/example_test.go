@@ -8,11 +8,12 @@ import (
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 )
 
-// A script of two replies: one for whoever mentions the weather, one for anybody. The third request finds nothing left, and says so.
+// A script of two replies: one for requests that mention the weather, one for any. The third
+// request finds nothing left, and says so.
 func Example() {
 	model := llmtest.NewModel(
-		llmtest.Text("Rain.").For(llmtest.Said("weather")),
-		llmtest.Text("Hello."),
+		llmtest.Writes("Rain.").For(llmtest.Said("weather")),
+		llmtest.Writes("Hello."),
 	)
 	for _, prompt := range []string{"Hi!", "What about the weather?", "And tomorrow?"} {
 		response, err := model.Generate(context.Background(), llm.Request{Prompt: prompt})

@@ -14,28 +14,33 @@ import (
 
 // Reply is one line of a script.
 type Reply struct {
-	Name string                                                                  // for messages; may be empty
-	When func(r llm.Request) bool                                                // which requests it is for; nil: any
+	// for messages; may be empty
+	Name string
+	// which requests it is for; nil: any
+	When func(r llm.Request) bool
 	Give func(ctx context.Context, r llm.Request) (resp llm.Response, err error) // the reply
-	Ever bool                                                                    // it may be given any number of times
+	// it may be given any number of times
+	Ever bool
 }
 
 // JSON replies with a JSON text.
 func JSON(text string) Reply {
-	return give("json", llm.Response{JSON: json.RawMessage(text)})
+	return replyWith("json", llm.Response{JSON: json.RawMessage(text)})
 }
 
-// Text replies with free text, also where a schema was asked for.
-func Text(text string) Reply { return give("text", llm.Response{Text: text}) }
+// Writes replies with free text, also where a schema was asked for.
+func Writes(text string) Reply { return replyWith("text", llm.Response{Text: text}) }
 
 // Calls replies with calls of tools. Ids that are missing are filled in.
 func Calls(calls ...llm.ToolCall) Reply {
-	return give("calls", llm.Response{Calls: numbered("call", calls)})
+	return replyWith("calls", llm.Response{Calls: fillCalls("call", calls)})
 }
 
 // Fails replies with an error.
 func Fails(err error) Reply {
-	return Reply{Name: "fails", Give: func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, err }}
+	return Reply{Name: "fails", Give: func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, err
+	}}
 }
 
 // Refuses replies with a refusal, as an adapter reports it.
@@ -47,18 +52,21 @@ func Refuses(text string) Reply {
 
 // Hangs replies when the context of the call ends, with what ended it.
 func Hangs() Reply {
-	return Reply{Name: "hangs", Give: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	return Reply{Name: "hangs", Give: func(ctx context.Context, _ llm.Request) (llm.Response,
+		error) {
 		<-ctx.Done()
-		return llm.Response{}, ended(ctx)
+		return llm.Response{}, contextError(ctx)
 	}}
 }
 
-func give(name string, resp llm.Response) Reply {
-	return Reply{Name: name, Give: func(context.Context, llm.Request) (llm.Response, error) { return resp, nil }}
+func replyWith(name string, resp llm.Response) Reply {
+	return Reply{Name: name, Give: func(context.Context, llm.Request) (llm.Response, error) {
+		return resp, nil
+	}}
 }
 
-// numbered gives ids to calls that have none, and an empty object to those without arguments.
-func numbered(prefix string, calls []llm.ToolCall) []llm.ToolCall {
+// fillCalls gives ids to calls that have none, and an empty object to those without arguments.
+func fillCalls(prefix string, calls []llm.ToolCall) []llm.ToolCall {
 	calls = slices.Clone(calls)
 	for i := range calls {
 		if calls[i].ID == "" {
@@ -78,7 +86,9 @@ func (r Reply) For(when ...func(llm.Request) bool) Reply {
 		all = append(all, r.When)
 	}
 	r.When = func(q llm.Request) bool {
-		return !slices.ContainsFunc(all, func(match func(llm.Request) bool) bool { return !match(q) })
+		return !slices.ContainsFunc(all, func(match func(llm.Request) bool) bool {
+			return !match(q)
+		})
 	}
 	return r
 }
@@ -92,11 +102,13 @@ func (r Reply) Always() Reply {
 // Said matches requests in whose system prompt or turns a text occurs.
 func Said(text string) func(llm.Request) bool {
 	return func(r llm.Request) bool {
-		return strings.Contains(r.System, text) || slices.ContainsFunc(r.Turns(), func(m llm.Message) bool {
-			return strings.Contains(m.Text, text) || slices.ContainsFunc(m.Results, func(t llm.ToolResult) bool {
-				return strings.Contains(t.Text(), text)
+		return strings.Contains(r.System, text) ||
+			slices.ContainsFunc(r.Turns(), func(m llm.Message) bool {
+				return strings.Contains(m.Text, text) ||
+					slices.ContainsFunc(m.Results, func(t llm.ToolResult) bool {
+						return strings.Contains(t.String(), text)
+					})
 			})
-		})
 	}
 }
 
@@ -107,50 +119,55 @@ func Wants(name string) func(llm.Request) bool {
 
 // Shows matches requests whose schema, in the plain dialect, holds a text.
 func Shows(text string) func(llm.Request) bool {
-	return func(r llm.Request) bool { return r.Schema != nil && strings.Contains(r.Schema(runtime.Plain), text) }
+	return func(r llm.Request) bool {
+		return r.Schema != nil && strings.Contains(r.Schema(runtime.Plain), text)
+	}
 }
 
-// Model is an [llm.Model] that follows a script. A request gets the first reply that is left and matches; so replies without a match are
-// given in their order, and concurrent callers are told apart by matches. Safe for concurrent use.
-type Model struct {
+// ScriptedModel is an [llm.Model] that follows a script. A request gets the first reply that is
+// left and matches; so replies without a match are given in their order, and concurrent callers are
+// told apart by matches. Safe for concurrent use.
+type ScriptedModel struct {
 	mu    sync.Mutex
 	left  []Reply
 	asked []llm.Request
 }
 
-var _ llm.Model = (*Model)(nil)
+var _ llm.Model = (*ScriptedModel)(nil)
 
 // NewModel returns a model with a script.
-func NewModel(script ...Reply) *Model { return &Model{left: slices.Clone(script)} }
+func NewModel(script ...Reply) *ScriptedModel { return &ScriptedModel{left: slices.Clone(script)} }
 
-// Add puts replies at the end of the script.
-func (m *Model) Add(script ...Reply) {
+// AddReplies puts replies at the end of the script.
+func (m *ScriptedModel) AddReplies(script ...Reply) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left = append(m.left, script...)
 }
 
 // Asked returns the requests so far, in the order they came.
-func (m *Model) Asked() []llm.Request {
+func (m *ScriptedModel) Asked() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asked)
 }
 
-// Left returns an error that names the replies nobody asked for, nil where there is none. Replies that are given always do not count.
-func (m *Model) Left() error {
+// Left returns an error that names the replies that were not asked for, nil if all were. Replies
+// that are given always do not count.
+func (m *ScriptedModel) Left() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	once := slices.DeleteFunc(slices.Clone(m.left), func(r Reply) bool { return r.Ever })
 	if len(once) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d replies of the script were not asked for: %s", len(once), names(once))
+	return fmt.Errorf("%d replies of the script were not asked for: %s", len(once),
+		replyNames(once))
 }
 
-// Generate gives the next reply. It refuses what every model refuses, and with CodeInvalid a request that no reply is left for: that text
-// quotes the request, because it is a person who repairs the script.
-func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+// Generate returns the next reply. It refuses what every model refuses, and returns CodeInvalid for
+// a request without a matching reply; that error quotes the request, to help correct the script.
+func (m *ScriptedModel) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if err := r.Check(); err != nil {
 		return llm.Response{}, err
 	}
@@ -158,11 +175,12 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 		return llm.Response{}, err
 	}
 	if ctx.Err() != nil {
-		return llm.Response{}, ended(ctx)
+		return llm.Response{}, contextError(ctx)
 	}
-	reply, err := m.next(r)
+	reply, err := m.nextReply(r)
 	if err != nil {
-		return llm.Response{}, &runtime.Error{Code: runtime.CodeInvalid, Op: "ask scripted model", Err: err}
+		return llm.Response{}, &runtime.Error{Code: runtime.CodeInvalid, Op: "ask scripted model",
+			Err: err}
 	}
 	resp, err := reply.Give(ctx, r)
 	if err == nil && resp.Model == "" {
@@ -171,8 +189,8 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	return resp, err
 }
 
-// next takes a reply out of the script; giving it may block, and the lock is not held then.
-func (m *Model) next(r llm.Request) (Reply, error) {
+// nextReply takes a reply out of the script; giving it may block, and the lock is not held then.
+func (m *ScriptedModel) nextReply(r llm.Request) (Reply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, r)
@@ -187,12 +205,12 @@ func (m *Model) next(r llm.Request) (Reply, error) {
 	}
 	left := "the script is over"
 	if len(m.left) > 0 {
-		left = "no reply matches of those left: " + names(m.left)
+		left = "no reply matches of those left: " + replyNames(m.left)
 	}
-	return Reply{}, fmt.Errorf("request %d: %s\n%s", len(m.asked), left, described(&r))
+	return Reply{}, fmt.Errorf("request %d: %s\n%s", len(m.asked), left, describeRequest(&r))
 }
 
-func names(replies []Reply) string {
+func replyNames(replies []Reply) string {
 	out := make([]string, len(replies))
 	for i := range replies {
 		out[i] = replies[i].Name
@@ -200,8 +218,8 @@ func names(replies []Reply) string {
 	return strings.Join(out, ", ")
 }
 
-// described shows what was asked, each part cut at 600 characters.
-func described(r *llm.Request) string {
+// describeRequest shows what was asked, each part cut at 600 characters.
+func describeRequest(r *llm.Request) string {
 	var b strings.Builder
 	part := func(name, text string) {
 		if text != "" {
@@ -221,12 +239,12 @@ func described(r *llm.Request) string {
 			part("call "+c.Name, string(c.Args))
 		}
 		for _, t := range turn.Results {
-			part("result "+t.ID, t.Text())
+			part("result "+t.ID, t.String())
 		}
 	}
 	return b.String()
 }
 
-func ended(ctx context.Context) error {
+func contextError(ctx context.Context) error {
 	return llm.Fail("ask scripted model", llm.Unanswered(ctx, "scripted", true, ctx.Err()))
 }

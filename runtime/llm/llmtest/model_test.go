@@ -14,13 +14,14 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestModelFollowsItsScript(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")
 	m := llmtest.NewModel(
-		llmtest.Text("for a review").For(llmtest.Wants("ReviewRouting")),
+		llmtest.Writes("for a review").For(llmtest.Wants("ReviewRouting")),
 		llmtest.JSON(toOrchestrator).For(llmtest.Shows("orchestratorRequest"), llmtest.Said("Ann")),
 		llmtest.Calls(llm.ToolCall{Name: "look"}),
 		llmtest.Fails(boom),
@@ -31,11 +32,13 @@ func TestModelFollowsItsScript(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, toOrchestrator, string(resp.JSON))
 	assert.Equal(t, "scripted", resp.Model)
-	require.EqualError(t, m.Left(), "4 replies of the script were not asked for: text, calls, fails, refuses")
+	require.EqualError(t, m.Left(),
+		"4 replies of the script were not asked for: text, calls, fails, refuses")
 
 	resp, err = m.Generate(t.Context(), r)
 	require.NoError(t, err)
-	assert.Equal(t, []llm.ToolCall{{ID: "call_1", Name: "look", Args: json.RawMessage(`{}`)}}, resp.Calls)
+	assert.Equal(t, []llm.ToolCall{{ID: "call_1", Name: "look", Args: json.RawMessage(`{}`)}},
+		resp.Calls)
 	_, err = m.Generate(t.Context(), r)
 	require.ErrorIs(t, err, boom)
 	_, err = m.Generate(t.Context(), r)
@@ -44,7 +47,7 @@ func TestModelFollowsItsScript(t *testing.T) {
 	assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err))
 
 	r.SchemaName = "ReviewRouting"
-	m.Add(llmtest.Text("later"))
+	m.AddReplies(llmtest.Writes("later"))
 	resp, err = m.Generate(t.Context(), r)
 	require.NoError(t, err)
 	assert.Equal(t, "for a review", resp.Text)
@@ -54,15 +57,19 @@ func TestModelFollowsItsScript(t *testing.T) {
 
 func TestModelIsLoudWhenTheScriptIsOver(t *testing.T) {
 	t.Parallel()
-	m := llmtest.NewModel(llmtest.Text("a").For(llmtest.Said("nobody says this")))
+	m := llmtest.NewModel(llmtest.Writes("a").For(llmtest.Said("nobody says this")))
 	r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
 	r.Tools = []llm.Tool{lookTool(false)}
-	r = r.Next(llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{"q":1}`)}}}, "",
-		llm.ToolResult{ID: "1", Value: json.RawMessage(`"found it"`)})
+	r =
+		r.Next(
+			llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: "look",
+				Args: json.RawMessage(`{"q":1}`)}}}, "",
+			llm.ToolResult{ID: "1", Value: json.RawMessage(`"found it"`)})
 	_, err := m.Generate(t.Context(), r)
-	assert.False(t, runtime.Recoverable(err), "another try has no more replies")
+	assert.False(t, thread.Recoverable(err), "another try has no more replies")
 	for _, want := range []string{
-		"request 1: no reply matches of those left: text", `schema InterruptRouting: "{\"type`, `tool look: "Looks`, `system: "You route."`,
+		"request 1: no reply matches of those left: text", `schema InterruptRouting: "{\"type`,
+		`tool look: "Looks`, `system: "You route."`,
 		`user: "Where to, for Ann Smith?"`, `call look: "{\"q\":1}"`, `result 1: "found it"`,
 	} {
 		assert.ErrorContains(t, err, want)
@@ -73,10 +80,12 @@ func TestModelIsLoudWhenTheScriptIsOver(t *testing.T) {
 
 func TestModelRefusesWhatEveryModelRefuses(t *testing.T) {
 	t.Parallel()
-	m := llmtest.NewModel(llmtest.Text("a").Always())
+	m := llmtest.NewModel(llmtest.Writes("a").Always())
 	_, err := m.Generate(t.Context(), llm.Request{})
 	require.ErrorContains(t, err, "nothing to answer")
-	_, err = m.Generate(t.Context(), llm.Request{Prompt: "a", Schema: func(runtime.Dialect) string { return "" }})
+	_, err = m.Generate(t.Context(), llm.Request{Prompt: "a", Schema: func(runtime.Dialect) string {
+		return ""
+	}})
 	require.ErrorContains(t, err, "no form")
 	assert.Empty(t, m.Asked())
 }
@@ -84,10 +93,11 @@ func TestModelRefusesWhatEveryModelRefuses(t *testing.T) {
 func TestModelHangsUntilTheCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	m := llmtest.NewModel(llmtest.Reply{Name: "stop", Give: func(ctx context.Context, r llm.Request) (llm.Response, error) {
-		cancel()
-		return llmtest.Hangs().Give(ctx, r)
-	}})
+	m := llmtest.NewModel(llmtest.Reply{Name: "stop",
+		Give: func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			cancel()
+			return llmtest.Hangs().Give(ctx, r)
+		}})
 	_, err := m.Generate(ctx, llm.Request{Prompt: "a"})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
@@ -101,9 +111,9 @@ func TestModelServesConcurrentCallers(t *testing.T) {
 	var script []llmtest.Reply
 	names := []string{"alpha", "beta", "gamma", "delta"}
 	for _, name := range names {
-		script = append(script, llmtest.Text("reply to "+name).For(llmtest.Said("I am "+name)))
+		script = append(script, llmtest.Writes("reply to "+name).For(llmtest.Said("I am "+name)))
 	}
-	script = append(script, llmtest.Text("anybody").Always())
+	script = append(script, llmtest.Writes("anybody").Always())
 	m := llmtest.NewModel(script...)
 	got, other := make([]string, len(names)), make([]string, len(names))
 	var wg sync.WaitGroup
@@ -116,7 +126,8 @@ func TestModelServesConcurrentCallers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Equal(t, []string{"reply to alpha", "reply to beta", "reply to gamma", "reply to delta"}, got)
+	assert.Equal(t, []string{"reply to alpha", "reply to beta", "reply to gamma", "reply to delta"},
+		got)
 	assert.Equal(t, []string{"anybody", "anybody", "anybody", "anybody"}, other)
 	assert.NoError(t, m.Left(), "a reply that is given always is never left over")
 }

@@ -13,7 +13,7 @@ import (
 // openAI is Chat Completions.
 type openAI struct{}
 
-func (openAI) key(h http.Header) string {
+func (openAI) credential(h http.Header) string {
 	key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if !ok {
 		return ""
@@ -21,10 +21,12 @@ func (openAI) key(h http.Header) string {
 	return key
 }
 
-func (openAI) check(c *checker, body *schema.Value) {
-	c.only("body", body, "model", "messages", "response_format", "tools", "tool_choice", "max_completion_tokens", "parallel_tool_calls",
-		"temperature", "top_p", "seed", "user", "metadata", "store", "reasoning_effort", "safety_identifier", "prompt_cache_key")
-	if textOf(body.Get("model")) == "" {
+func (openAI) checkRequest(c *checker, body *schema.Value) {
+	c.checkKeys("body", body, "model", "messages", "response_format", "tools", "tool_choice",
+		"max_completion_tokens", "parallel_tool_calls",
+		"temperature", "top_p", "seed", "user", "metadata", "store", "reasoning_effort",
+		"safety_identifier", "prompt_cache_key")
+	if stringOf(body.Get("model")) == "" {
 		c.faultf("model: is missing")
 	}
 	if most := body.Get("max_completion_tokens"); most != nil && strings.HasPrefix(most.Text, "-") {
@@ -33,17 +35,18 @@ func (openAI) check(c *checker, body *schema.Value) {
 	openAIFormat(c, body.Get("response_format"))
 	for _, t := range items(body.Get("tools")) {
 		f := t.Get("function")
-		if textOf(t.Get("type")) != "function" || f == nil {
+		if stringOf(t.Get("type")) != "function" || f == nil {
 			c.faultf("tools: one is not a function")
 			continue
 		}
-		c.only("tools.function", f, "name", "description", "parameters", "strict")
+		c.checkKeys("tools.function", f, "name", "description", "parameters", "strict")
 		strict := f.Get("strict")
 		if strict == nil {
 			c.faultf("tools: strict is not said, so the provider may rewrite the schema")
 		}
-		c.tool(textOf(f.Get("name")), isTrue(strict))
-		c.form("tools."+textOf(f.Get("name")), runtime.OpenAI, f.Get("parameters"), isTrue(strict))
+		c.checkTool(stringOf(f.Get("name")))
+		c.checkSchema("tools."+stringOf(f.Get("name")), runtime.OpenAI, f.Get("parameters"),
+			isTrue(strict))
 	}
 	openAITurns(c, items(body.Get("messages")))
 }
@@ -52,38 +55,39 @@ func openAIFormat(c *checker, format *schema.Value) {
 	if format == nil {
 		return
 	}
-	c.only("response_format", format, "type", "json_schema")
+	c.checkKeys("response_format", format, "type", "json_schema")
 	form := format.Get("json_schema")
-	if textOf(format.Get("type")) != "json_schema" || form == nil {
+	if stringOf(format.Get("type")) != "json_schema" || form == nil {
 		c.faultf("response_format: is not json_schema")
 		return
 	}
-	c.only("response_format.json_schema", form, "name", "description", "schema", "strict")
-	if !legalName.MatchString(textOf(form.Get("name"))) {
+	c.checkKeys("response_format.json_schema", form, "name", "description", "schema", "strict")
+	if !legalName.MatchString(stringOf(form.Get("name"))) {
 		c.faultf("response_format.json_schema.name: does not match %s", legalName)
 	}
 	if !isTrue(form.Get("strict")) {
 		c.faultf("response_format.json_schema.strict: is not true, so the form is only a wish")
 	}
-	c.form("response_format", runtime.OpenAI, form.Get("schema"), true)
+	c.checkSchema("response_format", runtime.OpenAI, form.Get("schema"), true)
 }
 
-// openAITurns wants the results of all calls right after them, one message each.
+// openAITurns checks that the results of all calls follow them at once, one message each.
 func openAITurns(c *checker, turns []*schema.Value) {
 	var calls, results []string
 	last := ""
 	for _, turn := range turns {
-		role := textOf(turn.Get("role"))
+		role := stringOf(turn.Get("role"))
 		if role == "tool" {
-			results = append(results, textOf(turn.Get("tool_call_id")))
+			results = append(results, stringOf(turn.Get("tool_call_id")))
 			last = role
 			continue
 		}
-		c.paired(calls, results)
+		c.checkResults(calls, results)
 		calls, results = nil, nil
 		for _, call := range items(turn.Get("tool_calls")) {
-			calls = append(calls, textOf(call.Get("id")))
-			if _, err := schema.Parse([]byte(textOf(at(call, "function", "arguments")))); err != nil {
+			calls = append(calls, stringOf(call.Get("id")))
+			if _, err := schema.Parse(
+				[]byte(stringOf(valueAt(call, "function", "arguments")))); err != nil {
 				c.faultf("messages: the arguments of a call are not JSON in a string: %s", err)
 			}
 		}
@@ -97,15 +101,15 @@ func openAITurns(c *checker, turns []*schema.Value) {
 		}
 		last = role
 	}
-	c.paired(calls, results)
+	c.checkResults(calls, results)
 	if last != "user" && last != "tool" {
 		c.faultf("messages: the last is not the user's")
 	}
 }
 
-func (openAI) window(a *Answer) bool { return a.Stop == llm.StopContext }
+func (openAI) windowIsError(a *Answer) bool { return a.Stop == llm.StopContext }
 
-func (openAI) reply(a *Answer, id, model string) string {
+func (openAI) replyBody(a *Answer, id, model string) string {
 	said := map[string]any{"role": "assistant", "content": nil, "refusal": nil}
 	finish := "stop"
 	switch {
@@ -120,7 +124,8 @@ func (openAI) reply(a *Answer, id, model string) string {
 		var calls []any
 		for _, call := range a.Calls {
 			function := map[string]any{"name": call.Name, "arguments": string(call.Args)}
-			calls = append(calls, map[string]any{"id": call.ID, "type": "function", "function": function})
+			calls = append(calls, map[string]any{"id": call.ID, "type": "function",
+				"function": function})
 		}
 		said["tool_calls"], finish = calls, "tool_calls"
 	}
@@ -132,8 +137,10 @@ func (openAI) reply(a *Answer, id, model string) string {
 		finish = a.Stop
 	}
 	return encoded(map[string]any{
-		"id": "chatcmpl-" + id, "object": "chat.completion", "created": 1700000000, "model": model + "-2026-01-01",
-		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": finish, "logprobs": nil}},
+		"id": "chatcmpl-" + id, "object": "chat.completion", "created": 1700000000,
+		"model": model + "-2026-01-01",
+		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": finish,
+			"logprobs": nil}},
 		"usage": map[string]any{
 			"prompt_tokens": a.Usage.InputTokens, "completion_tokens": a.Usage.OutputTokens,
 			"total_tokens":          a.Usage.InputTokens + a.Usage.OutputTokens,
@@ -142,12 +149,13 @@ func (openAI) reply(a *Answer, id, model string) string {
 	})
 }
 
-func (openAI) failure(_ int, kind, message string) string {
-	return encoded(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil, "code": kind}})
+func (openAI) errorBody(_ int, kind, message string) string {
+	return encoded(map[string]any{"error": map[string]any{"message": message, "type": kind,
+		"param": nil, "code": kind}})
 }
 
-// at follows keys, as far as there is something.
-func at(v *schema.Value, keys ...string) *schema.Value {
+// valueAt returns the value below these keys, nil if there is none.
+func valueAt(v *schema.Value, keys ...string) *schema.Value {
 	for _, key := range keys {
 		if v == nil {
 			return nil

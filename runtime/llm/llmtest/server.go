@@ -22,15 +22,18 @@ type TB interface {
 	Cleanup(f func())
 }
 
-// Answer is one line of a server's script. The zero value is an empty reply, which no adapter takes.
+// Answer is one line of a server's script. The zero value is an empty reply, which no adapter
+// takes.
 type Answer struct {
 	Text     string
 	Calls    []llm.ToolCall
 	Thinking string // Anthropic only: said before calls, and wanted back with their results
 	Refusal  string // the reply is a refusal that says this
 	Category string // of the refusal; with OpenAI only "content_filter"
-	Stop     string // one of the reasons of [llm.StopError], or the provider's own word; "" for a reply that is whole
-	Usage    llm.Usage
+	// one of the reasons of [llm.StopError], or the provider's own word; "" for a reply that is
+	// whole
+	Stop  string
+	Usage llm.Usage
 
 	Status     int           // an error instead of a reply
 	Type       string        // of the error: "rate_limit_error"
@@ -50,7 +53,8 @@ type Received struct {
 	Fault  string        // the rule that it breaks; "" when it breaks none
 }
 
-// Server is both providers on this machine. Each request that breaks no rule gets the next answer. Safe for concurrent use.
+// Server is both providers on this machine. Each request that breaks no rule gets the next answer.
+// Safe for concurrent use.
 type Server struct {
 	tb     TB
 	http   *httptest.Server
@@ -65,12 +69,13 @@ type Server struct {
 	made     int
 }
 
-// NewServer starts a server with a script, and stops it when the test ends. A request after the end of the script, and an answer that
-// nobody asked for, fail the test.
+// NewServer starts a server with a script, and stops it when the test ends. A request after the end
+// of the script, and an answer that was not asked for, fail the test.
 func NewServer(tb TB, script ...Answer) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, left: slices.Clone(script), closed: make(chan struct{}), thoughts: map[string]string{}}
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s := &Server{tb: tb, left: slices.Clone(script), closed: make(chan struct{}),
+		thoughts: map[string]string{}}
+	s.http = httptest.NewServer(http.HandlerFunc(s.handleRequest))
 	tb.Cleanup(func() {
 		tb.Helper()
 		s.Close()
@@ -81,7 +86,8 @@ func NewServer(tb TB, script ...Answer) *Server {
 	return s
 }
 
-// Close stops the server before the test ends, for a provider that is gone. What hangs is cut. Closing twice is no more than once.
+// Close stops the server before the test ends, as a provider that is down, and ends hanging
+// requests. It may be called more than once.
 func (s *Server) Close() {
 	s.once.Do(func() { close(s.closed) })
 	s.http.Close()
@@ -93,11 +99,11 @@ func (s *Server) OpenAI() string { return s.http.URL + "/v1" }
 // Anthropic returns the base URL for Anthropic's client.
 func (s *Server) Anthropic() string { return s.http.URL }
 
-// Client returns an HTTP client whose connections end with the server.
-func (s *Server) Client() *http.Client { return s.http.Client() }
+// HTTPClient returns an HTTP client whose connections end with the server.
+func (s *Server) HTTPClient() *http.Client { return s.http.Client() }
 
-// Expect names the schemas that may come, of replies and of tools. From then on any other one is refused, and so is one of them with its
-// keys in another order.
+// Expect names the schemas that may come, of replies and of tools. From then on any other one is
+// refused, and so is one of them with its keys in another order.
 func (s *Server) Expect(schemas ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,22 +117,24 @@ func (s *Server) Received() []Received {
 	return slices.Clone(s.received)
 }
 
-// wire is one provider's protocol.
-type wire interface {
-	key(h http.Header) string                               // the credential; "" is refused
-	check(c *checker, body *schema.Value)                   // finds faults
-	reply(a *Answer, id, model string) (body string)        // of an answer that is none of an error
-	failure(status int, kind, message string) (body string) // of an error
-	window(a *Answer) bool                                  // the wire says with an error that the window is too small
+// protocol is that of one provider.
+type protocol interface {
+	credential(h http.Header) string             // the credential; "" is refused
+	checkRequest(c *checker, body *schema.Value) // finds faults
+	// of an answer that is not an error
+	replyBody(a *Answer, id, model string) (body string)
+	errorBody(status int, kind, message string) (body string) // of an error
+	// the wire says with an error that the window is too small
+	windowIsError(a *Answer) bool
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+func (s *Server) handleRequest(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = r.Body.Close() }()
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone
 	}
-	var p wire
+	var p protocol
 	switch r.URL.Path {
 	case "/v1/chat/completions":
 		p = openAI{}
@@ -144,27 +152,34 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		c.faultf("the body is not JSON as it should be: %s", err)
 	default:
-		p.check(c, body)
+		p.checkRequest(c, body)
 	}
 	s.mu.Lock()
-	s.received = append(s.received, Received{Path: r.URL.Path, Header: r.Header.Clone(), Body: body, Fault: c.first})
+	s.received = append(s.received, Received{Path: r.URL.Path, Header: r.Header.Clone(), Body: body,
+		Fault: c.first})
 	s.mu.Unlock()
 	switch {
-	case p.key(r.Header) == "":
-		send(w, http.StatusUnauthorized, p.failure(http.StatusUnauthorized, "authentication_error", "no key"), nil)
+	case p.credential(r.Header) == "":
+		writeBody(w, http.StatusUnauthorized,
+			p.errorBody(http.StatusUnauthorized, "authentication_error",
+				"no key"), nil)
 	case c.first != "":
-		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "invalid_request_error", c.first), nil)
+		writeBody(w, http.StatusBadRequest,
+			p.errorBody(http.StatusBadRequest, "invalid_request_error",
+				c.first), nil)
 	default:
-		s.answer(w, r, p, textOf(body.Get("model")))
+		s.sendAnswer(w, r, p, stringOf(body.Get("model")))
 	}
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, p wire, model string) {
-	a, id, ok := s.next()
+func (s *Server) sendAnswer(w http.ResponseWriter, r *http.Request, p protocol, model string) {
+	a, id, ok := s.nextAnswer()
 	if !ok {
 		s.tb.Errorf("the script is over, and %s was asked once more", r.URL.Path)
 		h := http.Header{"X-Should-Retry": {"false"}}
-		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "invalid_request_error", "the script is over"), h)
+		writeBody(w, http.StatusBadRequest,
+			p.errorBody(http.StatusBadRequest, "invalid_request_error",
+				"the script is over"), h)
 		return
 	}
 	if a.Arrived != nil {
@@ -185,18 +200,20 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p wire, model st
 		if a.Content != "" {
 			h.Set("Content-Type", a.Content)
 		}
-		send(w, max(a.Status, http.StatusOK), a.Body, h)
-	case p.window(&a):
-		send(w, http.StatusBadRequest, p.failure(http.StatusBadRequest, "context_length_exceeded", "too long"), h)
+		writeBody(w, max(a.Status, http.StatusOK), a.Body, h)
+	case p.windowIsError(&a):
+		writeBody(w, http.StatusBadRequest,
+			p.errorBody(http.StatusBadRequest, "context_length_exceeded",
+				"too long"), h)
 	case a.Status != 0:
-		send(w, a.Status, p.failure(a.Status, a.Type, "scripted: sk-secret-in-a-message"), h)
+		writeBody(w, a.Status, p.errorBody(a.Status, a.Type, "scripted: sk-secret-in-a-message"), h)
 	default:
-		send(w, http.StatusOK, p.reply(&a, id, model), h)
+		writeBody(w, http.StatusOK, p.replyBody(&a, id, model), h)
 	}
 }
 
-// next takes an answer out of the script, with ids for its calls that no other answer has.
-func (s *Server) next() (a Answer, id string, ok bool) {
+// nextAnswer takes an answer out of the script, with ids for its calls that no other answer has.
+func (s *Server) nextAnswer() (a Answer, id string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.left) == 0 {
@@ -205,14 +222,14 @@ func (s *Server) next() (a Answer, id string, ok bool) {
 	a, s.left = s.left[0], s.left[1:]
 	s.made++
 	id = strconv.Itoa(s.made)
-	a.Calls = numbered("call_"+id, a.Calls)
+	a.Calls = fillCalls("call_"+id, a.Calls)
 	for _, call := range a.Calls {
 		s.thoughts[call.ID] = a.Thinking
 	}
 	return a, id, true
 }
 
-func send(w http.ResponseWriter, status int, body string, h http.Header) {
+func writeBody(w http.ResponseWriter, status int, body string, h http.Header) {
 	w.Header().Set("Content-Type", "application/json")
 	maps.Copy(w.Header(), h)
 	w.WriteHeader(status)

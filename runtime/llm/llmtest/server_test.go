@@ -44,7 +44,8 @@ func (l *listener) end() {
 // post sends a body as a client would, and returns status and what the server says.
 func post(t *testing.T, url, body string, header ...string) (status int, said string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url,
+		strings.NewReader(body))
 	require.NoError(t, err)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -67,7 +68,8 @@ func TestServerIsLoudAboutItsScript(t *testing.T) {
 		assert.Equal(t, want, status)
 	}
 	tb.end()
-	assert.Equal(t, []string{"the script is over, and /v1/chat/completions was asked once more"}, tb.heard)
+	assert.Equal(t, []string{"the script is over, and /v1/chat/completions was asked once more"},
+		tb.heard)
 
 	tb = &listener{}
 	llmtest.NewServer(tb, llmtest.Answer{Text: "a"}, llmtest.Answer{Text: "b"})
@@ -83,7 +85,8 @@ func TestServerHoldsOpenAIsWire(t *testing.T) {
 		tool = `"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false}}}]`
 		form = `"response_format":{"type":"json_schema","json_schema":{"name":"r","strict":true,"schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}}}`
 	)
-	good := `{"model":"m","messages":[{"role":"user","content":"a"},` + call + `,{"role":"tool","tool_call_id":"c1","content":"1"}],` + form + `,` + tool + `}`
+	good := `{"model":"m","messages":[{"role":"user","content":"a"},` + call +
+		`,{"role":"tool","tool_call_id":"c1","content":"1"}],` + form + `,` + tool + `}`
 	s := llmtest.NewServer(t, llmtest.Answer{Text: "fine"})
 	send := func(body string) (int, string) {
 		return post(t, s.OpenAI()+"/chat/completions", body, "Authorization", "Bearer x")
@@ -98,7 +101,7 @@ func TestServerHoldsOpenAIsWire(t *testing.T) {
 		{`"name":"r"`, `"name":"a b"`, "does not match"},
 		{`"name":"r","strict":true`, `"name":"r"`, "only a wish"},
 		{`"name":"f","strict":true`, `"name":"f"`, "may rewrite"},
-		{`"name":"f","strict":true`, `"name":"a.b","strict":true`, "is no name"},
+		{`"name":"f","strict":true`, `"name":"a.b","strict":true`, "is not legal"},
 		{`"required":["a"]`, `"required":[]`, "takes only required ones"},
 		{`"type":"string"`, `"type":"string","default":"x"`, "is not taken by openai"},
 		{`"type":"json_schema"`, `"type":"json_object"`, "is not json_schema"},
@@ -128,15 +131,19 @@ func TestServerHoldsAnthropicsWire(t *testing.T) {
 		tool = `"tools":[{"name":"f","strict":true,"input_schema":{"type":"object","properties":{},"required":[],"additionalProperties":false}}]`
 		form = `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}}}`
 	)
-	good := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` + call + `,` + back + `],` + form + `,` + tool + `}`
+	good := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` + call + `,` +
+		back + `],` + form + `,` + tool + `}`
 	s := llmtest.NewServer(t, llmtest.Answer{Text: "fine"})
-	send := func(body string) (int, string) { return post(t, s.Anthropic()+"/v1/messages", body, "X-Api-Key", "x") }
+	send := func(body string) (int, string) {
+		return post(t, s.Anthropic()+"/v1/messages", body, "X-Api-Key", "x")
+	}
 	status, said := send(good)
 	require.Equal(t, 200, status, said)
 	for _, c := range []struct{ from, to, want string }{
 		{`"model":"m"`, `"model":""`, "model"},
 		{`"max_tokens":9,`, ``, "max_tokens"},
-		{`"max_tokens":9`, `"max_tokens":9,"output_format":{}`, `unknown parameter \"output_format\"`},
+		{`"max_tokens":9`, `"max_tokens":9,"output_format":{}`,
+			`unknown parameter \"output_format\"`},
 		{`"format":{"type":"json_schema"`, `"format":{"type":"json"`, "is not json_schema"},
 		{`"type":"string"`, `"type":"string","maxLength":3`, "is not taken by anthropic"},
 		{`"type":"string"`, `"type":"string","enum":["A","a"]`, "only in case"},
@@ -145,11 +152,13 @@ func TestServerHoldsAnthropicsWire(t *testing.T) {
 		{`"text":"hm"`, `"text":" "`, "non-whitespace"},
 		{`"input":{}`, `"input":"{}"`, "not legal here"},
 		{`{"role":"user","content":"a"},`, ``, "first"},
-		{back, `{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"c1","content":"1"}]}`, "not legal here"},
+		{back,
+			`{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"c1","content":"1"}]}`, "not legal here"},
 		{back, `{"role":"user","content":"go on"}`, "have the results of"},
 		{`,` + back, ``, "have the results of"},
 		{`,` + call + `,` + back, `,{"role":"assistant","content":"{"}`, "not the user's"},
-		{call, strings.Replace(call, `{"type":"text","text":"hm"}`, `{"type":"thinking","thinking":"x","signature":"forged"}`, 1), "not legal here"},
+		{call, strings.Replace(call, `{"type":"text","text":"hm"}`,
+			`{"type":"thinking","thinking":"x","signature":"forged"}`, 1), "not legal here"},
 	} {
 		bad := strings.Replace(good, c.from, c.to, 1)
 		require.NotEqual(t, good, bad, c.from)
@@ -161,37 +170,12 @@ func TestServerHoldsAnthropicsWire(t *testing.T) {
 	assert.Equal(t, 401, status)
 }
 
-// The limits of Anthropic hold for the request as a whole: each schema alone is legal.
-func TestServerAddsUpAnthropicsLimits(t *testing.T) {
-	t.Parallel()
-	tools := func(n int, properties string) []llm.Tool {
-		out := make([]llm.Tool, n)
-		for i := range out {
-			out[i] = llm.Tool{Name: fmt.Sprintf("t%d", i), Strict: true, Schema: json.RawMessage(
-				`{"type":"object","properties":{` + properties + `},"required":["u"],"additionalProperties":false}`)}
-		}
-		return out
-	}
-	const plain, union, optional = `"u":{"type":"string"}`, `"u":{"anyOf":[{"type":"string"},{"type":"null"}]}`, `"u":{"type":"string"},"o":{"type":"string"},"p":{"type":"string"}`
-	for _, c := range []struct {
-		most       int
-		properties string
-	}{{20, plain}, {16, union}, {12, optional}} {
-		s := llmtest.NewServer(t, llmtest.Answer{Text: "fine"})
-		model := adapters()[1].open(way{s.Anthropic(), s.Client(), -1, 0})
-		_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: tools(c.most, c.properties)})
-		require.NoError(t, err, fault(s))
-		_, err = model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: tools(c.most+1, c.properties)})
-		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-		assert.Contains(t, fault(s), "too much for one request")
-	}
-}
-
 // A turn of Anthropic's with a thought before its calls has to come back whole.
 func TestServerWantsThoughtsBack(t *testing.T) {
 	t.Parallel()
-	s := llmtest.NewServer(t, llmtest.Answer{Thinking: "hm", Calls: []llm.ToolCall{{Name: "look"}}}, llmtest.Answer{Text: "fine"})
-	model := adapters()[1].open(way{s.Anthropic(), s.Client(), -1, 0})
+	s := llmtest.NewServer(t, llmtest.Answer{Thinking: "hm", Calls: []llm.ToolCall{{Name: "look"}}},
+		llmtest.Answer{Text: "fine"})
+	model := adapters()[1].open(way{s.Anthropic(), s.HTTPClient(), -1, 0})
 	r := llm.Request{Prompt: "a", Tools: []llm.Tool{lookTool(true)}}
 	resp, err := model.Generate(t.Context(), r)
 	require.NoError(t, err)

@@ -35,7 +35,8 @@ func serve(t *testing.T) (*served, *mcp.Server) {
 	t.Helper()
 	s := &served{Server: sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)}
 	sdk.AddTool(s.Server, &sdk.Tool{Name: "echo", Description: "Says it again."},
-		func(_ context.Context, _ *sdk.CallToolRequest, in words) (*sdk.CallToolResult, words, error) {
+		func(_ context.Context, _ *sdk.CallToolRequest, in words) (*sdk.CallToolResult, words,
+			error) {
 			return nil, in, nil
 		})
 	tools := mcp.New("test", func(ctx context.Context) (sdk.Transport, error) {
@@ -95,9 +96,11 @@ func TestToolsOfAServer(t *testing.T) {
 func TestTextIsAString(t *testing.T) {
 	t.Parallel()
 	s, tools := serve(t)
-	s.AddTool(&sdk.Tool{Name: "poem", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a "}, &sdk.TextContent{Text: "rose"}}}, nil
-	})
+	s.AddTool(&sdk.Tool{Name: "poem", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a "},
+				&sdk.TextContent{Text: "rose"}}}, nil
+		})
 	got, err := tool(t, tools, "poem").Call(t.Context(), json.RawMessage(`{}`))
 	require.NoError(t, err)
 	assert.JSONEq(t, `"a rose"`, string(got))
@@ -106,9 +109,10 @@ func TestTextIsAString(t *testing.T) {
 func TestToolThatFails(t *testing.T) {
 	t.Parallel()
 	s, tools := serve(t)
-	sdk.AddTool(s.Server, &sdk.Tool{Name: "broken"}, func(context.Context, *sdk.CallToolRequest, words) (*sdk.CallToolResult, any, error) {
-		return nil, nil, errors.New("the archive is closed")
-	})
+	sdk.AddTool(s.Server, &sdk.Tool{Name: "broken"},
+		func(context.Context, *sdk.CallToolRequest, words) (*sdk.CallToolResult, any, error) {
+			return nil, nil, errors.New("the archive is closed")
+		})
 	_, err := tool(t, tools, "broken").Call(t.Context(), json.RawMessage(`{"text":""}`))
 	require.EqualError(t, err, "the archive is closed")
 }
@@ -141,10 +145,11 @@ func TestLostConnection(t *testing.T) {
 func TestLostConnectionInACall(t *testing.T) {
 	t.Parallel()
 	s, tools := serve(t)
-	sdk.AddTool(s.Server, &sdk.Tool{Name: "cut"}, func(context.Context, *sdk.CallToolRequest, words) (*sdk.CallToolResult, any, error) {
-		assert.NoError(t, s.wire.conn.Close())
-		return nil, nil, nil
-	})
+	sdk.AddTool(s.Server, &sdk.Tool{Name: "cut"},
+		func(context.Context, *sdk.CallToolRequest, words) (*sdk.CallToolResult, any, error) {
+			assert.NoError(t, s.wire.conn.Close())
+			return nil, nil, nil
+		})
 	_, err := tool(t, tools, "cut").Call(t.Context(), json.RawMessage(`{"text":""}`))
 	require.ErrorContains(t, err, "not available: ")
 	got, err := tool(t, tools, "echo").Call(t.Context(), json.RawMessage(`{"text":"again"}`))

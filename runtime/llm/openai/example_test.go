@@ -3,7 +3,6 @@ package openai_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -11,12 +10,17 @@ import (
 	"github.com/routegen/routegen/runtime/llm/openai"
 )
 
-// A model answers in the form of a schema. The exchange is replayed from a file, so the example needs neither key nor network; a program
-// leaves Config empty and sets OPENAI_API_KEY, and its schemas come from the generated package.
+// A model answers in the form of a schema. The answer comes from a server of llmtest, so the
+// example needs neither key nor network; a program leaves Config empty and sets OPENAI_API_KEY, and
+// its schemas come from the generated package.
 func Example() {
+	server := llmtest.NewServer(noTest{}, llmtest.Answer{
+		Text:  `{"why":"It is about a passport.","desk":"PASSPORTS"}`,
+		Usage: llm.Usage{InputTokens: 61, OutputTokens: 17},
+	})
+	defer server.Close()
 	model := openai.New("gpt-5.1", openai.Config{
-		APIKey: "not used", BaseURL: "https://api.openai.com/v1",
-		HTTPClient: &http.Client{Transport: &llmtest.Recorder{Dir: "testdata"}},
+		APIKey: "not used", BaseURL: server.OpenAI(), HTTPClient: server.HTTPClient(),
 	})
 	response, err := model.Generate(context.Background(), llm.Request{
 		System: "You route questions.", Prompt: "Where do I renew my passport?", SchemaName: "Desk",
@@ -28,9 +32,16 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(string(response.Reply()))
+	fmt.Println(string(response.Body()))
 	fmt.Println(response.Usage.InputTokens, "tokens in,", response.Usage.OutputTokens, "out")
 	// Output:
 	// {"why":"It is about a passport.","desk":"PASSPORTS"}
 	// 61 tokens in, 17 out
 }
+
+// noTest stands in for a *testing.T, which an example does not have.
+type noTest struct{}
+
+func (noTest) Helper()               {}
+func (noTest) Errorf(string, ...any) {}
+func (noTest) Cleanup(func())        {}

@@ -17,33 +17,37 @@ import (
 
 const provider = "openai"
 
-// defaultMaxTokens bounds what a reply may cost; the current models of the provider may all write as much.
+// defaultMaxTokens bounds what a reply may cost; the current models of the provider may all write
+// as much.
 const defaultMaxTokens = 16_000
 
-// Config is how the provider is reached. Its zero value takes all from the environment, as the official client does: OPENAI_API_KEY,
-// OPENAI_BASE_URL and the rest.
+// Config is how the provider is reached. Its zero value takes all from the environment, as the
+// official client does: OPENAI_API_KEY, OPENAI_BASE_URL and the rest.
 type Config struct {
-	APIKey     string                 // default: of the environment
-	BaseURL    string                 // default: of the environment, then the provider's
-	HTTPClient *http.Client           // default: the official client's
-	Retries    int                    // tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
-	Timeout    time.Duration          // of one try; 0: none but that of the context
-	MaxTokens  int                    // for requests that name none; 0: 16,000; -1: none is sent
-	Options    []option.RequestOption // for what has no field here; applied last
+	APIKey     string       // default: of the environment
+	BaseURL    string       // default: of the environment, then the provider's
+	HTTPClient *http.Client // default: the official client's
+	// tries after the first, made and spaced by the official client; 0: its default, 2; -1: none
+	Retries   int
+	Timeout   time.Duration          // of one try; 0: none but that of the context
+	MaxTokens int                    // for requests that name none; 0: 16,000; -1: none is sent
+	Options   []option.RequestOption // for what has no field here; applied last
 }
 
-// Model is one model of OpenAI, or of a server that speaks its protocol. It is safe for concurrent use.
-type Model struct {
+// Client is one model of OpenAI, or of a server that speaks its protocol. It is safe for concurrent
+// use.
+type Client struct {
 	client    openai.Client
 	name      string
 	maxTokens int
 }
 
-var _ llm.Model = (*Model)(nil)
+var _ llm.Model = (*Client)(nil)
 
-// New returns a model by its name at the provider: "gpt-5.1". Nothing is sent; a wrong address or key shows at the first request.
-func New(model string, c Config) *Model {
-	opts := []option.RequestOption{option.WithMiddleware(note)}
+// New returns a model by its name at the provider: "gpt-5.1". Nothing is sent; a wrong address or
+// key shows at the first request.
+func New(model string, c Config) *Client {
+	opts := []option.RequestOption{option.WithMiddleware(noteAttempt)}
 	if c.APIKey != "" {
 		opts = append(opts, option.WithAPIKey(c.APIKey))
 	}
@@ -62,11 +66,12 @@ func New(model string, c Config) *Model {
 	if c.MaxTokens == 0 {
 		c.MaxTokens = defaultMaxTokens
 	}
-	return &Model{client: openai.NewClient(slices.Concat(opts, c.Options)...), name: model, maxTokens: c.MaxTokens}
+	return &Client{client: openai.NewClient(slices.Concat(opts, c.Options)...), name: model,
+		maxTokens: c.MaxTokens}
 }
 
 // Generate asks once, see [llm.Model]. Errors are those that package llm names.
-func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (m *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	const op = "ask openai"
 	if err := r.Check(); err != nil {
 		return llm.Response{}, err
@@ -80,18 +85,20 @@ func (m *Model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 		opts = append(opts, option.WithHeader("Idempotency-Key", llm.HeaderKey(r.Key)))
 	}
 	var way trip
-	answer, err := m.client.Chat.Completions.New(context.WithValue(ctx, tripKey{}, &way), m.params(&r, form), opts...)
+	answer, err := m.client.Chat.Completions.New(context.WithValue(ctx, tripKey{}, &way),
+		m.params(&r, form), opts...)
 	if err != nil {
-		return llm.Response{}, llm.Fail(op, failed(ctx, &way, err))
+		return llm.Response{}, llm.Fail(op, callError(ctx, &way, err))
 	}
-	resp, err := read(&r, answer)
+	resp, err := readResponse(&r, answer)
 	if err != nil {
 		return llm.Response{}, llm.Fail(op, err)
 	}
 	return resp, nil
 }
 
-// trip is what the middleware sees of a call. What the client refuses before it is sent, it will always refuse.
+// trip is what the middleware sees of a call. What the client refuses before it is sent, it will
+// always refuse.
 type trip struct {
 	sent   bool
 	answer *http.Response // of the last try; nil when there was none
@@ -99,7 +106,7 @@ type trip struct {
 
 type tripKey struct{} // finds the trip in the context of a call
 
-func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+func noteAttempt(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	answer, err := next(r)
 	if way, ok := r.Context().Value(tripKey{}).(*trip); ok {
 		way.sent, way.answer = true, answer
@@ -107,9 +114,10 @@ func note(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	return answer, err
 }
 
-// failed takes the client's error apart. A request that does not fit the model's window is an answer with a status, and yet a stop. The
-// client cannot read errors of every form; their status counts all the same.
-func failed(ctx context.Context, way *trip, err error) error {
+// callError takes the client's error apart. A request that does not fit the model's window is an
+// answer with a status, and yet a stop. The client cannot read errors of every form; their status
+// counts all the same.
+func callError(ctx context.Context, way *trip, err error) error {
 	e, ok := errors.AsType[*openai.Error](err)
 	switch {
 	case ok && e.Code == "context_length_exceeded":

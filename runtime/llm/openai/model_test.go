@@ -21,8 +21,8 @@ func form(runtime.Dialect) string {
 	return `{"type":"object","properties":{"zulu":{"type":"string"},"alpha":{"type":"string"}},"required":["zulu","alpha"],"additionalProperties":false}`
 }
 
-func open(s *llmtest.Server, c openai.Config) *openai.Model {
-	c.APIKey, c.BaseURL, c.HTTPClient, c.Retries = "k", s.OpenAI(), s.Client(), -1
+func open(s *llmtest.Server, c openai.Config) *openai.Client {
+	c.APIKey, c.BaseURL, c.HTTPClient, c.Retries = "k", s.OpenAI(), s.HTTPClient(), -1
 	return openai.New("gpt-test", c)
 }
 
@@ -34,11 +34,15 @@ func TestWire(t *testing.T) {
 		System: "sys", SchemaName: "form", Schema: form, MaxTokens: 50,
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Text: "a"},
-			{Role: llm.RoleModel, Text: "b", Calls: []llm.ToolCall{{ID: "c1", Name: "look", Args: json.RawMessage(`{"z":1,"a":2}`)}}},
-			{Role: llm.RoleUser, Results: []llm.ToolResult{{ID: "c1", Value: json.RawMessage(`"gone"`), Failed: true}}},
+			{Role: llm.RoleModel, Text: "b",
+				Calls: []llm.ToolCall{{ID: "c1", Name: "look",
+					Args: json.RawMessage(`{"z":1,"a":2}`)}}},
+			{Role: llm.RoleUser, Results: []llm.ToolResult{{ID: "c1",
+				Value: json.RawMessage(`"gone"`), Failed: true}}},
 		},
 		Prompt: "c",
-		Tools:  []llm.Tool{{Name: "look", Description: "Looks.", Schema: json.RawMessage(form(0)), Strict: true}, {Name: "now"}},
+		Tools: []llm.Tool{{Name: "look", Description: "Looks.", Schema: json.RawMessage(form(0)),
+			Strict: true}, {Name: "now"}},
 	}
 	_, err := open(s, openai.Config{}).Generate(t.Context(), r)
 	require.NoError(t, err, s.Received()[0].Fault)
@@ -46,8 +50,10 @@ func TestWire(t *testing.T) {
 		`{"content":"b","tool_calls":[{"id":"c1","function":{"arguments":"{\"z\":1,\"a\":2}","name":"look"},"type":"function"}],"role":"assistant"},`+
 		`{"content":"error: gone","tool_call_id":"c1","role":"tool"},{"content":"c","role":"user"}],"model":"gpt-test",`+
 		`"max_completion_tokens":50,`+
-		`"response_format":{"json_schema":{"name":"form","strict":true,"schema":`+form(0)+`},"type":"json_schema"},`+
-		`"tools":[{"function":{"name":"look","strict":true,"description":"Looks.","parameters":`+form(0)+`},"type":"function"},`+
+		`"response_format":{"json_schema":{"name":"form","strict":true,"schema":`+form(0)+
+		`},"type":"json_schema"},`+
+		`"tools":[{"function":{"name":"look","strict":true,"description":"Looks.","parameters":`+
+		form(0)+`},"type":"function"},`+
 		`{"function":{"name":"now","strict":false,"parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false}},"type":"function"}]}`,
 		s.Received()[0].Body.String())
 }
@@ -59,7 +65,8 @@ func TestMaxTokens(t *testing.T) {
 		config, request int
 		want            string
 	}{{0, 0, "16000"}, {9, 0, "9"}, {9, 5, "5"}, {-1, 0, ""}, {-1, 5, "5"}} {
-		_, err := open(s, openai.Config{MaxTokens: c.config}).Generate(t.Context(), llm.Request{Prompt: "a", MaxTokens: c.request})
+		_, err := open(s, openai.Config{MaxTokens: c.config}).
+			Generate(t.Context(), llm.Request{Prompt: "a", MaxTokens: c.request})
 		require.NoError(t, err)
 		all := s.Received()
 		got := ""
@@ -77,7 +84,8 @@ func TestOptions(t *testing.T) {
 	seen := 0
 	model := open(s, openai.Config{Options: []option.RequestOption{
 		option.WithJSONSet("temperature", 0.5), option.WithHeader("X-Team", "blue"),
-		option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response,
+			error) {
 			seen++
 			return next(r)
 		}),
@@ -107,7 +115,9 @@ func TestRepliesOfOtherServers(t *testing.T) {
 		{"a call of another kind", call("custom", `{}`), runtime.CodeUnavailable},
 		{"no arguments", call("function", ``), ""},
 		{"no kind", call("", `{}`), ""},
-		{"window", `{"error":{"code":"context_length_exceeded","message":"the patient is too long"}}`, runtime.CodeInvalid},
+		{"window",
+			`{"error":{"code":"context_length_exceeded","message":"the patient is too long"}}`,
+			runtime.CodeInvalid},
 		{"error without fields", `{"detail":"the patient"}`, runtime.CodeInvalid},
 	}
 	for _, c := range cases {
@@ -117,10 +127,12 @@ func TestRepliesOfOtherServers(t *testing.T) {
 			if c.code == runtime.CodeInvalid {
 				a.Status = http.StatusBadRequest
 			}
-			resp, err := open(llmtest.NewServer(t, a), openai.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
+			resp, err := open(llmtest.NewServer(t, a), openai.Config{}).
+				Generate(t.Context(), llm.Request{Prompt: "a"})
 			assert.Equal(t, c.code, runtime.CodeOf(err))
 			if err == nil {
-				assert.Equal(t, []llm.ToolCall{{ID: "1", Name: "look", Args: json.RawMessage(`{}`)}}, resp.Calls)
+				assert.Equal(t, []llm.ToolCall{{ID: "1", Name: "look",
+					Args: json.RawMessage(`{}`)}}, resp.Calls)
 				return
 			}
 			assert.NotContains(t, err.Error(), "patient")
@@ -132,10 +144,13 @@ func TestRepliesOfOtherServers(t *testing.T) {
 func TestErrorsOfProxies(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]runtime.Code{
-		http.StatusBadGateway: runtime.CodeUnavailable, http.StatusForbidden: runtime.CodeForbidden, http.StatusRequestEntityTooLarge: runtime.CodeInvalid,
+		http.StatusBadGateway: runtime.CodeUnavailable, http.StatusForbidden: runtime.CodeForbidden,
+		http.StatusRequestEntityTooLarge: runtime.CodeInvalid,
 	} {
-		for _, body := range []string{"<html>too bad, Ann</html>", `{"error":"too bad, Ann"}`, `"Ann"`, `[]`} {
-			s := llmtest.NewServer(t, llmtest.Answer{Status: status, Body: body, Content: "text/html"})
+		for _, body := range []string{"<html>too bad, Ann</html>", `{"error":"too bad, Ann"}`,
+			`"Ann"`, `[]`} {
+			s := llmtest.NewServer(t,
+				llmtest.Answer{Status: status, Body: body, Content: "text/html"})
 			_, err := open(s, openai.Config{}).Generate(t.Context(), llm.Request{Prompt: "a"})
 			assert.Equal(t, want, runtime.CodeOf(err), body)
 			assert.Contains(t, err.Error(), strconv.Itoa(status), body)

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/shared"
@@ -12,7 +11,7 @@ import (
 )
 
 // params writes a request. form is nil for free text.
-func (m *Model) params(r *llm.Request, form json.RawMessage) openai.ChatCompletionNewParams {
+func (m *Client) params(r *llm.Request, form json.RawMessage) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{Model: m.name}
 	if most := int64(r.MaxTokens); most > 0 {
 		p.MaxCompletionTokens = openai.Int(most)
@@ -27,7 +26,8 @@ func (m *Model) params(r *llm.Request, form json.RawMessage) openai.ChatCompleti
 	}
 	if form != nil {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: r.Name(), Strict: openai.Bool(true), Schema: form},
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: r.Name(),
+				Strict: openai.Bool(true), Schema: form},
 		}
 	}
 	for _, t := range r.Tools {
@@ -36,7 +36,8 @@ func (m *Model) params(r *llm.Request, form json.RawMessage) openai.ChatCompleti
 	return p
 }
 
-// function writes a tool. The schema is an extra field: the client's own field is a map, which forgets the order of keys.
+// function writes a tool. The schema is an extra field: the client's own field is a map, which
+// forgets the order of keys.
 func function(t *llm.Tool) shared.FunctionDefinitionParam {
 	f := shared.FunctionDefinitionParam{Name: t.Name, Strict: openai.Bool(t.Strict)}
 	if t.Description != "" {
@@ -44,7 +45,8 @@ func function(t *llm.Tool) shared.FunctionDefinitionParam {
 	}
 	parameters := t.Schema
 	if parameters == nil {
-		parameters = json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
+		parameters = json.RawMessage(
+			`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 	}
 	f.SetExtraFields(map[string]any{"parameters": parameters})
 	return f
@@ -69,7 +71,7 @@ func messages(turn *llm.Message) []openai.ChatCompletionMessageParamUnion {
 	}
 	var out []openai.ChatCompletionMessageParamUnion
 	for _, t := range turn.Results {
-		text := t.Text()
+		text := t.String()
 		if t.Failed { // the protocol has no field for it
 			text = "error: " + text
 		}
@@ -81,37 +83,39 @@ func messages(turn *llm.Message) []openai.ChatCompletionMessageParamUnion {
 	return out
 }
 
-// read takes a reply apart. What was refused or cut is an error before anything of it is believed.
-func read(r *llm.Request, answer *openai.ChatCompletion) (llm.Response, error) {
+// readResponse reads a reply. A refusal or an incomplete reply is an error.
+func readResponse(r *llm.Request, answer *openai.ChatCompletion) (llm.Response, error) {
 	usage := llm.Usage{
 		InputTokens: answer.Usage.PromptTokens, OutputTokens: answer.Usage.CompletionTokens,
 		CachedTokens: answer.Usage.PromptTokensDetails.CachedTokens,
 	}
+	stop := &llm.StopError{Provider: provider, Reason: llm.StopOther, Word: "no_choices",
+		Usage: usage}
 	if len(answer.Choices) == 0 {
-		return llm.Response{}, &llm.StopError{Provider: provider, Reason: llm.StopOther, Word: "no_choices", Usage: usage}
+		return llm.Response{}, stop
 	}
 	choice := &answer.Choices[0]
 	said := &choice.Message
+	stop.Word, stop.Text = choice.FinishReason, said.Content
 	switch {
 	case said.Refusal != "":
-		return llm.Response{}, &llm.RefusalError{Provider: provider, Text: said.Refusal, Usage: usage}
+		return llm.Response{}, &llm.RefusalError{Provider: provider, Text: said.Refusal,
+			Usage: usage}
 	case choice.FinishReason == "content_filter":
-		return llm.Response{}, &llm.RefusalError{Provider: provider, Category: choice.FinishReason, Text: said.Content, Usage: usage}
+		return llm.Response{}, &llm.RefusalError{Provider: provider, Category: choice.FinishReason,
+			Text: said.Content, Usage: usage}
 	case choice.FinishReason == "length":
-		return llm.Response{}, &llm.StopError{
-			Provider: provider, Reason: llm.StopLength, Word: choice.FinishReason, Text: said.Content, Usage: usage,
-		}
-	case choice.FinishReason != "stop" && choice.FinishReason != "tool_calls", said.Content == "" && len(said.ToolCalls) == 0:
-		return llm.Response{}, &llm.StopError{
-			Provider: provider, Reason: llm.StopOther, Word: choice.FinishReason, Text: said.Content, Usage: usage,
-		}
+		stop.Reason = llm.StopLength
+		return llm.Response{}, stop
+	case choice.FinishReason != "stop" && choice.FinishReason != "tool_calls", said.Content == "" &&
+		len(said.ToolCalls) == 0:
+		return llm.Response{}, stop
 	}
 	var calls []llm.ToolCall
 	for _, c := range said.ToolCalls {
 		if c.Type != "function" && c.Type != "" {
-			return llm.Response{}, &runtime.Error{
-				Code: runtime.CodeUnavailable, Op: "read tool call", Err: errors.New("it is of a kind that was not offered"),
-			}
+			return llm.Response{}, runtime.Errorf(runtime.CodeUnavailable, "read tool call",
+				"it is of a kind that was not offered")
 		}
 		args, err := llm.Arguments(c.Function.Arguments)
 		if err != nil {

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -9,151 +10,167 @@ import (
 	"unicode/utf8"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// copier makes deep copies. Those that it takes are what sealing and unsealing would give, at a small part of the cost, since a record of this store
-// is one that has been on a disk: empty lists are none, times are in UTC, as those of records are anyway, texts are UTF-8, and what is no JSON has no
-// sealed form. Those that it gives are of records it took. Texts are shared: nobody can write into them. It names every field that refers to
-// something, and every text and time; a test fills records with anything, and finds what is forgotten here.
+// copier makes deep copies. A copier that normalizes gives a record the form that it would have
+// after it was encoded and decoded: no empty lists, times in UTC, texts in UTF-8, and invalid JSON
+// refused. It costs far less than encoding. Other copiers copy records that were normalized before.
+// Texts are shared, since they are immutable. A copier names every field that refers to memory, and
+// every text and time; a test fills records at random and finds what is missing here.
 type copier struct {
-	takes bool
-	err   error // the first JSON that is none; a record with it is not to be used
+	normalizes bool
+	err        error // the first invalid JSON; a record with it must not be used
+	// of the copies of JSON: they are small, and each by itself would cost more than its bytes
+	buffer bytes.Buffer
 }
 
-// take copies what a change brings, or refuses it with CodeInvalid.
-func take(c *runtime.Change) (*runtime.Change, error) {
-	by := &copier{takes: true}
-	out := &runtime.Change{Before: c.Before, Fence: c.Fence, Thread: by.thread(c.Thread)}
+// copyChange copies what a change brings, or returns CodeInvalid.
+func copyChange(c *thread.Change, out *thread.Change) error {
+	// apart: the next record replaces this one, and entries stay
+	both := &[2]copier{{normalizes: true}, {normalizes: true}}
+	record, by := &both[0], &both[1]
+	out.Before, out.Fence, out.Thread = c.Before, c.Fence, record.copyThread(c.Thread)
 	if c.Copied != nil {
 		for e, err := range c.Copied {
 			if err != nil {
-				return nil, err
+				return err
 			}
-			by.entry(&e)
+			by.copyEntry(&e)
 			out.Entries = append(out.Entries, e)
 		}
 	}
-	out.Entries = append(out.Entries, list(c.Entries, by.entry)...)
-	out.Interrupts = by.interrupts(c.Interrupts)
-	if by.err != nil {
-		return nil, refuse(runtime.CodeInvalid, "seal", by.err)
+	if entries := copyList(c.Entries, by.copyEntry); out.Entries == nil {
+		out.Entries = entries
+	} else {
+		out.Entries = append(out.Entries, entries...)
 	}
-	return out, nil
+	out.Interrupts = by.copyInterrupts(c.Interrupts)
+	if err := cmp.Or(record.err, by.err); err != nil {
+		return runtime.Errorf(runtime.CodeInvalid, "seal", "%w", err)
+	}
+	return nil
 }
 
-func (c *copier) thread(from *runtime.Thread) *runtime.Thread {
+func (c *copier) copyThread(from *thread.Thread) *thread.Thread {
 	t := *from
 	t.Open = nil
-	c.texts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
-	c.times(&t.Created, &t.Lease.Until)
-	c.raws(&t.Metadata, &t.Result, &t.Previous)
-	t.Frames = list(t.Frames, c.frame)
-	t.Control = pointed(t.Control, c.control)
-	t.Modify = pointed(t.Modify, func(text *string) { c.texts(text) })
-	t.Mailbox = list(t.Mailbox, c.letter)
-	t.Reroutes = list(t.Reroutes, c.reroute)
-	t.Failure = pointed(t.Failure, c.failure)
-	t.ForkedFrom = pointed(t.ForkedFrom, func(f *runtime.Fork) { c.texts(&f.Thread) })
+	c.fixTexts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
+	c.fixTimes(&t.Created, &t.Lease.Until)
+	c.copyRaws(&t.Metadata, &t.Result, &t.Previous)
+	t.Frames = copyList(t.Frames, c.copyFrame)
+	t.Control = copyPointer(t.Control, c.copyControl)
+	t.Modify = copyPointer(t.Modify, func(text *string) { c.fixTexts(text) })
+	t.EarlyAnswers = copyList(t.EarlyAnswers, c.copyEarlyAnswer)
+	t.Reroutes = copyList(t.Reroutes, c.copyReroute)
+	t.Failure = copyPointer(t.Failure, c.copyFailure)
+	t.ForkedFrom = copyPointer(t.ForkedFrom, func(f *thread.Fork) { c.fixTexts(&f.Thread) })
 	return &t
 }
 
-func (c *copier) frame(f *runtime.Frame) {
-	c.texts(&f.ID, &f.Parent, &f.Machine, &f.Name, &f.PC, (*string)(&f.State), &f.HeldBy, &f.RouteTo)
-	c.times(&f.Until)
-	c.raws(&f.Input, &f.Locals, &f.Shows)
-	f.Visits = c.counts(f.Visits)
-	f.Attempts = list(f.Attempts, c.attempt)
-	f.Effects = list(f.Effects, c.effect)
-	f.Replies = list(f.Replies, c.reply)
-	f.Children = list(f.Children, c.child)
+func (c *copier) copyFrame(f *thread.Frame) {
+	c.fixTexts(&f.ID, &f.Parent, &f.Machine, &f.Name, &f.PC, (*string)(&f.State), &f.HeldBy,
+		&f.RouteTo)
+	c.fixTimes(&f.Until)
+	c.copyRaws(&f.Input, &f.Locals, &f.Context)
+	f.Visits = c.copyCounts(f.Visits)
+	f.Attempts = copyList(f.Attempts, c.copyAttempt)
+	f.Effects = copyList(f.Effects, c.copyEffect)
+	f.Replies = copyList(f.Replies, c.copyReply)
+	f.Children = copyList(f.Children, c.copyChild)
 }
 
-func (c *copier) control(o *runtime.Control) {
-	c.texts(&o.Mode, &o.By, &o.Reason, &o.Interrupt)
-	c.times(&o.At)
+func (c *copier) copyControl(o *thread.Control) {
+	c.fixTexts(&o.Mode, &o.By, &o.Reason, &o.Interrupt)
+	c.fixTimes(&o.At)
 }
 
-func (c *copier) letter(l *runtime.Letter) {
-	c.texts(&l.Name, &l.By, &l.Request)
-	c.raw(&l.Value, true)
+func (c *copier) copyEarlyAnswer(l *thread.EarlyAnswer) {
+	c.fixTexts(&l.Name, &l.By, &l.Request)
+	c.copyRaw(&l.Value, true)
 }
 
-func (c *copier) reroute(r *runtime.Reroute) {
-	c.texts(&r.ID, &r.Frame, &r.Target, &r.State, &r.By)
-	c.raw(&r.Event, true)
+func (c *copier) copyReroute(r *thread.Reroute) {
+	c.fixTexts(&r.ID, &r.Frame, &r.Target, &r.State, &r.By)
+	c.copyRaw(&r.Event, true)
 }
 
-func (c *copier) failure(f *runtime.Failure) { c.texts((*string)(&f.Code), &f.Text) }
+func (c *copier) copyFailure(f *thread.Failure) { c.fixTexts((*string)(&f.Code), &f.Text) }
 
-func (c *copier) attempt(a *runtime.Attempt) {
-	c.texts((*string)(&a.Code), &a.Text)
-	c.times(&a.At)
+func (c *copier) copyAttempt(a *thread.Attempt) {
+	c.fixTexts((*string)(&a.Code), &a.Text)
+	c.fixTimes(&a.At)
 }
 
-func (c *copier) effect(e *runtime.Effect) {
-	c.texts(&e.Name, &e.State)
-	c.raws(&e.Value)
+func (c *copier) copyEffect(e *thread.Effect) {
+	c.fixTexts(&e.Name, &e.State)
+	c.copyRaws(&e.Value)
 }
 
-func (c *copier) reply(r *runtime.Reply) {
-	c.texts(&r.Name, &r.Interrupt, &r.Digest, &r.By, &r.RouteTo)
-	c.raws(&r.Value)
+func (c *copier) copyReply(r *thread.Reply) {
+	c.fixTexts(&r.Name, &r.Interrupt, &r.Digest, &r.By, &r.RouteTo)
+	c.copyRaws(&r.Value)
 }
 
-func (c *copier) child(o *runtime.Child) {
-	c.texts(&o.Frame, &o.Name)
-	c.raws(&o.Value)
-	o.Failure = pointed(o.Failure, c.failure)
+func (c *copier) copyChild(o *thread.Child) {
+	c.fixTexts(&o.Frame, &o.Name)
+	c.copyRaws(&o.Value)
+	o.Failure = copyPointer(o.Failure, c.copyFailure)
 }
 
-func (c *copier) entry(e *runtime.Entry) {
-	if c.takes {
+func (c *copier) copyEntry(e *thread.Entry) {
+	if c.normalizes {
 		e.Opened, e.Thread, e.Cursor = nil, "", 0
 	}
-	c.texts((*string)(&e.Type), &e.By, &e.Frame, &e.Parent, &e.Machine, &e.Name, &e.PC, &e.State, &e.Kind, &e.Interrupt, &e.Other, &e.RouteTo, &e.Text,
+	c.fixTexts((*string)(&e.Type), &e.By, &e.Frame, &e.Parent, &e.Machine, &e.Name, &e.PC, &e.State,
+		&e.Kind, &e.Interrupt, &e.Other, &e.RouteTo, &e.Text,
 		&e.Request)
-	c.times(&e.At, &e.Until)
-	c.raws(&e.Value)
-	e.Failure = pointed(e.Failure, c.failure)
+	c.fixTimes(&e.At, &e.Until)
+	c.copyRaws(&e.Value)
+	e.Failure = copyPointer(e.Failure, c.copyFailure)
 }
 
-func (c *copier) interrupts(from []*runtime.Interrupt) []*runtime.Interrupt {
-	return list(from, func(i **runtime.Interrupt) { *i = pointed(*i, c.interrupt) })
+func (c *copier) copyInterrupts(from []*thread.Interrupt) []*thread.Interrupt {
+	return copyList(from, func(i **thread.Interrupt) { *i = copyPointer(*i, c.copyInterrupt) })
 }
 
-func (c *copier) interrupt(i *runtime.Interrupt) {
-	c.texts(&i.ID, &i.Thread, &i.Frame, &i.Node, &i.Step, &i.Kind, (*string)(&i.State), &i.Digest, &i.EscalatedTo, &i.AskedFor, &i.ClaimedBy, &i.RouteTo,
+func (c *copier) copyInterrupt(i *thread.Interrupt) {
+	c.fixTexts(&i.ID, &i.Thread, &i.Frame, &i.Node, &i.Step, &i.Kind, (*string)(&i.State),
+		&i.Digest,
+		&i.EscalatedTo, &i.AskedFor, &i.ClaimedBy, &i.RouteTo,
 		&i.AnsweredBy, &i.Request, &i.SupersededBy)
-	c.times(&i.Created, &i.Due, &i.RemindAt, &i.ClosedAt)
-	c.raws(&i.Context, &i.Answer)
-	i.Votes = list(i.Votes, c.vote)
-	c.question(&i.Question)
+	c.fixTimes(&i.Created, &i.Due, &i.RemindAt, &i.ClosedAt)
+	c.copyRaws(&i.Context, &i.Answer)
+	i.Votes = copyList(i.Votes, c.copyVote)
+	c.copyQuestion(&i.Question)
 }
 
-func (c *copier) question(q *runtime.Question) {
+func (c *copier) copyQuestion(q *thread.Question) {
 	q.Kind, q.Asker = "", ""
-	c.texts(&q.Name, &q.Text, &q.Type, &q.Plain, &q.Language)
-	c.raws(&q.Payload, &q.Schema)
-	q.Choices = list(q.Choices, c.choice)
-	q.Targets = list(q.Targets, func(text *string) { c.texts(text) })
-	q.Assignees = list(q.Assignees, func(text *string) { c.texts(text) })
-	q.Deadline = pointed(q.Deadline, func(d *runtime.Deadline) { c.texts(&d.Then, &d.Answer, &d.Assignee, &d.Target) })
+	c.fixTexts(&q.Name, &q.Text, &q.Type, &q.Plain, &q.Language)
+	c.copyRaws(&q.Payload, &q.Schema)
+	q.Choices = copyList(q.Choices, c.copyChoice)
+	q.Targets = copyList(q.Targets, func(text *string) { c.fixTexts(text) })
+	q.Assignees = copyList(q.Assignees, func(text *string) { c.fixTexts(text) })
+	q.Deadline = copyPointer(q.Deadline, func(d *runtime.Deadline) {
+		c.fixTexts(&d.Then, &d.Answer, &d.Assignee, &d.Target)
+	})
 }
 
-func (c *copier) choice(o *runtime.Choice) {
-	c.texts(&o.Label, &o.Description)
-	c.raws(&o.Value)
+func (c *copier) copyChoice(o *thread.Choice) {
+	c.fixTexts(&o.Label, &o.Description)
+	c.copyRaws(&o.Value)
 }
 
-func (c *copier) vote(v *runtime.Vote) {
-	c.texts(&v.By)
-	c.times(&v.At)
-	c.raws(&v.Value)
+func (c *copier) copyVote(v *thread.Vote) {
+	c.fixTexts(&v.By)
+	c.fixTimes(&v.At)
+	c.copyRaws(&v.Value)
 }
 
-// texts makes each byte that is none of UTF-8 U+FFFD, as JSON does.
-func (c *copier) texts(all ...*string) {
-	if !c.takes {
+// fixTexts replaces each invalid byte by U+FFFD, as JSON does.
+func (c *copier) fixTexts(all ...*string) {
+	if !c.normalizes {
 		return
 	}
 	for _, text := range all {
@@ -163,9 +180,9 @@ func (c *copier) texts(all ...*string) {
 	}
 }
 
-// times drops the clock reading of this process and the time zone.
-func (c *copier) times(all ...*time.Time) {
-	if !c.takes {
+// fixTimes drops the monotonic clock reading and the time zone.
+func (c *copier) fixTimes(all ...*time.Time) {
+	if !c.normalizes {
 		return
 	}
 	for _, at := range all {
@@ -173,37 +190,43 @@ func (c *copier) times(all ...*time.Time) {
 	}
 }
 
-func (c *copier) raws(all ...*json.RawMessage) {
+// copyRaw copies JSON. If kept is set, an empty value becomes null.
+func (c *copier) copyRaws(all ...*json.RawMessage) {
 	for _, raw := range all {
-		c.raw(raw, false)
+		c.copyRaw(raw, false)
 	}
 }
 
-// raw copies JSON. Where the sealed form keeps an empty one, it is null.
-func (c *copier) raw(raw *json.RawMessage, kept bool) {
-	switch from := *raw; {
-	case !c.takes:
-		*raw = bytes.Clone(from)
+// copyRaw copies JSON. Where the sealed form keeps an empty one, it is null.
+func (c *copier) copyRaw(raw *json.RawMessage, kept bool) {
+	from := *raw
+	switch {
+	case c.normalizes && from == nil && kept:
+		from = json.RawMessage("null")
 	case len(from) == 0 && !kept:
 		*raw = nil
-	case from == nil:
-		*raw = json.RawMessage("null")
-	default:
-		out := bytes.NewBuffer(make([]byte, 0, len(from)))
-		if err := json.Compact(out, from); err != nil && c.err == nil {
-			c.err = err
-		}
-		*raw = out.Bytes()
+		return
 	}
+	const least = 512
+	if c.buffer.Available() < len(from) {
+		c.buffer = *bytes.NewBuffer(make([]byte, 0, max(len(from), least)))
+	}
+	at := c.buffer.Len()
+	if !c.normalizes {
+		c.buffer.Write(from)
+	} else if err := json.Compact(&c.buffer, from); err != nil && c.err == nil {
+		c.err = err
+	}
+	*raw = c.buffer.Bytes()[at:c.buffer.Len():c.buffer.Len()]
 }
 
-func (c *copier) counts(from map[string]int) map[string]int {
+func (c *copier) copyCounts(from map[string]int) map[string]int {
 	if len(from) == 0 {
 		return nil
 	}
 	out := maps.Clone(from)
 	for name, n := range from {
-		if c.takes && !utf8.ValidString(name) {
+		if c.normalizes && !utf8.ValidString(name) {
 			delete(out, name)
 			out[string([]rune(name))] = n
 		}
@@ -211,8 +234,8 @@ func (c *copier) counts(from map[string]int) map[string]int {
 	return out
 }
 
-// list copies a list and what its elements refer to; an empty one is none.
-func list[T any](from []T, each func(*T)) []T {
+// copyList copies a list and what its elements refer to. It returns nil for an empty list.
+func copyList[T any](from []T, each func(*T)) []T {
 	if len(from) == 0 {
 		return nil
 	}
@@ -223,7 +246,7 @@ func list[T any](from []T, each func(*T)) []T {
 	return slices.Clip(out)
 }
 
-func pointed[T any](from *T, each func(*T)) *T {
+func copyPointer[T any](from *T, each func(*T)) *T {
 	if from == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 var (
@@ -18,28 +19,32 @@ var (
 	atType  = reflect.TypeFor[time.Time]()
 )
 
-// A copy is what unsealing a sealed record gives, for records with anything in any field, and shares no memory with its source.
+// A copy is what unsealing a sealed record gives, for records with anything in any field, and
+// shares no memory with its source.
 func TestACopyIsTheSealedRecord(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		same(t, r, func(by *copier, v *runtime.Thread) *runtime.Thread { return by.thread(v) })
-		same(t, r, func(by *copier, v []runtime.Entry) []runtime.Entry { return list(v, by.entry) })
-		same(t, r, (*copier).interrupts)
+		same(t, r, func(by *copier, v *thread.Thread) *thread.Thread { return by.copyThread(v) })
+		same(t, r, func(by *copier, v []thread.Entry) []thread.Entry {
+			return copyList(v, by.copyEntry)
+		})
+		same(t, r, (*copier).copyInterrupts)
 	}
 }
 
 func same[T any](t *testing.T, r *rand.Rand, copied func(*copier, T) T) {
 	t.Helper()
 	var v T
-	for at := reflect.ValueOf(&v).Elem(); at.IsZero() || at.Kind() == reflect.Slice && at.Len() == 0; {
+	for at := reflect.ValueOf(&v).Elem(); at.IsZero() || at.Kind() == reflect.Slice &&
+		at.Len() == 0; {
 		fill(r, at, 4)
 	}
-	data, err := runtime.Seal(v)
+	data, err := runtime.Encode(v)
 	require.NoError(t, err)
 	var want T
-	require.NoError(t, runtime.Unseal(data, &want))
-	takes, gives := copier{takes: true}, copier{}
+	require.NoError(t, json.Unmarshal(data, &want))
+	takes, gives := copier{normalizes: true}, copier{}
 	got := copied(&takes, v)
 	require.NoError(t, takes.err)
 	require.Equal(t, want, got)
@@ -68,7 +73,8 @@ func fill(r *rand.Rand, v reflect.Value, deep int) {
 		return
 	case v.Type() == atType:
 		if r.IntN(3) > 0 {
-			v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<31), r.Int64N(1_000)*1_000_000).UTC())) // times of records are UTC
+			// times of records are UTC
+			v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<31), r.Int64N(1_000)*1_000_000).UTC()))
 		}
 		return
 	}
@@ -144,8 +150,10 @@ func spoil(v reflect.Value) {
 
 func TestACopyRefusesWhatIsNoJSON(t *testing.T) {
 	t.Parallel()
-	_, err := take(&runtime.Change{Thread: &runtime.Thread{Result: []byte("{")}})
+	err := copyChange(&thread.Change{Thread: &thread.Thread{Result: []byte("{")}},
+		new(thread.Change))
 	require.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-	_, err = take(&runtime.Change{Thread: new(runtime.Thread), Entries: []runtime.Entry{{Value: []byte(`{"a":}`)}}})
+	err = copyChange(&thread.Change{Thread: new(thread.Thread),
+		Entries: []thread.Entry{{Value: []byte(`{"a":}`)}}}, new(thread.Change))
 	require.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/storetest"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // TestContract holds the store to the contract of every store.
@@ -24,15 +25,18 @@ func TestContract(t *testing.T) {
 }
 
 // asks is a thread with one question, as a change.
-func asks(id, interrupt string, now time.Time) *runtime.Change {
-	rules := &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { return interrupt }}
-	c := runtime.Start(id, "ann", "", rules, now)
-	frame := c.Enter(runtime.Frame{Machine: "workflow", Name: "approve"}, "ann", "")
-	c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{Name: "ok", Text: "May I?"})
+func asks(id, interrupt string, now time.Time) *thread.Change {
+	rules := &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
+		return interrupt
+	}}
+	c := thread.Start(id, "ann", "", rules, now)
+	frame := c.Enter(thread.Frame{Machine: "workflow", Name: "approve"}, "ann", "")
+	c.Ask(frame, thread.KindAgentQuestion, thread.Question{Name: "ok", Text: "May I?"})
 	return c
 }
 
-// TestTheInboxIsFast holds the first page of a large inbox to a part of the time that a look at every row takes.
+// TestTheInboxIsFast holds the first page of a large inbox to a part of the time that a look at
+// every row takes.
 func TestTheInboxIsFast(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -41,17 +45,22 @@ func TestTheInboxIsFast(t *testing.T) {
 	ctx, s := context.Background(), mem.Open()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	n := 0
-	rules := &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { n++; return fmt.Sprintf("%06d", (n*7919)%100_000) }}
-	questions := make([]runtime.Question, 100)
-	for thread := range 1000 {
-		c := runtime.Start(fmt.Sprintf("t%d", thread), "ann", "", rules, now.Add(time.Duration(thread%7)*time.Second))
-		c.Ask(c.Enter(runtime.Frame{Machine: "workflow"}, "ann", ""), runtime.KindAgentQuestion, questions...)
+	rules := &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
+		n++
+		return fmt.Sprintf("%06d", (n*7919)%100_000)
+	}}
+	questions := make([]thread.Question, 100)
+	for n := range 1000 {
+		c := thread.Start(fmt.Sprintf("t%d", n), "ann", "", rules,
+			now.Add(time.Duration(n%7)*time.Second))
+		c.Ask(c.Enter(thread.Frame{Machine: "workflow"}, "ann", ""), thread.KindAgentQuestion,
+			questions...)
 		require.NoError(t, s.Commit(ctx, c))
 	}
 	require.Equal(t, 100_000, n)
 	took := func(limit int) time.Duration {
 		began := time.Now()
-		page, err := s.Interrupts(ctx, runtime.InterruptQuery{Limit: limit})
+		page, err := s.Interrupts(ctx, thread.InterruptQuery{Limit: limit})
 		spent := time.Since(began)
 		require.NoError(t, err)
 		require.Len(t, page, limit)
@@ -79,7 +88,7 @@ func TestWhatCannotBeSealedIsRefused(t *testing.T) {
 func BenchmarkCycle(b *testing.B) {
 	ctx, s := context.Background(), mem.Open()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	rules := &runtime.Rules{Kinds: runtime.DefaultKinds()}
+	rules := &thread.Rules{Kinds: thread.DefaultKinds()}
 	n := 0
 	for b.Loop() {
 		n++
@@ -87,8 +96,8 @@ func BenchmarkCycle(b *testing.B) {
 		require.NoError(b, s.Commit(ctx, asks(id, "i"+id, now)))
 		t, err := s.Load(ctx, id)
 		require.NoError(b, err)
-		c := runtime.NewChange(t, rules, now)
-		_, err = c.Answer(runtime.Answer{Value: []byte("true")})
+		c := thread.NewChange(t, rules, now)
+		_, err = c.Answer(thread.Answer{Value: []byte("true")})
 		require.NoError(b, err)
 		require.NoError(b, s.Commit(ctx, c))
 	}

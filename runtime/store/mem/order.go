@@ -8,37 +8,40 @@ import (
 	"time"
 )
 
-// place is where a row stands in an order: by number, then time, then id.
-type place struct {
+// sortKey orders rows by number, then time, then id.
+type sortKey struct {
 	n  int
 	at time.Time
 	id string
 }
 
-func (p place) compare(q place) int {
+func (p sortKey) compareTo(q sortKey) int {
 	return cmp.Or(cmp.Compare(p.n, q.n), p.at.Compare(q.at), strings.Compare(p.id, q.id))
 }
 
 const pageSize = 256 // bounds what moves when a place is put in or taken out
 
-// order is a sorted list of places, cut into pages, so that a change moves one page and not all that comes after it. No page is empty.
-type order struct{ pages [][]place }
+// pagedIndex is a sorted list of keys, cut into pages, so that a change moves one page and not all
+// keys.
+type pagedIndex struct{ pages [][]sortKey }
 
-// find returns where p is, or belongs: the page, and the index on it.
-func (o *order) find(p place) (page, at int, found bool) {
-	page, found = slices.BinarySearchFunc(o.pages, p, func(page []place, p place) int { return page[0].compare(p) })
+// locate returns the page and the index where p is, or belongs.
+func (o *pagedIndex) locate(p sortKey) (page, at int, found bool) {
+	page, found = slices.BinarySearchFunc(o.pages, p, func(page []sortKey, p sortKey) int {
+		return page[0].compareTo(p)
+	})
 	if !found && page > 0 {
 		page--
-		at, found = slices.BinarySearchFunc(o.pages[page], p, place.compare)
+		at, found = slices.BinarySearchFunc(o.pages[page], p, sortKey.compareTo)
 	}
 	return page, at, found
 }
 
-// add puts in a place that is not there.
-func (o *order) add(p place) {
-	n, at, _ := o.find(p)
+// insert adds a key that is not in the index.
+func (o *pagedIndex) insert(p sortKey) {
+	n, at, _ := o.locate(p)
 	if len(o.pages) == 0 {
-		o.pages = [][]place{nil}
+		o.pages = [][]sortKey{nil}
 	}
 	o.pages[n] = slices.Insert(o.pages[n], at, p)
 	if page := o.pages[n]; len(page) > pageSize {
@@ -49,8 +52,8 @@ func (o *order) add(p place) {
 }
 
 // remove takes a place out, if it is there.
-func (o *order) remove(p place) {
-	n, at, found := o.find(p)
+func (o *pagedIndex) remove(p sortKey) {
+	n, at, found := o.locate(p)
 	if !found {
 		return
 	}
@@ -60,9 +63,9 @@ func (o *order) remove(p place) {
 }
 
 // after returns the ids of the places behind p, in order.
-func (o *order) after(p place) iter.Seq[string] {
+func (o *pagedIndex) after(p sortKey) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		n, at, found := o.find(p)
+		n, at, found := o.locate(p)
 		if found {
 			at++
 		}

@@ -12,15 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestOrderIsASortedSet compares an order with a sorted slice, over enough places for several pages.
+// TestOrderIsASortedSet compares an order with a sorted slice, over enough places for several
+// pages.
 func TestOrderIsASortedSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var o order
-		var want []place
-		add := func(p place) {
-			if n, found := slices.BinarySearchFunc(want, p, place.compare); !found {
-				o.add(p)
+		var o pagedIndex
+		var want []sortKey
+		add := func(p sortKey) {
+			if n, found := slices.BinarySearchFunc(want, p, sortKey.compareTo); !found {
+				o.insert(p)
 				want = slices.Insert(want, n, p)
 			}
 		}
@@ -33,7 +34,7 @@ func TestOrderIsASortedSet(t *testing.T) {
 			p := placeNo(rapid.IntRange(0, 2048).Draw(t, "place"))
 			if rapid.Bool().Draw(t, "remove") && len(want) > 0 {
 				p = want[rapid.IntRange(0, len(want)-1).Draw(t, "which")]
-				want = slices.DeleteFunc(want, func(q place) bool { return p == q })
+				want = slices.DeleteFunc(want, func(q sortKey) bool { return p == q })
 				o.remove(p)
 				o.remove(p) // what is not there is let be
 			} else {
@@ -45,7 +46,7 @@ func TestOrderIsASortedSet(t *testing.T) {
 			require.LessOrEqual(t, len(page), pageSize)
 		}
 		from := placeNo(rapid.IntRange(0, 1<<17).Draw(t, "from"))
-		at, found := slices.BinarySearchFunc(want, from, place.compare)
+		at, found := slices.BinarySearchFunc(want, from, sortKey.compareTo)
 		if found {
 			at++
 		}
@@ -61,20 +62,22 @@ func TestOrderIsASortedSet(t *testing.T) {
 }
 
 // placeNo makes places that differ in each of their parts.
-func placeNo(n int) place {
+func placeNo(n int) sortKey {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return place{n: n / 100, at: began.Add(time.Duration(n/10) * time.Second), id: fmt.Sprintf("%06d", n)}
+	return sortKey{n: n / 100, at: began.Add(time.Duration(n/10) * time.Second),
+		id: fmt.Sprintf("%06d", n)}
 }
 
 func TestPlacesCompareByNumberThenTimeThenID(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	sorted := []place{
-		{n: -1, at: now.Add(9), id: "z"}, {n: 0, id: "z"}, {n: 0, at: now, id: "a"}, {n: 0, at: now, id: "b"}, {n: 0, at: now.Add(1), id: "a"}, {n: 2},
+	sorted := []sortKey{
+		{n: -1, at: now.Add(9), id: "z"}, {n: 0, id: "z"}, {n: 0, at: now, id: "a"},
+		{n: 0, at: now, id: "b"}, {n: 0, at: now.Add(1), id: "a"}, {n: 2},
 	}
 	for n, p := range sorted {
 		for m, q := range sorted {
-			assert.Equal(t, cmp.Compare(n, m), p.compare(q))
+			assert.Equal(t, cmp.Compare(n, m), p.compareTo(q))
 		}
 	}
 }

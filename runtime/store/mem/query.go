@@ -3,21 +3,21 @@ package mem
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Load implements [runtime.Store].
-func (s *Store) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+// Load implements [thread.Store].
+func (s *Store) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	const op = "load thread"
-	var record *runtime.Thread
-	err := s.do(ctx, op, s.mu.RLocker(), func() error {
-		if record = s.thread(id).record; record.Version == 0 {
-			return refuse(runtime.CodeNotFound, op, fmt.Errorf("there is no thread %.60q", id))
+	var record *thread.Thread
+	err := s.locked(ctx, op, s.mu.RLocker(), func() error {
+		if record = s.getOrMake(id).record; record.Version == 0 {
+			return runtime.Errorf(runtime.CodeNotFound, op, "there is no thread %.60q", id)
 		}
 		return nil
 	})
@@ -25,41 +25,43 @@ func (s *Store) Load(ctx context.Context, id string) (*runtime.Thread, error) {
 		return nil, err
 	}
 	var gives copier
-	out := gives.thread(record)
-	out.Open = gives.interrupts(record.Open)
+	out := gives.copyThread(record)
+	out.Open = gives.copyInterrupts(record.Open)
 	return out, nil
 }
 
-// Interrupts implements [runtime.Store].
-func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
-	var found []*runtime.Interrupt
-	err := s.do(ctx, "query interrupts", s.mu.RLocker(), func() error {
-		from, all, most := place{n: math.MinInt}, &s.asked, cmp.Or(q.Limit, runtime.DefaultLimit)
-		t, at := s.thread(q.Thread), placeOf
+// Interrupts implements [thread.Store].
+func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) ([]*thread.Interrupt,
+	error) {
+	var found []*thread.Interrupt
+	err := s.locked(ctx, "query interrupts", s.mu.RLocker(), func() error {
+		from, all, most := sortKey{n: math.MinInt}, &s.asked, cmp.Or(q.Limit, thread.DefaultLimit)
+		t, at := s.getOrMake(q.Thread), inboxKey
 		if q.ByAge {
-			all, at = &s.aged, s.ageOf
+			all, at = &s.aged, s.ageKey
 		}
 		if q.After != nil {
-			from = at(&runtime.Interrupt{ID: q.After.ID, Priority: q.After.Priority, Created: q.After.Created})
+			from = at(&thread.Interrupt{ID: q.After.ID, Priority: q.After.Priority,
+				Created: q.After.Created})
 		}
 		if len(q.States) == 0 && q.ID == "" && q.Thread == "" {
-			q.States = []runtime.InterruptState{runtime.InterruptOpen}
+			q.States = []thread.InterruptState{thread.InterruptOpen}
 		}
 		switch {
 		case q.ID != "":
-			all = new(order)
+			all = new(pagedIndex)
 			if i := s.interrupts[q.ID]; i != nil {
-				all.add(at(i))
+				all.insert(at(i))
 			}
 		case q.Thread != "":
 			if all = &t.asked; q.ByAge {
 				all = &t.aged
 			}
-		case !q.ByAge && len(q.States) == 1 && q.States[0] == runtime.InterruptOpen:
+		case !q.ByAge && len(q.States) == 1 && q.States[0] == thread.InterruptOpen:
 			all = &s.inbox
 		}
 		for id := range all.after(from) {
-			if i := s.interrupts[id]; matches(&q, i) {
+			if i := s.interrupts[id]; matchesQuery(&q, i) {
 				found = append(found, i)
 			}
 			if len(found) == most {
@@ -71,18 +73,18 @@ func (s *Store) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*ru
 	if err != nil {
 		return nil, err
 	}
-	return new(copier).interrupts(found), nil
+	return new(copier).copyInterrupts(found), nil
 }
 
-// ageOf is the place of an interrupt by age; of one that is not there, behind all others.
-func (s *Store) ageOf(i *runtime.Interrupt) place {
+// ageKey returns the key of an interrupt by age. An unknown interrupt comes after all others.
+func (s *Store) ageKey(i *thread.Interrupt) sortKey {
 	if n, found := s.numbers[i.ID]; found {
-		return place{n: n, id: i.ID}
+		return sortKey{n: n, id: i.ID}
 	}
-	return place{n: math.MaxInt}
+	return sortKey{n: math.MaxInt}
 }
 
-func matches(q *runtime.InterruptQuery, i *runtime.Interrupt) bool {
+func matchesQuery(q *thread.InterruptQuery, i *thread.Interrupt) bool {
 	who := i.Answerers()
 	return (q.Thread == "" || q.Thread == i.Thread) &&
 		(len(q.States) == 0 || slices.Contains(q.States, i.State)) &&
@@ -92,11 +94,11 @@ func matches(q *runtime.InterruptQuery, i *runtime.Interrupt) bool {
 		(q.Before.IsZero() || i.Created.Before(q.Before))
 }
 
-// Log implements [runtime.Store].
-func (s *Store) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
-	var found []*runtime.Entry
-	err := s.do(ctx, "query log", s.mu.RLocker(), func() error {
-		t := s.thread(q.Thread)
+// Log implements [thread.Store].
+func (s *Store) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
+	var found []*thread.Entry
+	err := s.locked(ctx, "query log", s.mu.RLocker(), func() error {
+		t := s.getOrMake(q.Thread)
 		log := t.log
 		switch {
 		case q.Thread == "":
@@ -108,40 +110,43 @@ func (s *Store) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, e
 			return log[n].Cursor > q.After && (q.Thread == "" || log[n].Seq > q.AfterSeq)
 		})
 		log = log[from:]
-		found = log[:min(uint(len(log)), uint(cmp.Or(q.Limit, runtime.DefaultLimit)))] // stays as it is: a log is only appended to
+		// stays as it is: a log is only appended to
+		found = log[:min(uint(len(log)), uint(cmp.Or(q.Limit, thread.DefaultLimit)))]
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	var gives copier
-	out := make([]runtime.Entry, len(found))
+	out := make([]thread.Entry, len(found))
 	for n, e := range found {
 		out[n] = *e
-		gives.entry(&out[n])
+		gives.copyEntry(&out[n])
 	}
 	return out, nil
 }
 
-// Threads implements [runtime.Store].
-func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (rows []runtime.ThreadRow, err error) {
-	from, all, most := place{n: math.MinInt}, &s.ids, cmp.Or(q.Limit, runtime.DefaultLimit)
+// Threads implements [thread.Store].
+func (s *Store) Threads(ctx context.Context, q thread.Query) (rows []thread.Summary, err error) {
+	from, all, most := sortKey{n: math.MinInt}, &s.ids, cmp.Or(q.Limit, thread.DefaultLimit)
 	switch {
 	case !q.WakeBefore.IsZero():
 		all = &s.wake
 	case q.AfterID != "":
-		from = place{id: q.AfterID}
+		from = sortKey{id: q.AfterID}
 	}
-	err = s.do(ctx, "query threads", s.mu.RLocker(), func() error {
+	err = s.locked(ctx, "query threads", s.mu.RLocker(), func() error {
 		for id := range all.after(from) {
 			t := s.threads[id].record
-			row := runtime.ThreadRow{
-				ID: id, Version: t.Version, Status: t.Status(), Owner: t.Lease.Owner, Wake: t.Wake(), Fingerprint: t.Fingerprint,
+			row := thread.Summary{
+				ID: id, Version: t.Version, Status: t.Status(), Owner: t.Lease.Owner,
+				Wake: t.Wake(), Fingerprint: t.Fingerprint,
 			}
 			if len(rows) == most || all == &s.wake && row.Wake.After(q.WakeBefore) {
 				break
 			}
-			if (len(q.Statuses) == 0 || slices.Contains(q.Statuses, row.Status)) && (q.Owner == "" || q.Owner == row.Owner) {
+			if (len(q.Statuses) == 0 || slices.Contains(q.Statuses, row.Status)) &&
+				(q.Owner == "" || q.Owner == row.Owner) {
 				rows = append(rows, row)
 			}
 		}
@@ -150,4 +155,6 @@ func (s *Store) Threads(ctx context.Context, q runtime.ThreadQuery) (rows []runt
 	return rows, err
 }
 
-func placeOf(i *runtime.Interrupt) place { return place{n: i.Priority, at: i.Created, id: i.ID} }
+func inboxKey(i *thread.Interrupt) sortKey {
+	return sortKey{n: i.Priority, at: i.Created, id: i.ID}
+}

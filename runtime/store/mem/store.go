@@ -1,9 +1,10 @@
-// Package mem keeps threads in memory: a [runtime.Store] for tests, for examples, and for programs whose threads need not outlive the
-// process. It is an honest store in all but that: what goes in is copied as the sealed form that a disk would get has it, so nothing that a
-// caller changes later is seen, and what comes out is a copy of its own.
+// Package mem keeps threads in memory: a [thread.Store] for tests, for examples, and for programs
+// whose threads need not outlive the process. It is an honest store in all but that: what goes in
+// is copied as the sealed form that a disk would get has it, so nothing that a caller changes later
+// is seen, and what comes out is a copy of its own.
 //
-// A commit costs the same however many threads there are, a page of a query what it returns and a look at each row that its filters pass
-// over. Nothing is ever deleted.
+// A commit costs the same however many threads there are, a page of a query what it returns and a
+// look at each row that its filters pass over. Nothing is ever deleted.
 package mem
 
 import (
@@ -15,39 +16,42 @@ import (
 	"sync"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Store is a [runtime.Store] in memory. [Open] makes one. Any number of goroutines may use it; copying holds no lock.
+// Store is a [thread.Store] in memory. [Open] makes one. Any number of goroutines may use it;
+// copying holds no lock.
 type Store struct {
 	mu         sync.RWMutex
-	threads    map[string]*thread            // nil when closed
-	interrupts map[string]*runtime.Interrupt // replaced, never written into
-	log        []*runtime.Entry
-	ids        order           // of threads
-	wake       order           // of threads that somebody must look at
-	asked      order           // of interrupts
-	inbox      order           // of those that are open
+	threads    map[string]*storedThread     // nil when closed
+	interrupts map[string]*thread.Interrupt // replaced, never written into
+	log        []*thread.Entry
+	ids        pagedIndex      // of threads
+	wake       pagedIndex      // of threads that an engine must look at
+	asked      pagedIndex      // of interrupts
+	inbox      pagedIndex      // of those that are open
 	engines    map[string]bool // by the id they got: whether they are present
-	aged       order           // of interrupts, by number
+	aged       pagedIndex      // of interrupts, by number
 	numbers    map[string]int  // of interrupts, in the order they were first committed
 }
 
-type thread struct {
-	record   *runtime.Thread // with Open; replaced, never written into
-	asked    order           // of its interrupts
-	aged     order           // of the same, by number
-	log      []*runtime.Entry
-	requests map[string][]*runtime.Entry // the one with that request id
+type storedThread struct {
+	record   *thread.Thread // with Open; replaced, never written into
+	asked    pagedIndex     // of its interrupts
+	aged     pagedIndex     // of the same, by number
+	log      []*thread.Entry
+	requests map[string][]*thread.Entry // the one with that request id
 }
 
 // Open returns an empty store.
 func Open() *Store {
 	return &Store{
-		threads: map[string]*thread{}, interrupts: map[string]*runtime.Interrupt{}, engines: map[string]bool{}, numbers: map[string]int{},
+		threads: map[string]*storedThread{}, interrupts: map[string]*thread.Interrupt{},
+		engines: map[string]bool{}, numbers: map[string]int{},
 	}
 }
 
-// Announce implements [runtime.Presence].
+// Announce implements [thread.Presence].
 func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +64,7 @@ func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 	}, nil
 }
 
-// Ended implements [runtime.Presence].
+// Ended implements [thread.Presence].
 func (s *Store) Ended(id string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -68,7 +72,8 @@ func (s *Store) Ended(id string) bool {
 	return known && !present
 }
 
-// Close makes every method refuse with CodeUnavailable from then on. It may be called again, and never fails.
+// Close waits for the commits that have begun, moves the log into the file and closes it. Commits
+// that still wait, and all later calls, return CodeUnavailable. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +81,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// do runs a function under a lock, or says why nothing can be done.
-func (s *Store) do(ctx context.Context, op string, lock sync.Locker, run func() error) error {
+// locked runs a function under a lock, or says why nothing can be done.
+func (s *Store) locked(ctx context.Context, op string, lock sync.Locker, run func() error) error {
 	lock.Lock()
 	defer lock.Unlock()
 	err := ctx.Err()
@@ -85,48 +90,50 @@ func (s *Store) do(ctx context.Context, op string, lock sync.Locker, run func() 
 		err = errors.New("the store is closed")
 	}
 	if err != nil {
-		return refuse(runtime.CodeUnavailable, op, err)
+		return runtime.Errorf(runtime.CodeUnavailable, op, "%w", err)
 	}
 	return run()
 }
 
-func refuse(code runtime.Code, op string, err error) error {
-	return &runtime.Error{Code: code, Op: op, Err: err}
-}
-
-// Commit implements [runtime.Store].
-func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
-	copies := make([]*runtime.Change, len(changes))
+// Commit implements [thread.Store]. If ctx ends while the call waits for others, nothing is
+// committed; once it is its turn, ctx does not matter. It waits up to ten seconds for the lock of
+// another process. In addition to what the interface says, it returns CodeInvalid for a second
+// change of a thread in one call, and CodeConflict for an interrupt id that another thread has.
+func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
+	copies := make([]thread.Change, len(changes))
 	for n, c := range changes {
-		var err error
-		if copies[n], err = take(c); err != nil {
+		if err := copyChange(c, &copies[n]); err != nil {
 			return err
 		}
 	}
-	return s.do(ctx, "commit", &s.mu, func() error {
-		for n, c := range copies {
-			if err := s.check(c, copies[:n]); err != nil {
-				return refuse(runtime.CodeConflict, fmt.Sprintf("commit thread %.60q", c.Thread.ID), err)
+	return s.locked(ctx, "commit", &s.mu, func() error {
+		for n := range copies {
+			if err := s.checkChange(&copies[n], copies[:n]); err != nil {
+				return runtime.Errorf(runtime.CodeConflict,
+					fmt.Sprintf("commit thread %.60q", copies[n].Thread.ID), "%w", err)
 			}
 		}
-		for _, c := range copies {
-			s.apply(c)
+		for n := range copies {
+			s.applyChange(&copies[n])
 		}
 		return nil
 	})
 }
 
-// check says what is in the way of a change that comes after others in its call.
-func (s *Store) check(c *runtime.Change, others []*runtime.Change) error {
-	t := s.thread(c.Thread.ID)
+// checkChange returns an error if the change cannot be applied after the others of its call.
+func (s *Store) checkChange(c *thread.Change, others []thread.Change) error {
+	t := s.getOrMake(c.Thread.ID)
 	had := t.record
 	switch {
-	case slices.ContainsFunc(others, func(d *runtime.Change) bool { return d.Thread.ID == c.Thread.ID }):
+	case slices.ContainsFunc(others, func(d thread.Change) bool {
+		return d.Thread.ID == c.Thread.ID
+	}):
 		return errors.New("it is changed twice")
 	case had.Version != c.Before:
 		return fmt.Errorf("version %d is stored, and %d was changed", had.Version, c.Before)
 	case c.Fence != 0 && c.Fence != had.Lease.Fence:
-		return fmt.Errorf("another engine drives it: its fence is %d, not %d", had.Lease.Fence, c.Fence)
+		return fmt.Errorf("another engine drives it: its fence is %d, not %d", had.Lease.Fence,
+			c.Fence)
 	}
 	now := map[string]bool{}
 	for n := range c.Entries {
@@ -144,66 +151,81 @@ func (s *Store) check(c *runtime.Change, others []*runtime.Change) error {
 	return nil
 }
 
-// thread returns what is kept of a thread, or what would be of one that has no commit yet.
-func (s *Store) thread(id string) *thread {
+// getOrMake returns what is stored of a thread, or an empty one for a thread without a commit.
+func (s *Store) getOrMake(id string) *storedThread {
 	if t := s.threads[id]; t != nil {
 		return t
 	}
-	return &thread{record: new(runtime.Thread), requests: map[string][]*runtime.Entry{}}
+	return &storedThread{record: &none}
 }
 
-// apply makes a checked change visible. It keeps what the change holds.
-func (s *Store) apply(c *runtime.Change) {
-	id, t := c.Thread.ID, s.thread(c.Thread.ID)
+var none thread.Thread // the record of a thread that has no commit yet
+
+// applyChange makes a checked change visible. It keeps the memory of the change.
+func (s *Store) applyChange(c *thread.Change) {
+	id, t := c.Thread.ID, s.getOrMake(c.Thread.ID)
 	if c.Before == 0 {
 		s.threads[id] = t
-		s.ids.add(place{id: id})
+		s.ids.insert(sortKey{id: id})
 	}
-	s.wake.remove(place{at: t.record.Wake(), id: id})
+	s.wake.remove(sortKey{at: t.record.Wake(), id: id})
 	c.Thread.Open = slices.Clone(t.record.Open)
 	for _, i := range c.Interrupts {
-		s.put(t, c.Thread, i)
+		s.putInterrupt(t, c.Thread, i)
 	}
 	if wake := c.Thread.Wake(); !wake.IsZero() {
-		s.wake.add(place{at: wake, id: id})
+		s.wake.insert(sortKey{at: wake, id: id})
 	}
 	t.record = c.Thread
+	t.log = slices.Grow(t.log, len(c.Entries))
 	for n := range c.Entries {
 		e := &c.Entries[n]
 		e.Thread, e.Cursor = id, int64(len(s.log))+1
 		s.log, t.log = append(s.log, e), append(t.log, e)
 		if e.Request != "" {
-			t.requests[e.Request] = []*runtime.Entry{e}
+			if t.requests == nil {
+				t.requests = map[string][]*thread.Entry{}
+			}
+			t.requests[e.Request] = []*thread.Entry{e}
 		}
 	}
 }
 
-// put keeps the latest form of an interrupt, in the record too while it is open or queued.
-func (s *Store) put(t *thread, record *runtime.Thread, i *runtime.Interrupt) {
+// putInterrupt keeps the latest form of an interrupt, in the record too while it is open or queued.
+func (s *Store) putInterrupt(t *storedThread, record *thread.Thread, i *thread.Interrupt) {
 	had := s.interrupts[i.ID]
+	moved := had == nil || inboxKey(had) != inboxKey(i)
 	if had != nil {
-		for _, o := range []*order{&s.asked, &s.inbox, &t.asked} {
-			o.remove(placeOf(had))
-		}
+		s.inbox.remove(inboxKey(had))
 	} else {
 		s.numbers[i.ID] = len(s.numbers)
-		s.aged.add(s.ageOf(i))
-		t.aged.add(s.ageOf(i))
+		s.aged.insert(s.ageKey(i))
+		t.aged.insert(s.ageKey(i))
 	}
 	s.interrupts[i.ID] = i
-	s.asked.add(placeOf(i))
-	t.asked.add(placeOf(i))
-	if i.State == runtime.InterruptOpen {
-		s.inbox.add(placeOf(i))
+	for _, o := range []*pagedIndex{&s.asked, &t.asked} {
+		if moved && had != nil {
+			o.remove(inboxKey(had))
+		}
+		if moved {
+			o.insert(inboxKey(i))
+		}
+	}
+	if i.State == thread.InterruptOpen {
+		s.inbox.insert(inboxKey(i))
 	}
 	at := -1 // a new one is not there
 	if had != nil {
-		at = slices.IndexFunc(record.Open, func(o *runtime.Interrupt) bool { return o.ID == i.ID })
+		at = slices.IndexFunc(record.Open, func(o *thread.Interrupt) bool { return o.ID == i.ID })
 	}
 	if at < 0 {
 		at, record.Open = len(record.Open), append(record.Open, nil)
 	}
-	if record.Open[at] = i; i.State != runtime.InterruptOpen && i.State != runtime.InterruptQueued {
-		record.Open = slices.Delete(record.Open, at, at+1)
+	if record.Open[at] = i; i.State != thread.InterruptOpen && i.State != thread.InterruptQueued {
+		if at == 0 { // when many are closed, it is one after the other from the first
+			record.Open = record.Open[1:]
+		} else {
+			record.Open = slices.Delete(record.Open, at, at+1)
+		}
 	}
 }

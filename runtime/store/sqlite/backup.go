@@ -12,34 +12,37 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Backup writes a copy of the store to a new file: one that [Open] opens, with everything that was committed before the
-// call, and whole commits only. Commits, reads and engines go on meanwhile; one of the readers is busy with it. The copy is
-// compact, and is on the disk under its name when Backup returns. Until then it has another name, path and ".partial-", and a
-// random part, which is removed when Backup fails; a process that is killed leaves it behind.
+// Backup writes a copy of the store to a new file: one that [Open] opens, with everything that was
+// committed before the call, and whole commits only. Commits, reads and engines go on meanwhile;
+// one of the readers is busy with it. The copy is compact, and is on the disk under its name when
+// Backup returns. Until then it has another name, path and ".partial-", and a random part, which is
+// removed when Backup fails; a process that is killed leaves it behind.
 //
-// It refuses a path that exists with CodeInvalid, a store that is closed, a disk that is full and a context that ends with
-// CodeUnavailable, and a damaged store with CodeInternal.
+// It refuses a path that exists with CodeInvalid, a store that is closed, a disk that is full and a
+// context that ends with CodeUnavailable, and a damaged store with CodeInternal.
 //
-// A file copy is no backup: what was committed last is in the write-ahead log beside the file, and of a young store all of
-// it. cp of the file alone gives an empty store, or an old one, that opens without complaint.
+// A file copy is no backup: what was committed last is in the write-ahead log beside the file, and
+// of a young store all of it. cp of the file alone gives an empty store, or an old one, that opens
+// without complaint.
 //
-// To restore, stop the program, move the file, its -wal and its -shm away, and put the copy in their place. A -wal that is left
-// from another file must not stand beside it.
+// To restore, stop the program, move the file, its -wal and its -shm away, and put the copy in
+// their place. A -wal that is left from another file must not stand beside it.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	op := fmt.Sprintf("back up to %.200q", path)
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return failed(op, err)
+		return wrapError(op, err)
 	}
 	if _, err = os.Lstat(path); err == nil {
-		return refuse(runtime.CodeInvalid, op, fs.ErrExist)
+		return runtime.Errorf(runtime.CodeInvalid, op, "%w", fs.ErrExist)
 	}
-	return s.read(ctx, op, func(ctx context.Context, c *conn) error {
+	return s.withReader(ctx, op, func(ctx context.Context, c *conn) error {
 		partial, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*")
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.Remove(partial.Name()) }() // it has its own name then, or is not wanted
+		// it has its own name then, or is not wanted
+		defer func() { _ = os.Remove(partial.Name()) }()
 		err = s.copyTo(ctx, c, partial.Name())
 		if err == nil { // SQLite does not sync what it writes here
 			err = partial.Sync()
@@ -70,7 +73,7 @@ func publish(from, to string) error {
 	err := os.Link(from, to) // unlike a rename it overwrites nothing
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return refuse(runtime.CodeInvalid, "", err)
+		return runtime.Errorf(runtime.CodeInvalid, "", "%w", err)
 	case err != nil: // not every file system has links
 		if err := os.Rename(from, to); err != nil {
 			return err

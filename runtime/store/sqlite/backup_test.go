@@ -15,8 +15,9 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// TestBackupHasEveryAnswerFromBeforeIt runs threads on an engine without a break while backups are made. Each backup opens, and has the
-// result of every thread whose answer was acknowledged before that backup began.
+// TestBackupHasEveryAnswerFromBeforeIt runs threads on an engine without a break while backups are
+// made. Each backup opens, and has the result of every thread whose answer was acknowledged before
+// that backup began.
 func TestBackupHasEveryAnswerFromBeforeIt(t *testing.T) {
 	t.Parallel()
 	path := file(t)
@@ -35,7 +36,8 @@ func TestBackupHasEveryAnswerFromBeforeIt(t *testing.T) {
 					_, err = e.Wait(whole, th.ID)
 				}
 				if err == nil {
-					_, err = e.Answer(whole, th.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
+					_, err = e.Answer(whole, th.ID,
+						thread.Answer{Value: []byte("true"), By: "bob"})
 				}
 				if !assert.NoError(t, err) {
 					return
@@ -62,7 +64,7 @@ func TestBackupHasEveryAnswerFromBeforeIt(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, th.Open, "the answer is there")
 		}
-		require.NoError(t, check(t.Context(), copied.writer))
+		require.NoError(t, checkFile(t.Context(), copied.writer))
 		require.NoError(t, copied.Close())
 	}
 	stop()
@@ -78,7 +80,7 @@ func TestBackupHasEveryAnswerFromBeforeIt(t *testing.T) {
 	for _, id := range answered {
 		th, err := restored.Thread(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, runtime.StatusDone, th.Status())
+		require.Equal(t, thread.StatusDone, th.Status())
 	}
 }
 
@@ -102,7 +104,8 @@ func TestBackupRefusals(t *testing.T) {
 	defer cancel()
 	require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Backup(soon, to)))
 	empty("a backup that was cut leaves nothing")
-	require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Backup(t.Context(), filepath.Join(folder, "missing", "copy.db"))))
+	require.Equal(t, runtime.CodeUnavailable,
+		runtime.CodeOf(s.Backup(t.Context(), filepath.Join(folder, "missing", "copy.db"))))
 	empty("nothing is made")
 
 	require.NoError(t, s.Backup(t.Context(), to))
@@ -120,5 +123,6 @@ func TestBackupRefusals(t *testing.T) {
 	}
 
 	require.NoError(t, s.Close())
-	require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Backup(t.Context(), filepath.Join(folder, "late.db"))))
+	require.Equal(t, runtime.CodeUnavailable,
+		runtime.CodeOf(s.Backup(t.Context(), filepath.Join(folder, "late.db"))))
 }

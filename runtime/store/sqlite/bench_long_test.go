@@ -9,17 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 // echo is a conversation of one effect a turn.
 var echo = thread.Turns("echo", func(ctx context.Context, text string) (string, error) {
-	return thread.Do(ctx, "reply", func(context.Context, string) (string, error) { return text + "!", nil })
+	return thread.Do(ctx, "reply", func(context.Context, string) (string, error) {
+		return text + "!", nil
+	})
 })
 
-// BenchmarkTurns compares a turn late in a conversation with one early in it: nothing may grow with the history. Both are taken in short turns
-// on threads of the two lengths, so that what else the machine does falls on both.
+// BenchmarkTurns compares a turn late in a conversation with one early in it: nothing may grow with
+// the history. Both are taken in short turns on threads of the two lengths, so that what else the
+// machine does falls on both.
 func BenchmarkTurns(b *testing.B) {
 	ctx := context.Background()
 	e, err := thread.Open(ctx, openBench(b), thread.Config{}, echo)
@@ -84,7 +86,7 @@ func BenchmarkResume(b *testing.B) {
 			_, err = e.Wait(ctx, t.ID)
 			must(b, err)
 			begin := time.Now()
-			_, err = e.Answer(ctx, t.ID, runtime.Answer{Value: []byte("true"), By: "bob"})
+			_, err = e.Answer(ctx, t.ID, thread.Answer{Value: []byte("true"), By: "bob"})
 			must(b, err)
 			took[side] = append(took[side], time.Since(begin))
 		}

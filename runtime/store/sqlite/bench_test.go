@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 var alphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
@@ -31,29 +31,33 @@ func newID() string {
 	return alphabet.EncodeToString(raw[:])
 }
 
-var payload = []byte(fmt.Sprintf(`{"tool":"send_mail","arguments":{"to":"ann@example.com","body":"%0230d"}}`, 7))
+var payload = []byte(fmt.Sprintf(
+	`{"tool":"send_mail","arguments":{"to":"ann@example.com","body":"%0230d"}}`, 7))
 
-func benchRules() *runtime.Rules {
-	return &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: newID}
+func benchRules() *thread.Rules {
+	return &thread.Rules{Kinds: thread.DefaultKinds(), NewID: newID}
 }
 
 const fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 // ask is the first half of a cycle: a thread that waits for an answer.
-func ask(rules *runtime.Rules, now time.Time) *runtime.Change {
-	c := runtime.Start(newID(), "ann", fingerprint, rules, now)
+func ask(rules *thread.Rules, now time.Time) *thread.Change {
+	c := thread.Start(newID(), "ann", fingerprint, rules, now)
 	_ = c.Begin("workflow", "mail", []byte(`{"order":4711}`), "ann", "")
-	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: "f1", Name: "note", Value: []byte(`"I will ask first"`)})
-	c.Ask("f1", "", runtime.Question{Name: "send", Text: "Send it?", Payload: payload})
+	c.Add(thread.Entry{Type: thread.EntryMessage, Frame: "f1", Name: "note",
+		Value: []byte(`"I will ask first"`)})
+	c.Ask("f1", "", thread.Question{Name: "send", Text: "Send it?", Payload: payload})
 	return c
 }
 
 // answer is the second half.
-func answer(rules *runtime.Rules, t *runtime.Thread, now time.Time) *runtime.Change {
-	c := runtime.NewChange(t, rules, now)
-	_, _ = c.Answer(runtime.Answer{Value: []byte(`true`), By: "bob"})
-	c.Add(runtime.Entry{Type: runtime.EntryEffect, Frame: "f1", Name: "send", State: "done", Value: []byte(`{"id":"m1"}`)})
-	c.Add(runtime.Entry{Type: runtime.EntryMessage, Frame: "f1", Name: "note", Value: []byte(`"sent"`)})
+func answer(rules *thread.Rules, t *thread.Thread, now time.Time) *thread.Change {
+	c := thread.NewChange(t, rules, now)
+	_, _ = c.Answer(thread.Answer{Value: []byte(`true`), By: "bob"})
+	c.Add(thread.Entry{Type: thread.EntryEffect, Frame: "f1", Name: "send", State: "done",
+		Value: []byte(`{"id":"m1"}`)})
+	c.Add(thread.Entry{Type: thread.EntryMessage, Frame: "f1", Name: "note",
+		Value: []byte(`"sent"`)})
 	c.Return("f1", []byte(`"done"`))
 	return c
 }
@@ -72,13 +76,14 @@ func dir(tb testing.TB) string {
 	if os.Getenv("SQLITE_BENCH_DIR") == "" {
 		return tb.TempDir()
 	}
-	path, err := os.MkdirTemp(os.Getenv("SQLITE_BENCH_DIR"), "bench") //nolint:usetesting // the folder is named by who measures
+	//nolint:usetesting // the folder is named by who measures
+	path, err := os.MkdirTemp(os.Getenv("SQLITE_BENCH_DIR"), "bench")
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = os.RemoveAll(path) })
 	return path
 }
 
-func (s *Store) cycle(rules *runtime.Rules) error {
+func (s *Store) cycle(rules *thread.Rules) error {
 	ctx := context.Background()
 	c := ask(rules, time.Now())
 	if err := s.Commit(ctx, c); err != nil {
@@ -91,8 +96,9 @@ func (s *Store) cycle(rules *runtime.Rules) error {
 	return s.Commit(ctx, answer(rules, t, time.Now()))
 }
 
-// floor is the least that a durable cycle can be: one insert and one conditional update of the same payload, two commits, on the same driver
-// with the same settings. Grouped, those that wait go to disk together.
+// floor is the least that a durable cycle can be: one insert and one conditional update of the same
+// payload, two commits, on the same driver with the same settings. Grouped, those that wait go to
+// disk together.
 type floor struct {
 	grouped bool
 	c       *conn
@@ -109,11 +115,12 @@ type step struct {
 
 func openFloor(tb testing.TB, grouped bool) *floor {
 	tb.Helper()
-	c, err := dial(dsn(filepath.Join(dir(tb), "floor.db"), settings...))
+	c, err := openConn(dsn(filepath.Join(dir(tb), "floor.db"), settings...))
 	require.NoError(tb, err)
-	_, _, err = c.exec(context.Background(), "CREATE TABLE t(id TEXT PRIMARY KEY, version INTEGER, body BLOB)")
+	_, _, err = c.exec(context.Background(),
+		"CREATE TABLE t(id TEXT PRIMARY KEY, version INTEGER, body BLOB)")
 	require.NoError(tb, err)
-	tb.Cleanup(func() { _ = c.close() })
+	tb.Cleanup(func() { _ = c.closeAll() })
 	return &floor{c: c, grouped: grouped}
 }
 
@@ -142,11 +149,11 @@ func (f *floor) commit(query string, args ...any) {
 			panic(err)
 		}
 	}
-	must(f.c.exec(ctx, begin))
+	must(f.c.exec(ctx, beginStmt))
 	for _, s := range batch {
 		must(f.c.exec(ctx, s.query, s.args...))
 	}
-	must(f.c.exec(ctx, commit))
+	must(f.c.exec(ctx, commitStmt))
 	f.mu.Lock()
 	if f.led = len(f.queue) > 0; f.led {
 		f.queue[0].ready <- true
@@ -180,7 +187,8 @@ func together(workers int, done func(n int64) bool, cycle func()) int64 {
 	return n.Load()
 }
 
-// BenchmarkCycle compares a cycle of the store with the floor: alone with the bare one, in company with the grouped one.
+// BenchmarkCycle compares a cycle of the store with the floor: alone with the bare one, in company
+// with the grouped one.
 func BenchmarkCycle(b *testing.B) {
 	rules := benchRules()
 	for _, workers := range []int{1, 8, 64} {
@@ -213,7 +221,9 @@ func BenchmarkCycle(b *testing.B) {
 			for range b.N {
 				for n, cycle := range []func(){f.cycle, func() { _ = s.cycle(rules) }} {
 					begin := time.Now()
-					did := together(workers, func(int64) bool { return time.Since(begin) > 50*time.Millisecond }, cycle)
+					did := together(workers, func(int64) bool {
+						return time.Since(begin) > 50*time.Millisecond
+					}, cycle)
 					rate[n] += float64(did) / time.Since(begin).Seconds()
 				}
 			}
@@ -225,11 +235,11 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // fill commits waiting threads, 200 to a transaction.
-func fill(tb testing.TB, s runtime.Store, n int, now func(n int) time.Time) {
+func fill(tb testing.TB, s thread.Store, n int, now func(n int) time.Time) {
 	tb.Helper()
 	rules := benchRules()
 	for from := 0; from < n; from += 200 {
-		var changes []*runtime.Change
+		var changes []*thread.Change
 		for at := from; at < min(from+200, n); at++ {
 			changes = append(changes, ask(rules, now(at)))
 		}
@@ -250,16 +260,16 @@ func BenchmarkDisk(b *testing.B) {
 		require.NoError(b, err)
 		b.ReportMetric(float64(file.Size())/n, "B/thread")
 		if os.Getenv("SQLITE_BENCH_TABLES") != "" {
-			c, err := dial(dsn(path, settings...))
+			c, err := openConn(dsn(path, settings...))
 			require.NoError(b, err)
 			err = c.query(context.Background(), func(row []driver.Value) bool {
-				b.Log(row[0], integer(row[1])/n)
+				b.Log(row[0], intValue(row[1])/n)
 				return true
 			}, "SELECT name, sum(pgsize) FROM dbstat GROUP BY name")
 			if err != nil {
 				b.Log(err)
 			}
-			_ = c.close()
+			_ = c.closeAll()
 		}
 	}
 }
@@ -270,7 +280,7 @@ func BenchmarkInbox(b *testing.B) {
 	fill(b, s, 100_000, func(int) time.Time { return time.Now() })
 	b.ResetTimer()
 	for range b.N {
-		page, err := s.Interrupts(context.Background(), runtime.InterruptQuery{Limit: 50})
+		page, err := s.Interrupts(context.Background(), thread.InterruptQuery{Limit: 50})
 		require.NoError(b, err)
 		require.Len(b, page, 50)
 	}

@@ -16,17 +16,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // elsewhere are fields that a body does not have, and where they are.
 var elsewhere = map[string]string{
 	"Thread.ID": "column", "Thread.Fingerprint": "shape", "Thread.Open": "interrupts",
-	"Interrupt.ID": "column", "Interrupt.Thread": "column", "Interrupt.Kind": "column", "Interrupt.Node": "column",
-	"Question.Kind": "of the interrupt", "Entry.Opened": "interrupts", "Entry.Thread": "column", "Entry.Cursor": "key",
+	"Interrupt.ID": "column", "Interrupt.Thread": "column", "Interrupt.Kind": "column",
+	"Interrupt.Node": "column",
+	"Question.Kind":  "of the interrupt", "Entry.Opened": "interrupts", "Entry.Thread": "column",
+	"Entry.Cursor":   "key",
 	"Question.Asker": "it is Interrupt.Node",
 }
 
-// TestEveryFieldIsStored walks the types that are sealed: a new field must be listed, or its place named.
+// TestEveryFieldIsStored walks the types that are sealed: a new field must be listed, or its place
+// named.
 func TestEveryFieldIsStored(t *testing.T) {
 	t.Parallel()
 	seen := map[reflect.Type]bool{}
@@ -50,16 +54,19 @@ func TestEveryFieldIsStored(t *testing.T) {
 		listed := stored[typ]
 		assert.Less(t, len(listed), 128)
 		require.NotEmpty(t, listed, "%s is not listed", typ)
-		assert.Len(t, slices.Compact(slices.Sorted(slices.Values(listed))), len(listed), "%s: a name is wrong, or there twice", typ)
+		assert.Len(t, slices.Compact(slices.Sorted(slices.Values(listed))), len(listed),
+			"%s: a name is wrong, or there twice", typ)
 		for i := range typ.NumField() {
 			name := typ.Name() + "." + typ.Field(i).Name
-			assert.NotEqual(t, slices.Contains(listed, i), elsewhere[name] != "", "%s is listed, or has another place", name)
+			assert.NotEqual(t, slices.Contains(listed, i), elsewhere[name] != "",
+				"%s is listed, or has another place", name)
 			if elsewhere[name] == "" {
 				walk(typ.Field(i).Type)
 			}
 		}
 	}
-	for _, typ := range []reflect.Type{of[runtime.Thread](), of[runtime.Interrupt](), of[runtime.Entry]()} {
+	for _, typ := range []reflect.Type{typeFor[thread.Thread](), typeFor[thread.Interrupt](),
+		typeFor[thread.Entry]()} {
 		walk(typ)
 	}
 	assert.Len(t, slices.Collect(maps.Keys(stored)), len(seen), "a list of a type that nothing has")
@@ -68,7 +75,8 @@ func TestEveryFieldIsStored(t *testing.T) {
 // grown is how many fields the bodies of each version of the file know.
 var grown = []int{145, 146, 148}
 
-// TestALongerListComesWithAMigration is what keeps a file from a program that would find damage in it, and reads only what is older.
+// TestALongerListComesWithAMigration is what keeps a file from a program that would find damage in
+// it, and reads only what is older.
 func TestALongerListComesWithAMigration(t *testing.T) {
 	t.Parallel()
 	require.Len(t, grown, len(migrations), "a new version: say how many fields it knows")
@@ -76,7 +84,9 @@ func TestALongerListComesWithAMigration(t *testing.T) {
 	for _, list := range stored {
 		known += len(list)
 	}
-	assert.Equal(t, grown[len(grown)-1], known, "a list has grown since the last version: add a migration, if only one of the version, and its fixture")
+	assert.Equal(t, grown[len(grown)-1], known,
+		"a list has grown since the last version: add a migration, if only one of the version, "+
+			"and its fixture")
 }
 
 // draw fills a value; what a body does not have stays zero.
@@ -89,16 +99,19 @@ func draw(t *rapid.T, v reflect.Value) {
 		case 1:
 			*p = time.UnixMilli(rapid.Int64Range(-1e15, 1e15).Draw(t, "ms")).UTC()
 		default:
-			*p = time.Unix(rapid.Int64Range(-1e12, 1e12).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
+			*p = time.Unix(rapid.Int64Range(-1e12, 1e12).Draw(t, "s"),
+				rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
 		}
 		return
 	case *json.RawMessage:
 		*p = rapid.SampledFrom([]json.RawMessage{
-			nil, {}, json.RawMessage("null"), json.RawMessage("false"), json.RawMessage(`""`), json.RawMessage(`{ "a" : "<&>" }`),
+			nil, {}, json.RawMessage("null"), json.RawMessage("false"), json.RawMessage(`""`),
+			json.RawMessage(`{ "a" : "<&>" }`),
 		}).Draw(t, "json")
 		return
 	case *map[string]int:
-		*p = rapid.SampledFrom([]map[string]int{nil, {}, {"a": 1, "": -2, "running": 0}}).Draw(t, "map")
+		*p = rapid.SampledFrom([]map[string]int{nil, {}, {"a": 1, "": -2, "running": 0}}).
+			Draw(t, "map")
 		return
 	}
 	switch v.Kind() {
@@ -107,7 +120,8 @@ func draw(t *rapid.T, v reflect.Value) {
 			draw(t, v.Field(i))
 		}
 	case reflect.String:
-		v.SetString(rapid.OneOf(rapid.SampledFrom(words), rapid.String(), rapid.StringMatching(`[0-9a-fA-F]{15,140}`),
+		v.SetString(rapid.OneOf(rapid.SampledFrom(words), rapid.String(),
+			rapid.StringMatching(`[0-9a-fA-F]{15,140}`),
 			rapid.Just("\xff\x00")).Draw(t, "text"))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, "int"))
@@ -133,10 +147,10 @@ func draw(t *rapid.T, v reflect.Value) {
 func TestABodyComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		for _, v := range []any{new(runtime.Thread), new(runtime.Interrupt), new([]runtime.Entry)} {
+		for _, v := range []any{new(thread.Thread), new(thread.Interrupt), new([]thread.Entry)} {
 			draw(t, reflect.ValueOf(v).Elem())
-			if e, ok := v.(*[]runtime.Entry); ok && *e == nil {
-				*e = []runtime.Entry{} // no commit without entries is sealed
+			if e, ok := v.(*[]thread.Entry); ok && *e == nil {
+				*e = []thread.Entry{} // no commit without entries is sealed
 			}
 			data, err := seal(v, "owner", "shape")
 			if err != nil {
@@ -158,25 +172,32 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 	})
 }
 
-// What is no JSON is refused as a whole, wherever it stands: one such row would make every list that holds it unreadable.
+// What is no JSON is refused as a whole, wherever it stands: one such row would make every list
+// that holds it unreadable.
 func TestOnlyJSONIsStored(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	bad := json.RawMessage(`{"a":`)
-	for name, spoil := range map[string]func(c *runtime.Change){
-		"a payload":     func(c *runtime.Change) { c.Interrupts[0].Payload = bad },
-		"a schema":      func(c *runtime.Change) { c.Interrupts[0].Schema = bad },
-		"a choice":      func(c *runtime.Change) { c.Interrupts[0].Choices = []runtime.Choice{{Label: "a", Value: bad}} },
-		"a context":     func(c *runtime.Change) { c.Interrupts[0].Context = bad },
-		"an answer":     func(c *runtime.Change) { c.Interrupts[0].Answer = bad },
-		"a vote":        func(c *runtime.Change) { c.Interrupts[0].Votes = []runtime.Vote{{By: "ann", Value: bad}} },
-		"an entry":      func(c *runtime.Change) { c.Entries[1].Value = bad },
-		"a letter":      func(c *runtime.Change) { c.Thread.Mailbox = []runtime.Letter{{Name: "x", Value: bad}} },
-		"an input":      func(c *runtime.Change) { c.Thread.Frames[0].Input = bad },
-		"metadata":      func(c *runtime.Change) { c.Thread.Metadata = bad },
-		"two values":    func(c *runtime.Change) { c.Entries[1].Value = json.RawMessage(`1 2`) },
-		"only a space":  func(c *runtime.Change) { c.Entries[1].Value = json.RawMessage(` `) },
-		"not even text": func(c *runtime.Change) { c.Entries[1].Value = json.RawMessage{0xff} },
+	for name, spoil := range map[string]func(c *thread.Change){
+		"a payload": func(c *thread.Change) { c.Interrupts[0].Payload = bad },
+		"a schema":  func(c *thread.Change) { c.Interrupts[0].Schema = bad },
+		"a choice": func(c *thread.Change) {
+			c.Interrupts[0].Choices = []thread.Choice{{Label: "a", Value: bad}}
+		},
+		"a context": func(c *thread.Change) { c.Interrupts[0].Context = bad },
+		"an answer": func(c *thread.Change) { c.Interrupts[0].Answer = bad },
+		"a vote": func(c *thread.Change) {
+			c.Interrupts[0].Votes = []thread.Vote{{By: "ann", Value: bad}}
+		},
+		"an entry": func(c *thread.Change) { c.Entries[1].Value = bad },
+		"a letter": func(c *thread.Change) {
+			c.Thread.EarlyAnswers = []thread.EarlyAnswer{{Name: "x", Value: bad}}
+		},
+		"an input":      func(c *thread.Change) { c.Thread.Frames[0].Input = bad },
+		"metadata":      func(c *thread.Change) { c.Thread.Metadata = bad },
+		"two values":    func(c *thread.Change) { c.Entries[1].Value = json.RawMessage(`1 2`) },
+		"only a space":  func(c *thread.Change) { c.Entries[1].Value = json.RawMessage(` `) },
+		"not even text": func(c *thread.Change) { c.Entries[1].Value = json.RawMessage{0xff} },
 	} {
 		c := waiting("t", []byte(`{"a":1}`))
 		spoil(c)
@@ -197,15 +218,15 @@ func TestAFlippedBitIsFound(t *testing.T) {
 		for bit := range 8 {
 			bad := slices.Clone(data)
 			bad[at] ^= 1 << bit
-			require.ErrorIs(t, unseal(bad, new(runtime.Thread), "t"), errDamaged)
+			require.ErrorIs(t, unseal(bad, new(thread.Thread), "t"), errDamaged)
 		}
-		require.ErrorIs(t, unseal(data[:at], new(runtime.Thread), "t"), errDamaged)
+		require.ErrorIs(t, unseal(data[:at], new(thread.Thread), "t"), errDamaged)
 	}
-	require.NoError(t, unseal(data, new(runtime.Thread), "t"))
+	require.NoError(t, unseal(data, new(thread.Thread), "t"))
 }
 
-// TestAnyBodyIsReadOrRefused reads bodies whose checksum is right, whatever is in them. It is no fuzz target, since those of this room would
-// make all of SQLite anew.
+// TestAnyBodyIsReadOrRefused reads bodies whose checksum is right, whatever is in them. It is no
+// fuzz target, since those of this room would make all of SQLite again.
 func TestAnyBodyIsReadOrRefused(t *testing.T) {
 	t.Parallel()
 	seed, err := seal(waiting("t", []byte(`{"a":1}`)).Thread)
@@ -220,7 +241,7 @@ func TestAnyBodyIsReadOrRefused(t *testing.T) {
 			}
 		}
 		sealed := binary.LittleEndian.AppendUint32(slices.Clone(body), checksum(body, nil))
-		for _, v := range []any{new(runtime.Thread), new(runtime.Interrupt), new([]runtime.Entry)} {
+		for _, v := range []any{new(thread.Thread), new(thread.Interrupt), new([]thread.Entry)} {
 			if err := unseal(slices.Clone(sealed), v); err != nil {
 				continue
 			}
@@ -238,9 +259,12 @@ func TestAnyBodyIsReadOrRefused(t *testing.T) {
 
 func TestNamesInAListCannotLookLikeTwo(t *testing.T) {
 	t.Parallel()
-	for _, list := range [][]string{{"ann"}, {"a", "nn"}, {"a b"}, {"a", "b"}, {""}, {"\xff", "%"}, {"an"}} {
+	for _, list := range [][]string{{"ann"}, {"a", "nn"}, {"a b"}, {"a", "b"}, {""}, {"\xff", "%"},
+		{"an"}} {
 		for _, name := range []string{"ann", "a", "b", "a b", "", "nn", "\xff", "%", "_", "an"} {
-			assert.Equal(t, slices.Contains(list, name), strings.Contains(names(list), names([]string{name})), fmt.Sprint(list, name))
+			assert.Equal(t, slices.Contains(list, name),
+				strings.Contains(joinNames(list), joinNames([]string{name})),
+				fmt.Sprint(list, name))
 		}
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 const (
-	begin    = "BEGIN IMMEDIATE"
-	commit   = "COMMIT"
-	rollback = "ROLLBACK"
+	beginStmt    = "BEGIN IMMEDIATE"
+	commitStmt   = "COMMIT"
+	rollbackStmt = "ROLLBACK"
 
 	insertThread = `INSERT INTO thread(n, id, version, fence, status, owner, wake, shape, body)
 		VALUES((SELECT coalesce(max(n), 0) + 1 FROM log), ?, ?, ?, ?, ?, ?, ?, ?)
@@ -37,29 +38,31 @@ const (
 )
 
 // most is how many calls one transaction takes.
-const most = 256
+const maxBatch = 256
 
-// job is one call of Commit. Its ready channel exists when it waits for the writer.
+// job is one call of Commit. It has a result channel if it waits for the writer.
 type job struct {
-	rows  []threadRow
-	ready chan verdict
+	rows   []threadRow
+	result chan jobResult
+	err    error
+	wrote  bool // some of it is in the transaction
+}
+
+// jobResult ends the wait of a job: it has its outcome, or it is to write.
+type jobResult struct {
 	err   error
-	wrote bool // some of it is in the transaction
+	write bool // the job has the writer
 }
 
-// verdict ends the wait of a job: it is done, or it leads.
-type verdict struct {
-	err  error
-	lead bool
-}
-
-// Commit implements [runtime.Store]. A context that ends while the call waits for others takes it back; once it is its turn, the outcome is
-// told as it is. The lock that another process holds is waited for, ten seconds at most, and a context does not cut that short. Beside what the port says, a second change of a thread in one call is refused with CodeInvalid, and an interrupt id that
-// another thread has with CodeConflict.
-func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
+// Commit implements [thread.Store]. A context that ends while the call waits for others takes it
+// back; once it is its turn, the outcome is told as it is. The lock that another process holds is
+// waited for, ten seconds at most, and a context does not cut that short. Beside what the port
+// says, a second change of a thread in one call is refused with CodeInvalid, and an interrupt id
+// that another thread has with CodeConflict.
+func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	const op = "commit"
 	if err := ctx.Err(); err != nil {
-		return failed(op, err)
+		return wrapError(op, err)
 	}
 	rows, err := rowsOf(changes)
 	if err != nil {
@@ -70,30 +73,30 @@ func (s *Store) Commit(ctx context.Context, changes ...*runtime.Change) error {
 	switch {
 	case s.closed:
 		s.mu.Unlock()
-		return failed(op, errClosed)
-	case s.led:
-		j.ready = make(chan verdict, 1)
+		return wrapError(op, errClosed)
+	case s.writing:
+		j.result = make(chan jobResult, 1)
 		s.queue = append(s.queue, j)
 		s.mu.Unlock()
-		if v := s.wait(ctx, j); !v.lead {
-			return failed(op, v.err)
+		if v := s.wait(ctx, j); !v.write {
+			return wrapError(op, v.err)
 		}
 	default:
-		s.led = true
+		s.writing = true
 		s.mu.Unlock()
 	}
 	if err := ctx.Err(); err != nil {
-		s.pass()
-		return failed(op, err)
+		s.passWriter()
+		return wrapError(op, err)
 	}
-	s.lead(context.WithoutCancel(ctx), j) // what has begun is not cut short
+	s.writeQueued(context.WithoutCancel(ctx), j) // a commit that has begun is not cancelled
 	return j.err
 }
 
-// wait waits until the job is done, or leads.
-func (s *Store) wait(ctx context.Context, j *job) verdict {
+// wait returns when the job has its outcome, or is to write.
+func (s *Store) wait(ctx context.Context, j *job) jobResult {
 	select {
-	case v := <-j.ready:
+	case v := <-j.result:
 		return v
 	case <-ctx.Done():
 	}
@@ -104,115 +107,121 @@ func (s *Store) wait(ctx context.Context, j *job) verdict {
 	}
 	s.mu.Unlock()
 	if at >= 0 {
-		return verdict{err: ctx.Err()}
+		return jobResult{err: ctx.Err()}
 	}
-	return <-j.ready
+	return <-j.result
 }
 
-// lead writes a job and those that wait, and passes the writer on.
-func (s *Store) lead(ctx context.Context, j *job) {
-	if j.ready != nil { // those who were just told their outcome may have the next commit at hand: a larger group costs each less
+// writeQueued writes a job and those that wait, and hands the writer to the next job.
+func (s *Store) writeQueued(ctx context.Context, j *job) {
+	// those who were just told their outcome may have the next commit at hand: a larger group costs
+	// each less
+	if j.result != nil {
 		goruntime.Gosched()
 		goruntime.Gosched()
 	}
 	s.mu.Lock()
-	n := min(len(s.queue), most)
+	n := min(len(s.queue), maxBatch)
 	batch := make([]*job, 0, 1+n)
 	batch = append(append(batch, j), s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.mu.Unlock()
-	s.write(ctx, batch)
+	s.writeBatch(ctx, batch)
 	for _, done := range batch[1:] {
-		done.ready <- verdict{err: done.err}
+		done.result <- jobResult{err: done.err}
 	}
-	s.pass()
+	s.passWriter()
 }
 
-// pass gives the writer to the first that waits for it.
-func (s *Store) pass() {
+// passWriter hands the writer to the first job that waits.
+func (s *Store) passWriter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 {
-		s.led = false
+		s.writing = false
 		return
 	}
 	next := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
-	next.ready <- verdict{lead: true}
+	next.result <- jobResult{write: true}
 }
 
-// write commits the jobs in one transaction. Each is refused or written on its own; when something is in the way that may be the matter of
-// one, each has a transaction of its own.
-func (s *Store) write(ctx context.Context, batch []*job) {
-	err := s.inPlace(ctx)
+// writeBatch commits the jobs in one transaction. Each is refused or written on its own. If the
+// transaction fails for a reason that may concern one job only, each job gets a transaction of its
+// own.
+func (s *Store) writeBatch(ctx context.Context, batch []*job) {
+	err := s.checkReplaced(ctx)
 	if err == nil {
-		err = s.begin(ctx)
+		err = s.beginTransaction(ctx)
 	}
 	if err != nil {
 		for _, j := range batch {
-			j.err = failed("commit", err)
+			j.err = wrapError("commit", err)
 		}
 		return
 	}
-	err = s.transact(ctx, batch)
+	err = s.commitBatch(ctx, batch)
 	switch {
 	case err == nil:
 		maps.Copy(s.shapes, s.fresh)
 	case len(batch) == 1:
-		batch[0].err = failed("commit", err)
+		batch[0].err = wrapError("commit", err)
 	default:
 		for n, j := range batch {
 			j.err, j.wrote = nil, false
-			s.write(ctx, batch[n:n+1])
+			s.writeBatch(ctx, batch[n:n+1])
 		}
 	}
 }
 
-// begin takes the lock of the file.
-func (s *Store) begin(ctx context.Context) error {
+// beginTransaction takes the lock of the file.
+func (s *Store) beginTransaction(ctx context.Context) error {
 	clear(s.fresh)
-	err := s.run(ctx, begin)
+	err := s.runQuery(ctx, beginStmt)
 	if err != nil {
-		s.undo(ctx)
+		s.rollBack(ctx)
 	}
 	return err
 }
 
-func (s *Store) run(ctx context.Context, query string) error {
+func (s *Store) runQuery(ctx context.Context, query string) error {
 	_, _, err := s.writer.exec(ctx, query)
 	return err
 }
 
-// undo ends a transaction that went wrong. SQLite may have done it already: that there is none is no error.
-func (s *Store) undo(ctx context.Context) { _ = s.run(ctx, rollback) }
+// rollBack ends a failed transaction. It is not an error if SQLite has done so already.
+func (s *Store) rollBack(ctx context.Context) { _ = s.runQuery(ctx, rollbackStmt) }
 
-// transact writes the jobs and ends the transaction. With an error nothing of it is stored, or nobody knows.
-func (s *Store) transact(ctx context.Context, batch []*job) error {
+// commitBatch writes the jobs and ends the transaction. If it returns an error nothing is stored,
+// or the outcome is unknown.
+func (s *Store) commitBatch(ctx context.Context, batch []*job) error {
 	for _, j := range batch {
-		err := s.apply(ctx, j)
+		err := s.applyJob(ctx, j)
 		if refused, ours := errors.AsType[*runtime.Error](err); ours && !j.wrote {
 			j.err = refused
 			continue
 		}
 		if err != nil {
-			s.undo(ctx)
+			s.rollBack(ctx)
 			return err
 		}
 	}
-	err := s.run(ctx, commit)
+	err := s.runQuery(ctx, commitStmt)
 	if err == nil {
 		return nil
 	}
-	s.undo(ctx)
-	return s.settle(ctx, batch, err)
+	s.rollBack(ctx)
+	return s.resolveCommit(ctx, batch, err)
 }
 
-// settle finds out what became of a transaction whose end was an error. What it left at the end of the write-ahead log is overwritten first:
-// else it could come back after a crash. Then the file says whether the jobs are in it.
-func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
-	unknown := refuse(runtime.CodeUnavailable, "", fmt.Errorf("load it again, what became of it is unknown: %w", why))
-	if s.overwrite(ctx) != nil {
-		s.undo(ctx)
+// resolveCommit finds out whether a transaction whose COMMIT failed is in the file. It first
+// overwrites what the transaction left at the end of the write-ahead log, which could otherwise
+// reappear after a crash.
+func (s *Store) resolveCommit(ctx context.Context, batch []*job, why error) error {
+	unknown := runtime.Errorf(runtime.CodeUnavailable, "",
+		"load it again, what became of it is unknown: %w", why)
+	if s.overwriteLogEnd(ctx) != nil {
+		s.rollBack(ctx)
 		return unknown
 	}
 	for _, j := range batch {
@@ -237,33 +246,35 @@ func (s *Store) settle(ctx context.Context, batch []*job, why error) error {
 	return nil
 }
 
-// overwrite writes a page anew as it is: the one with the version of the file, which a newer program may have raised meanwhile.
-func (s *Store) overwrite(ctx context.Context) error {
-	if err := s.run(ctx, begin); err != nil {
+// overwriteLogEnd commits the page with the version of the file unchanged. It reads the version
+// first, since a newer program may have raised it.
+func (s *Store) overwriteLogEnd(ctx context.Context) error {
+	if err := s.runQuery(ctx, beginStmt); err != nil {
 		return err
 	}
-	at, err := s.writer.one(ctx, "PRAGMA user_version")
+	at, err := s.writer.queryValue(ctx, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}
-	for _, query := range [...]string{fmt.Sprintf("PRAGMA user_version = %d", at), commit} {
-		if err := s.run(ctx, query); err != nil {
+	for _, query := range [...]string{fmt.Sprintf("PRAGMA user_version = %d", at), commitStmt} {
+		if err := s.runQuery(ctx, query); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply writes the changes of a job. What is in the way of the first is found before anything is written.
-func (s *Store) apply(ctx context.Context, j *job) error {
+// applyJob writes the changes of a job. A conflict of the first change is found before anything is
+// written.
+func (s *Store) applyJob(ctx context.Context, j *job) error {
 	for n := range j.rows {
 		r := &j.rows[n]
-		shape, err := s.shape(ctx, r.fingerprint)
+		shape, err := s.shapeNumber(ctx, r.fingerprint)
 		if err == nil {
 			err = s.applyThread(ctx, j, r, shape)
 		}
 		if err == nil {
-			err = s.applyRest(ctx, r)
+			err = s.applyEntries(ctx, r)
 		}
 		if err != nil {
 			return err
@@ -275,10 +286,11 @@ func (s *Store) apply(ctx context.Context, j *job) error {
 func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any) error {
 	w := s.writer
 	if r.before == 0 {
-		rows, key, err := w.exec(ctx, insertThread, r.id, r.version, r.next, r.status, r.owner, r.wake, shape, r.body)
+		rows, key, err := w.exec(ctx, insertThread, r.id, r.version, r.next, r.status, r.owner,
+			r.wake, shape, r.body)
 		if err == nil && (rows == 0 || r.fence != 0) {
 			j.wrote = j.wrote || rows != 0
-			err = s.conflict(ctx, r)
+			err = s.explainConflict(ctx, r)
 		}
 		for n := 0; err == nil && n < len(r.requests); n++ {
 			_, _, err = w.exec(ctx, insertFirstRequest, key, r.requests[n].id, r.requests[n].seq)
@@ -289,42 +301,46 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 	for _, q := range r.requests {
 		rows, _, err := w.exec(ctx, insertRequest, q.id, q.seq, r.id, r.before, r.fence, r.fence)
 		if err == nil && rows == 0 {
-			err = s.conflict(ctx, r)
+			err = s.explainConflict(ctx, r)
 		}
 		if err != nil {
 			return err
 		}
 		j.wrote = true
 	}
-	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape, r.body, r.id, r.before, r.fence, r.fence)
+	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape,
+		r.body, r.id, r.before, r.fence, r.fence)
 	if err == nil && rows == 0 {
-		err = s.conflict(ctx, r)
+		err = s.explainConflict(ctx, r)
 	}
 	j.wrote = j.wrote || rows != 0
 	return err
 }
 
-func (s *Store) applyRest(ctx context.Context, r *threadRow) error {
+func (s *Store) applyEntries(ctx context.Context, r *threadRow) error {
 	for n := range r.interrupts {
 		i := &r.interrupts[n]
-		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.id, r.id, i.state, i.priority, i.created, i.kind, i.node, i.who, i.body)
+		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.id, r.id, i.state, i.priority,
+			i.created, i.kind, i.node, i.who, i.body)
 		if err == nil && rows == 0 {
-			err = r.refuse(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q", i.id))
+			err = r.rowError(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q",
+				i.id))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for n := range r.log {
-		if _, _, err := s.writer.exec(ctx, insertLog, r.id, r.log[n].seq, r.log[n].body); err != nil {
+		if _, _, err := s.writer.exec(ctx, insertLog, r.id, r.log[n].seq,
+			r.log[n].body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// conflict says what is in the way of a change.
-func (s *Store) conflict(ctx context.Context, r *threadRow) error {
+// explainConflict returns why a change could not be applied.
+func (s *Store) explainConflict(ctx context.Context, r *threadRow) error {
 	var version, fence int64
 	err := s.writer.query(ctx, func(row []driver.Value) bool {
 		version, _ = row[0].(int64)
@@ -341,11 +357,11 @@ func (s *Store) conflict(ctx context.Context, r *threadRow) error {
 	default:
 		err = errors.New("a request of it was done before")
 	}
-	return r.refuse(runtime.CodeConflict, err)
+	return r.rowError(runtime.CodeConflict, err)
 }
 
-// shape returns the number of a fingerprint, inside the transaction.
-func (s *Store) shape(ctx context.Context, fingerprint string) (any, error) {
+// shapeNumber returns the number of a fingerprint. It must be called in a transaction.
+func (s *Store) shapeNumber(ctx context.Context, fingerprint string) (any, error) {
 	if fingerprint == "" {
 		return nil, nil
 	}
@@ -357,9 +373,9 @@ func (s *Store) shape(ctx context.Context, fingerprint string) (any, error) {
 	if _, _, err := s.writer.exec(ctx, insertShape, fingerprint); err != nil {
 		return nil, err
 	}
-	n, err := s.writer.one(ctx, findShape, fingerprint)
+	n, err := s.writer.queryValue(ctx, findShape, fingerprint)
 	if err == nil {
-		s.fresh[fingerprint] = integer(n)
+		s.fresh[fingerprint] = intValue(n)
 	}
 	return n, err
 }

@@ -20,8 +20,9 @@ type stmt interface {
 	driver.StmtQueryContext
 }
 
-// conn is one connection of the driver, with its prepared statements. It is used directly, not through database/sql, whose pool and
-// conversions cost more than a short statement does. It belongs to one goroutine at a time.
+// conn is one connection of the driver, with its prepared statements. It bypasses database/sql,
+// whose pool and conversions cost more than a short statement. It belongs to one goroutine at a
+// time.
 type conn struct {
 	driver.Conn
 	stmts map[string]stmt
@@ -29,25 +30,29 @@ type conn struct {
 	row   []driver.Value
 }
 
-// dsn names the file for the driver. A plain path would drop mode and other keys without a word; the keys are those that the driver
-// validates, since a misspelt _pragma is accepted and weakens what is promised.
+// dsn names the file for the driver. A plain path would drop mode and other keys without a word;
+// the keys are those that the driver validates, since a misspelt _pragma is accepted and weakens
+// what is promised.
 func dsn(path string, keys ...string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows drive
 	}
-	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + strings.Join(keys, "&")
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").
+		Replace(path) + "?" + strings.Join(keys, "&")
 }
 
 var (
 	settings = []string{
-		"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeout=10000", "_txlock=immediate", "_foreign_keys=on", "_defensive=1", "_dqs=0",
+		"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeout=10000", "_txlock=immediate",
+		"_foreign_keys=on", "_defensive=1", "_dqs=0",
 	}
 	reading = append([]string{"mode=ro", "_query_only=on"}, settings...)
-	looking = []string{"mode=ro", "_busy_timeout=10000", "_defensive=1", "_dqs=0"} // leaves a foreign file as it is
+	// leaves a foreign file as it is
+	looking = []string{"mode=ro", "_busy_timeout=10000", "_defensive=1", "_dqs=0"}
 )
 
-func dial(name string) (*conn, error) {
+func openConn(name string) (*conn, error) {
 	c, err := new(sqlite.Driver).Open(name)
 	if err != nil {
 		return nil, err
@@ -55,8 +60,9 @@ func dial(name string) (*conn, error) {
 	return &conn{Conn: c, stmts: map[string]stmt{}}, nil
 }
 
-// stmt returns the prepared statement of a text. The texts are constants of this package, and few.
-func (c *conn) stmt(query string) (stmt, error) {
+// prepared returns the prepared statement of a query. Queries are constants of this package, and
+// few.
+func (c *conn) prepared(query string) (stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
 	}
@@ -72,7 +78,7 @@ func (c *conn) stmt(query string) (stmt, error) {
 	return s, nil
 }
 
-func (c *conn) bind(args []any) []driver.NamedValue {
+func (c *conn) bindArgs(args []any) []driver.NamedValue {
 	c.args = c.args[:0]
 	for n, a := range args {
 		c.args = append(c.args, driver.NamedValue{Ordinal: n + 1, Value: a})
@@ -82,11 +88,11 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 
 // exec runs a statement and returns how many rows it changed, and the key of the row it inserted.
 func (c *conn) exec(ctx context.Context, query string, args ...any) (rows, key int64, err error) {
-	s, err := c.stmt(query)
+	s, err := c.prepared(query)
 	if err != nil {
 		return 0, 0, err
 	}
-	r, err := s.ExecContext(ctx, c.bind(args))
+	r, err := s.ExecContext(ctx, c.bindArgs(args))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -97,13 +103,15 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (rows, key i
 	return rows, key, err
 }
 
-// query hands every row to each, until that says stop. A row is good until each returns; bytes in it may be kept.
-func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bool), query string, args ...any) error {
-	s, err := c.stmt(query)
+// query calls each with every row, until it returns false. A row is valid until each returns; bytes
+// in it may be kept.
+func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bool), query string,
+	args ...any) error {
+	s, err := c.prepared(query)
 	if err != nil {
 		return err
 	}
-	rows, err := s.QueryContext(ctx, c.bind(args))
+	rows, err := s.QueryContext(ctx, c.bindArgs(args))
 	if err != nil {
 		return err
 	}
@@ -122,8 +130,9 @@ func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bo
 	return errors.Join(err, rows.Close())
 }
 
-// one returns the first value of the first row, nil when there is none.
-func (c *conn) one(ctx context.Context, query string, args ...any) (v driver.Value, err error) {
+// queryValue returns the first value of the first row, or nil.
+func (c *conn) queryValue(ctx context.Context, query string, args ...any) (v driver.Value,
+	err error) {
 	err = c.query(ctx, func(row []driver.Value) bool {
 		v = row[0]
 		return false
@@ -131,8 +140,8 @@ func (c *conn) one(ctx context.Context, query string, args ...any) (v driver.Val
 	return v, err
 }
 
-// close closes the statements and the connection.
-func (c *conn) close() error {
+// closeAll closes the statements and the connection.
+func (c *conn) closeAll() error {
 	var errs []error
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
@@ -140,8 +149,8 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.Close())...)
 }
 
-// unavailable are the primary result codes of SQLite for what the disk, a lock or the memory refuses: trying again may help. The others are
-// damage and defects.
+// unavailable are the primary result codes of SQLite for what the disk, a lock or the memory
+// refuses: trying again may help. The others are damage and defects.
 var unavailable = map[int]bool{
 	3:  true, // PERM
 	5:  true, // BUSY
@@ -155,21 +164,17 @@ var unavailable = map[int]bool{
 	15: true, // PROTOCOL
 }
 
-// failed says what an error means to a caller.
-func failed(op string, err error) error {
+// wrapError gives an error its operation and its code.
+func wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*runtime.Error](err); ok {
-		return refuse(e.Code, op, e.Err)
+		return runtime.Errorf(e.Code, op, "%w", e.Err)
 	}
 	code := runtime.CodeUnavailable // a context that is over, a closed connection
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && !unavailable[e.Code()&0xff] {
 		code = runtime.CodeInternal
 	}
-	return refuse(code, op, err)
-}
-
-func refuse(code runtime.Code, op string, err error) error {
-	return &runtime.Error{Code: code, Op: op, Err: err}
+	return runtime.Errorf(code, op, "%w", err)
 }

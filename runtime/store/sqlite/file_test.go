@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestPathsWithSignsOfTheirOwnAreFiles(t *testing.T) {
@@ -29,47 +30,56 @@ func TestSettingsAreReadBack(t *testing.T) {
 	t.Parallel()
 	path := file(t)
 	s := opened(t, path)
-	require.NoError(t, verify(t.Context(), s.writer))
+	require.NoError(t, verifySettings(t.Context(), s.writer))
 	for range s.all {
 		c := <-s.readers
-		assert.NoError(t, verify(t.Context(), c))
+		assert.NoError(t, verifySettings(t.Context(), c))
 		_, _, err := c.exec(t.Context(), "DELETE FROM thread")
 		assert.Error(t, err, "a reader must not write")
 		s.readers <- c
 	}
 	for name, keys := range map[string][]string{
-		"overridden synchronous":  append(slices.Clip(settings), "_sync=NORMAL"),
-		"no foreign keys":         append(slices.Clip(settings), "_fk=off"),
-		"a misspelt key":          {"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeot=10000", "_foreign_keys=on"},
-		"another timeout":         append(slices.Clip(settings), "_timeout=5000"),
-		"a pragma that weakens":   append(slices.Clip(settings), "_sync=", "_pragma=synchronous(normal)"),
-		"a pragma that does none": {"_pragma=journal_mode(wl)", "_busy_timeout=10000", "_foreign_keys=on", "_sync=NORMAL"},
+		"overridden synchronous": append(slices.Clip(settings), "_sync=NORMAL"),
+		"no foreign keys":        append(slices.Clip(settings), "_fk=off"),
+		"a misspelt key": {"_journal_mode=WAL", "_synchronous=FULL", "_busy_timeot=10000",
+			"_foreign_keys=on"},
+		"another timeout": append(slices.Clip(settings), "_timeout=5000"),
+		"a pragma that weakens": append(slices.Clip(settings), "_sync=",
+			"_pragma=synchronous(normal)"),
+		"a pragma that does none": {"_pragma=journal_mode(wl)", "_busy_timeout=10000",
+			"_foreign_keys=on", "_sync=NORMAL"},
 	} {
-		c, err := dial(dsn(path, keys...))
+		c, err := openConn(dsn(path, keys...))
 		require.NoError(t, err, name)
-		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(verify(t.Context(), c)), name)
-		require.NoError(t, c.close())
+		assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(verifySettings(t.Context(), c)),
+			name)
+		require.NoError(t, c.closeAll())
 	}
-	_, err := dial(dsn(path, "_synchronous=FUL"))
+	_, err := openConn(dsn(path, "_synchronous=FUL"))
 	assert.Error(t, err, "the driver checks values")
 
 	other := filepath.Join(t.TempDir(), "rollback.db")
-	c, err := dial(dsn(other, "_journal_mode=DELETE", "_synchronous=FULL", "_busy_timeout=10000", "_foreign_keys=on"))
+	c, err := openConn(dsn(other, "_journal_mode=DELETE", "_synchronous=FULL",
+		"_busy_timeout=10000",
+		"_foreign_keys=on"))
 	require.NoError(t, err)
-	assert.ErrorContains(t, verify(t.Context(), c), "journal_mode is delete and must be wal")
-	require.NoError(t, c.close())
+	assert.ErrorContains(t, verifySettings(t.Context(), c),
+		"journal_mode is delete and must be wal")
+	require.NoError(t, c.closeAll())
 }
 
 func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	foreign, garbage, newer := file(t), file(t), file(t)
 	raw(t, foreign, "CREATE TABLE notes(text)", "INSERT INTO notes VALUES('mine')")
-	require.NoError(t, os.WriteFile(garbage, bytes.Repeat([]byte("no database at all. "), 500), 0o600))
+	require.NoError(t, os.WriteFile(garbage, bytes.Repeat([]byte("no database at all. "), 500),
+		0o600))
 	s := opened(t, newer)
 	require.NoError(t, s.Close())
 	raw(t, newer, "PRAGMA user_version = 99")
 	for path, code := range map[string]runtime.Code{
-		foreign: runtime.CodeIncompatible, garbage: runtime.CodeInternal, newer: runtime.CodeIncompatible,
+		foreign: runtime.CodeIncompatible, garbage: runtime.CodeInternal,
+		newer: runtime.CodeIncompatible,
 	} {
 		before, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -89,40 +99,45 @@ func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
 func everything(t *testing.T, s *Store) string {
 	t.Helper()
 	var all struct {
-		Threads    []*runtime.Thread    `json:"threads"`
-		Interrupts []*runtime.Interrupt `json:"interrupts"`
-		Log        []runtime.Entry      `json:"log"`
+		Threads    []*thread.Thread    `json:"threads"`
+		Interrupts []*thread.Interrupt `json:"interrupts"`
+		Log        []thread.Entry      `json:"log"`
 	}
-	rows, err := s.Threads(t.Context(), runtime.ThreadQuery{})
+	rows, err := s.Threads(t.Context(), thread.Query{})
 	require.NoError(t, err)
 	for _, r := range rows {
 		had, err := s.Load(t.Context(), r.ID)
 		require.NoError(t, err)
 		all.Threads = append(all.Threads, had)
-		interrupts, err := s.Interrupts(t.Context(), runtime.InterruptQuery{Thread: r.ID})
+		interrupts, err := s.Interrupts(t.Context(), thread.InterruptQuery{Thread: r.ID})
 		require.NoError(t, err)
 		all.Interrupts = append(all.Interrupts, interrupts...)
 	}
-	all.Log, err = s.Log(t.Context(), runtime.LogQuery{})
+	all.Log, err = s.Log(t.Context(), thread.LogQuery{})
 	require.NoError(t, err)
-	data, err := json.MarshalIndent(all, "", "  ") //nolint:musttag // runtime.Deadline is named by its fields
+	//nolint:musttag // runtime.Deadline is named by its fields
+	data, err := json.MarshalIndent(all, "", "  ")
 	require.NoError(t, err)
 	return string(data) + "\n"
 }
 
 // paused is a pause that supersedes what the thread asks.
-func paused(t *runtime.Thread) *runtime.Change {
-	c := runtime.NewChange(t, &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { return "p-" + t.ID }}, noon)
-	_, _ = c.Escape(runtime.EscapeNow, "ann", "look")
+func paused(t *thread.Thread) *thread.Change {
+	c := thread.NewChange(t, &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
+		return "p-" + t.ID
+	}}, noon)
+	_, _ = c.Escape(thread.EscapeNow, "ann", "look")
 	c.Pause()
 	return c
 }
 
-// TestEveryVersionOpens opens a copy of the file of each version and finds in it what that version wrote. ROUTEGEN_FIXTURE=1 writes those of
-// the latest one anew.
+// TestEveryVersionOpens opens a copy of the file of each version and finds in it what that version
+// wrote. ROUTEGEN_FIXTURE=1 writes those of the latest one again.
 func TestEveryVersionOpens(t *testing.T) {
 	t.Parallel()
-	fixture := func(version int, kind string) string { return fmt.Sprintf("testdata/v%d.%s", version, kind) }
+	fixture := func(version int, kind string) string {
+		return fmt.Sprintf("testdata/v%d.%s", version, kind)
+	}
 	if os.Getenv("ROUTEGEN_FIXTURE") != "" {
 		path := file(t)
 		s, err := Open(t.Context(), path, Config{})
@@ -134,7 +149,8 @@ func TestEveryVersionOpens(t *testing.T) {
 		c = waiting("thread-3", nil)
 		require.NoError(t, s.Commit(t.Context(), c))
 		require.NoError(t, s.Commit(t.Context(), paused(c.Thread)))
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)), 0o644))
+		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)),
+			0o644))
 		require.NoError(t, s.Close())
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -155,16 +171,16 @@ func TestEveryVersionOpens(t *testing.T) {
 	}
 }
 
-// A newer program may bring the file to its version while this one has it open. To find out what became of a commit does not take that back:
-// the newer one would do its steps a second time.
+// A newer program may bring the file to its version while this one has it open. To find out what
+// became of a commit does not take that back: the newer one would do its steps a second time.
 func TestAnUnknownOutcomeLeavesTheVersionAlone(t *testing.T) {
 	t.Parallel()
 	path := file(t)
 	s := opened(t, path)
 	require.NoError(t, s.Commit(t.Context(), waiting("t", nil)))
 	raw(t, path, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1))
-	require.NoError(t, s.settle(t.Context(), nil, errors.New("the disk said nothing")))
-	at, err := s.writer.one(t.Context(), "PRAGMA user_version")
+	require.NoError(t, s.resolveCommit(t.Context(), nil, errors.New("the disk said nothing")))
+	at, err := s.writer.queryValue(t.Context(), "PRAGMA user_version")
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(migrations)+1), at)
 }
@@ -174,7 +190,8 @@ func TestAnUncleanStopIsChecked(t *testing.T) {
 	path := file(t)
 	s := opened(t, path)
 	for n := range 50 {
-		require.NoError(t, s.Commit(t.Context(), waiting(fmt.Sprint("t", n), bytes.Repeat([]byte("7"), 2000))))
+		require.NoError(t, s.Commit(t.Context(),
+			waiting(fmt.Sprint("t", n), bytes.Repeat([]byte("7"), 2000))))
 	}
 	require.NoError(t, s.Close())
 	_, err := os.Stat(path + "-wal")

@@ -11,13 +11,14 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// The driver is C translated to Go against one version of modernc.org/libc, and breaks with another. A newer one that some other dependency
-// brings in must not go unnoticed.
+// The driver is C translated to Go against one version of modernc.org/libc, and breaks with
+// another. A newer one that some other dependency brings in must not go unnoticed.
 func TestLibcIsTheOneTheDriverWasBuiltWith(t *testing.T) {
 	t.Parallel()
 	ours, err := os.ReadFile("../../../go.mod")
 	require.NoError(t, err)
-	path, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite").Output()
+	path, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.GoMod}}",
+		"modernc.org/sqlite").Output()
 	require.NoError(t, err)
 	theirs, err := os.ReadFile(strings.TrimSpace(string(path)))
 	require.NoError(t, err)

@@ -12,17 +12,17 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Announce implements [runtime.Presence] with a file beside the database, NAME-engine-ID, that the process
-// keeps locked. The system releases the lock when the process ends, in whatever way; a stopped process
-// keeps it. Files of engines that have ended are removed.
+// Announce implements [thread.Presence] with a file beside the database, NAME-engine-ID, that the
+// process keeps locked. The system releases the lock when the process ends, in whatever way; a
+// stopped process keeps it. Files of engines that have ended are removed.
 func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 	prefix := filepath.Base(s.path) + presenceInfix
 	files, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil {
-		return "", nil, failed("announce", err)
+		return "", nil, wrapError("announce", err)
 	}
 	for _, f := range files {
 		if old, ok := strings.CutPrefix(f.Name(), prefix); ok {
@@ -37,18 +37,19 @@ func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 		}
 	}
 	if err != nil {
-		return "", nil, failed("announce", err)
+		return "", nil, wrapError("announce", err)
 	}
 	return id, func() {
-		_ = os.Remove(file.Name()) // while it is locked: whoever finds it later finds it unlocked, and says the same
+		// while it is locked: a later reader finds it unlocked too
+		_ = os.Remove(file.Name())
 		_ = file.Close()
 	}, nil
 }
 
-// lockNew makes the file of an engine and locks it. It fails when another process took the file for that
-// of an ended one in between, and removed it.
+// lockNew makes the file of an engine and locks it. It fails when another process took the file for
+// that of an ended one in between, and removed it.
 func (s *Store) lockNew(id string) (*os.File, error) {
-	file, err := os.OpenFile(s.presence(id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(s.presencePath(id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +69,12 @@ func (s *Store) lockNew(id string) (*os.File, error) {
 	return file, nil
 }
 
-// Ended implements [runtime.Presence].
+// Ended implements [thread.Presence].
 func (s *Store) Ended(id string) bool {
 	if !strings.HasPrefix(id, presencePrefix) || strings.ContainsAny(id, `/\`) {
 		return false
 	}
-	file, err := os.OpenFile(s.presence(id), os.O_RDWR, 0)
+	file, err := os.OpenFile(s.presencePath(id), os.O_RDWR, 0)
 	if err != nil {
 		return os.IsNotExist(err)
 	}
@@ -90,11 +91,11 @@ const (
 	presencePrefix = "file-" // of the ids made here
 )
 
-func (s *Store) presence(id string) string {
+func (s *Store) presencePath(id string) string {
 	return s.path + presenceInfix + strings.TrimPrefix(id, presencePrefix)
 }
 
 // flock locks an open file, or says why not, at once.
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-var _ runtime.Presence = (*Store)(nil)
+var _ thread.Presence = (*Store)(nil)

@@ -12,7 +12,8 @@ import (
 // openFiles are the files that a store has open, as they were found under their names.
 type openFiles map[string]os.FileInfo
 
-// filesOf looks at the file and its write-ahead log, which stand there as long as the store is open.
+// filesOf looks at the file and its write-ahead log, which stand there as long as the store is
+// open.
 func filesOf(path string) (openFiles, error) {
 	path, err := filepath.EvalSymlinks(path) // SQLite keeps the log beside the file itself
 	if err != nil {
@@ -27,19 +28,22 @@ func filesOf(path string) (openFiles, error) {
 	return at, nil
 }
 
-var errReplaced = refuse(runtime.CodeUnavailable, "", errors.New(
-	"the database file or its -wal was deleted, moved or replaced while it is open: what is committed now would be lost with it; "+
-		"put the files back, or restart the program"))
+var errReplaced = runtime.Errorf(runtime.CodeUnavailable, "",
+	"the database file or its -wal was deleted, moved or replaced while it is open: what is "+
+		"committed now would be lost with it; "+
+		"put the files back, or restart the program")
 
-// inPlace refuses when another file, or none, stands where an open one stood: what is written to a file without a name is lost when it is
-// closed. The log of the program tells of it once. When the files are back, commits go on.
-func (s *Store) inPlace(ctx context.Context) error {
+// checkReplaced returns an error if the file was deleted or replaced while it was open, since
+// commits to the old file would be lost.
+func (s *Store) checkReplaced(ctx context.Context) error {
 	for name, open := range s.files {
-		if now, err := os.Stat(name); err == nil && os.SameFile(now, open) || err != nil && !errors.Is(err, os.ErrNotExist) {
+		if now, err := os.Stat(name); err == nil && os.SameFile(now, open) || err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			continue // what cannot be looked at is for the commit to find out
 		}
 		if !s.replaced.Swap(true) {
-			s.log.ErrorContext(ctx, "commits are refused: a database file was deleted, moved or replaced while it is open", "file", name)
+			s.log.ErrorContext(ctx,
+				"commits are refused: a database file was deleted, moved or replaced while it is open", "file", name)
 		}
 		return errReplaced
 	}

@@ -2,12 +2,14 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,8 +36,9 @@ func (l *lines) count(text string) int {
 	return strings.Count(l.text.String(), text)
 }
 
-// TestReplacedFileTakesNoCommits takes the file, or its log, away under an open store, or puts another in its place. Nothing that would be lost
-// is acknowledged, the log of the program says why, also when nobody commits, and what was there goes on when it is put back.
+// TestReplacedFileTakesNoCommits takes the file, or its log, away under an open store, or puts
+// another in its place. Nothing that would be lost is acknowledged, the log of the program says
+// why, also without a commit, and what was there goes on when it is put back.
 func TestReplacedFileTakesNoCommits(t *testing.T) {
 	t.Parallel()
 	if goruntime.GOOS == "windows" {
@@ -47,7 +50,8 @@ func TestReplacedFileTakesNoCommits(t *testing.T) {
 				t.Parallel()
 				path := file(t)
 				var log lines
-				s, err := Open(t.Context(), path, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+				s, err := Open(t.Context(), path,
+					Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 				require.NoError(t, err)
 				t.Cleanup(func() { require.NoError(t, s.Close()) })
 				require.NoError(t, s.Commit(t.Context(), waiting("before", nil)))
@@ -77,20 +81,28 @@ func TestReplacedFileTakesNoCommits(t *testing.T) {
 	}
 }
 
-// TestReplacedFileIsNoticedByAnIdleEngine commits nothing: the engine's own look at what is due finds it.
+// TestReplacedFileIsNoticedByAnIdleEngine commits nothing: the engine's own look at what is due,
+// every second, finds it.
 func TestReplacedFileIsNoticedByAnIdleEngine(t *testing.T) {
 	t.Parallel()
 	if goruntime.GOOS == "windows" {
 		t.Skip("an open file cannot be deleted there")
 	}
 	path := file(t)
-	var log lines
-	s, err := Open(t.Context(), path, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	e := openEngine(t, s)
-	require.NoError(t, os.Remove(path))
-	require.Eventually(t, func() bool { return log.count("commits are refused") == 1 }, time.Minute, 10*time.Millisecond)
-	_, err = e.Start(t.Context(), thread.Begin{Machine: "mail", Input: 1, User: "ann"})
-	require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+	synctest.Test(t, func(t *testing.T) {
+		var log lines
+		s, err := Open(t.Context(), path, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, s.Close()) }()
+		e := openEngine(t, s)
+		defer func() { require.NoError(t, e.Close(context.Background())) }()
+		synctest.Wait()
+		require.NoError(t, os.Remove(path))
+		require.Zero(t, log.count("commits are refused"))
+		<-time.After(time.Second)
+		synctest.Wait()
+		require.Equal(t, 1, log.count("commits are refused"))
+		_, err = e.Start(t.Context(), thread.Begin{Machine: "mail", Input: 1, User: "ann"})
+		require.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
+	})
 }

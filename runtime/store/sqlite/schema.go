@@ -2,26 +2,30 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // application marks the file as ours: "rtgn".
 const application = 0x7274676e
 
-// migrations lead from one version of the file to the next; the version of a file is how many it has seen. Released steps never change, and
-// testdata has a file of every version.
+// migrations lead from one version of the file to the next; the version of a file is how many it
+// has seen. Released steps never change, and testdata has a file of every version.
 //
-// A row has its key, what it is found by, and a sealed body. Threads have a number, which the other tables name them by: it is shorter than
-// the id. All keys but those of thread_id and interrupt_id grow with time, and so do ids that begin with their time, so a commit writes at the
-// end of each table.
+// A row has its key, what it is found by, and a sealed body. Threads have a number, which the other
+// tables name them by: it is shorter than the id. All keys but those of thread_id and interrupt_id
+// grow with time, and so do ids that begin with their time, so a commit writes at the end of each
+// table.
 //
 //   - shape: the fingerprints in use, each once
-//   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for never, times are Unix milliseconds
-//   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names, NULL for anybody
-//   - log: a row is a commit with all its entries, and of more than 500 it is several rows; n is the order of commits, and seq the last entry's number. The first commit of a thread
+//   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for
+//     never, times are Unix milliseconds
+//   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names,
+//     NULL for anybody
+//   - log: a row is a commit with all its entries, and of more than 500 it is several rows; n is
+//     the order of commits, and seq the last entry's number. The first commit of a thread
 //     has the number of the thread, so it is found without an index
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
@@ -40,26 +44,31 @@ var migrations = []string{
 	CREATE INDEX log_thread ON log(thread, seq) WHERE n > thread;
 	CREATE TABLE request(thread INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(thread, id)) WITHOUT ROWID`,
 	`PRAGMA user_version = 2`, // nothing but the version: bodies of interrupts have Clashes
-	`PRAGMA user_version = 3`, // nothing but the version: bodies of the log have Rest, those of threads Previous
+	// nothing but the version: bodies of the log have Rest, those of threads Previous
+	`PRAGMA user_version = 3`,
 }
 
 // statuses and states by the number that the file has for them. Both only grow.
 var (
-	statuses = []runtime.Status{
-		runtime.StatusIdle, runtime.StatusRunning, runtime.StatusWaiting, runtime.StatusDone, runtime.StatusFailed, runtime.StatusCancelled,
-		runtime.StatusHandedOff,
+	statuses = []thread.Status{
+		thread.StatusIdle, thread.StatusRunning, thread.StatusWaiting, thread.StatusDone,
+		thread.StatusFailed, thread.StatusCancelled,
+		thread.StatusHandedOff,
 	}
-	states = []runtime.InterruptState{
-		runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptSuperseded, runtime.InterruptCancelled,
-		runtime.InterruptExpired,
+	states = []thread.InterruptState{
+		thread.InterruptOpen, thread.InterruptQueued, thread.InterruptAnswered,
+		thread.InterruptSuperseded, thread.InterruptCancelled,
+		thread.InterruptExpired,
 	}
 )
 
-// version returns the version of the file, 0 for an empty one. It refuses a file of another program, and one of a newer version.
-func version(ctx context.Context, c *conn) (int, error) {
+// fileVersion returns the version of the file, or 0 for an empty one. It returns CodeIncompatible
+// for a file of another program or of a newer version.
+func fileVersion(ctx context.Context, c *conn) (int, error) {
 	var at [3]int64
-	for n, query := range [...]string{"PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema"} {
-		v, err := c.one(ctx, query)
+	for n, query := range [...]string{"PRAGMA application_id", "PRAGMA user_version",
+		"SELECT count(*) FROM sqlite_schema"} {
+		v, err := c.queryValue(ctx, query)
 		if err != nil {
 			return 0, err
 		}
@@ -69,39 +78,41 @@ func version(ctx context.Context, c *conn) (int, error) {
 	case at == [3]int64{}:
 		return 0, nil
 	case at[0] != application:
-		return 0, refuse(runtime.CodeIncompatible, "", errors.New("it is the file of another program"))
+		return 0, runtime.Errorf(runtime.CodeIncompatible, "", "it is the file of another program")
 	case at[1] > int64(len(migrations)):
-		return 0, refuse(runtime.CodeIncompatible, "", fmt.Errorf(
-			"it has version %d, and this program knows no later one than %d: use the program that wrote it", at[1], len(migrations)))
+		return 0, runtime.Errorf(runtime.CodeIncompatible, "",
+			"it has version %d, and this program knows no later one than %d: use the program "+
+				"that wrote it", at[1], len(migrations))
 	}
 	return int(at[1]), nil
 }
 
-// migrate brings the file to the latest version in one transaction.
-func migrate(ctx context.Context, c *conn) error {
-	if _, _, err := c.exec(ctx, begin); err != nil {
+// migrateFile brings the file to the latest version in one transaction.
+func migrateFile(ctx context.Context, c *conn) error {
+	if _, _, err := c.exec(ctx, beginStmt); err != nil {
 		return err
 	}
-	at, err := version(ctx, c)
+	at, err := fileVersion(ctx, c)
 	if err == nil && at < len(migrations) {
 		for _, step := range append(migrations[at:len(migrations):len(migrations)],
-			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(migrations))) {
+			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application,
+				len(migrations))) {
 			if _, _, err = c.exec(ctx, step); err != nil {
 				break
 			}
 		}
 	}
 	if err == nil {
-		_, _, err = c.exec(ctx, commit)
+		_, _, err = c.exec(ctx, commitStmt)
 	}
 	if err != nil {
-		_, _, _ = c.exec(ctx, rollback) // what went wrong is said by err
+		_, _, _ = c.exec(ctx, rollbackStmt) // what went wrong is said by err
 	}
 	return err
 }
 
-// expected are the settings that the file must have accepted: a network file system may refuse WAL, and whoever builds the program may have
-// changed a default.
+// expected are the settings that the file must have accepted: a network file system may refuse WAL,
+// and a build of SQLite may have other defaults.
 var expected = []struct {
 	name  string
 	value any
@@ -112,26 +123,27 @@ var expected = []struct {
 	{"foreign_keys", int64(1)},
 }
 
-// verify reads the settings of a connection back.
-func verify(ctx context.Context, c *conn) error {
+// verifySettings reads the settings of a connection back.
+func verifySettings(ctx context.Context, c *conn) error {
 	for _, want := range expected {
-		got, err := c.one(ctx, "PRAGMA "+want.name)
+		got, err := c.queryValue(ctx, "PRAGMA "+want.name)
 		if err != nil {
 			return err
 		}
 		if got != want.value {
-			return refuse(runtime.CodeUnavailable, "", fmt.Errorf(
-				"%s is %v and must be %v: without it what is committed can be lost", want.name, got, want.value))
+			return runtime.Errorf(runtime.CodeUnavailable, "",
+				"%s is %v and must be %v: without it what is committed can be lost", want.name, got,
+				want.value)
 		}
 	}
 	return nil
 }
 
-// check looks for damage after a stop that was not clean.
-func check(ctx context.Context, c *conn) error {
-	found, err := c.one(ctx, "PRAGMA quick_check(1)")
+// checkFile looks for damage after a stop that was not clean.
+func checkFile(ctx context.Context, c *conn) error {
+	found, err := c.queryValue(ctx, "PRAGMA quick_check(1)")
 	if err == nil && found != "ok" {
-		err = refuse(runtime.CodeInternal, "", fmt.Errorf("the file is damaged: %v", found))
+		err = runtime.Errorf(runtime.CodeInternal, "", "the file is damaged: %v", found)
 	}
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/storetest"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestContract(t *testing.T) {
@@ -19,22 +19,23 @@ func TestContract(t *testing.T) {
 		return storetest.Opened{
 			Store: s,
 			Close: s.Close,
-			Reopen: func() runtime.Store {
+			Reopen: func() thread.Store {
 				require.NoError(t, s.Close())
 				s = opened(t, path)
 				return s
 			},
-			Second: func() runtime.Store { return opened(t, path) },
+			Second: func() thread.Store { return opened(t, path) },
 			Damage: func(thread string) {
-				c, err := dial(dsn(path, settings...))
+				c, err := openConn(dsn(path, settings...))
 				require.NoError(t, err)
-				v, err := c.one(t.Context(), "SELECT body FROM thread WHERE id = ?", thread)
+				v, err := c.queryValue(t.Context(), "SELECT body FROM thread WHERE id = ?", thread)
 				require.NoError(t, err)
 				body := v.([]byte)
 				body[0] ^= 1
-				_, _, err = c.exec(t.Context(), "UPDATE thread SET body = ? WHERE id = ?", body, thread)
+				_, _, err = c.exec(t.Context(), "UPDATE thread SET body = ? WHERE id = ?", body,
+					thread)
 				require.NoError(t, err)
-				require.NoError(t, c.close())
+				require.NoError(t, c.closeAll())
 			},
 			Break: func() func() {
 				query := func(q string) {

@@ -1,36 +1,45 @@
-// Package sqlite keeps threads in one SQLite file: a [runtime.Store] that loses nothing it has acknowledged, on one machine.
+// Package sqlite keeps threads in one SQLite file: a [thread.Store] that loses nothing it has
+// acknowledged, on one machine.
 //
 // # What is promised
 //
-// Commit returns after one fsync of a write-ahead log in mode FULL. The settings behind that are read back when the file is opened, and a file
-// system that does not take them is refused. Commits that arrive while another one is being synced go to disk together, in one transaction;
-// each is still refused or done on its own. A lone caller pays no hand-off to another goroutine.
+// Commit returns after one fsync of a write-ahead log in mode FULL. The settings behind that are
+// read back when the file is opened, and a file system that does not take them is refused. Commits
+// that arrive while another one is being synced go to disk together, in one transaction; each is
+// still refused or done on its own. A lone caller pays no hand-off to another goroutine.
 //
-// A row of the file that was damaged is found by its checksum when it is read, and refused with CodeInternal; other threads
-// go on. Two processes may use one file: the version of a thread decides, as between goroutines.
+// A row of the file that was damaged is found by its checksum when it is read, and refused with
+// CodeInternal; other threads go on. Two processes may use one file: the version of a thread
+// decides, as between goroutines.
 //
 // # What it costs
 //
-// A commit is three short statements: the thread, the interrupt, and one row of the log for all its entries. Load is one statement. Neither
-// grows with the history of a thread or with the number of other threads. A page of the inbox costs what it returns; filters look at the
-// rows that they pass over. A query for final interrupts over all threads, and one for threads of a status other than running, read all; by age,
-// a page of final interrupts costs what it returns too.
+// A commit is three short statements: the thread, the interrupt, and one row of the log for all its
+// entries. Load is one statement. Neither grows with the history of a thread or with the number of
+// other threads. A page of the inbox costs what it returns; filters look at the rows that they pass
+// over. A query for final interrupts over all threads, and one for threads of a status other than
+// running, read all; by age, a page of final interrupts costs what it returns too.
 //
 // # What damage does
 //
-// After a stop that was not clean, Open checks the structure of the file and refuses a damaged one; after a clean stop it
-// does not, and a row that an index has lost is missing without a word. The write-ahead log is another thing: after a stop
-// that was not clean it holds what was committed last, and SQLite reads it up to the first frame whose checksum is wrong.
-// What comes after that frame, or was cut off, or was in a log that was deleted, is taken back without an error, although it
-// was acknowledged. A disk that damages what it has synced can so lose the last commits, and no checksum of a row shows it.
+// After a stop that was not clean, Open checks the structure of the file and refuses a damaged one;
+// after a clean stop it does not, and a row that an index has lost is missing without an error. The
+// write-ahead log is another thing: after a stop that was not clean it holds what was committed
+// last, and SQLite reads it up to the first frame whose checksum is wrong. What comes after that
+// frame, or was cut off, or was in a log that was deleted, is taken back without an error, although
+// it was acknowledged. A disk that damages what it has synced can so lose the last commits, and no
+// checksum of a row shows it.
 //
-// A file that is deleted, moved or replaced while it is open is noticed at the next commit, and by an engine at its next look
-// at what is due (thread.Config.Poll): commits are refused with CodeUnavailable, and the log of the program says why. A file
-// that another program writes into is not noticed.
+// A file that is deleted, moved or replaced while it is open is noticed at the next commit, and by
+// an engine at its next look at what is due (thread.Config.Poll): commits are refused with
+// CodeUnavailable, and the log of the program says why. A file that another program writes into is
+// not noticed.
 //
-// [Store.Backup] makes a copy while the store is used. A copy of the file alone is none: see there.
+// [Store.Backup] makes a copy while the store is used. A copy of the file alone is not a backup:
+// see there.
 //
-// The file must be on a local disk, and nothing else in the process may open it: the locks of SQLite end when any handle of the file is closed.
+// The file must be on a local disk, and nothing else in the process may open it: the locks of
+// SQLite end when any handle of the file is closed.
 package sqlite
 
 import (
@@ -44,6 +53,7 @@ import (
 	"sync/atomic"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // Config is how a file is opened. Its zero value works.
@@ -52,40 +62,44 @@ type Config struct {
 	Log     *slog.Logger // hears of damaged rows that a query left out; nil means [slog.Default]
 }
 
-// Store is a [runtime.Store] in a SQLite file. [Open] makes one. Any number of goroutines may use it.
+// Store is a [thread.Store] in a SQLite file. [Open] makes one. Any number of goroutines may use
+// it.
 type Store struct {
 	path    string
 	log     *slog.Logger
-	readers chan *conn // those that nobody uses
+	readers chan *conn // the idle ones
 	all     int        // how many there are
 	done    chan struct{}
 
 	files    openFiles   // of this store
 	replaced atomic.Bool // another one stands where an open one stood
 
-	mu     sync.Mutex // of what follows
-	queue  []*job     // commits that wait for the writer
-	led    bool       // somebody writes, and gives the writer to the first of the queue afterwards
-	closed bool
+	mu    sync.Mutex // of what follows
+	queue []*job     // commits that wait for the writer
+	// a job writes, and hands the writer to the first of the queue afterwards
+	writing bool
+	closed  bool
 
-	// These belong to who leads.
+	// The rest belongs to the job that writes.
 	writer *conn
 	shapes map[string]int64 // numbers of fingerprints
 	fresh  map[string]int64 // those of this transaction
 }
 
-var _ runtime.Store = (*Store)(nil)
+var _ thread.Store = (*Store)(nil)
 
-// Open opens the file, or makes it. A relative path is one below the working directory of this moment.
+// Open opens the file, or makes it. A relative path is resolved when Open is called.
 //
-// It refuses with CodeIncompatible a file of another program or of a newer version, and leaves it as it is; with CodeInternal a damaged one,
-// which it looks for when the file was not closed, or is open elsewhere; and with CodeUnavailable one that cannot be read and written, or whose file system does
-// not keep what is promised. A file of an older version is brought to this one, and older programs cannot open it any more.
+// It returns CodeIncompatible for a file of another program or of a newer version, which it leaves
+// as it is; CodeInternal for a damaged file, which it checks for if the file was not closed or is
+// open elsewhere; and CodeUnavailable if the file cannot be read and written, or its file system
+// does not keep what is promised. It migrates a file of an older version; older programs cannot
+// open it afterwards.
 func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	op := fmt.Sprintf("open %.200q", path)
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, refuse(runtime.CodeUnavailable, op, err)
+		return nil, runtime.Errorf(runtime.CodeUnavailable, op, "%w", err)
 	}
 	if cfg.Readers == 0 {
 		cfg.Readers = 4
@@ -98,46 +112,46 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 		path: path, log: cfg.Log, readers: make(chan *conn, cfg.Readers), done: make(chan struct{}),
 		shapes: map[string]int64{}, fresh: map[string]int64{},
 	}
-	if err := s.open(ctx, path, cfg.Readers); err != nil {
+	if err := s.openFile(ctx, path, cfg.Readers); err != nil {
 		_ = s.disconnect(ctx) // what went wrong is said by err
-		return nil, failed(op, err)
+		return nil, wrapError(op, err)
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string, readers int) error {
-	if err := local(filepath.Dir(path)); err != nil {
+func (s *Store) openFile(ctx context.Context, path string, readers int) error {
+	if err := checkLocalDisk(filepath.Dir(path)); err != nil {
 		return err
 	}
 	wal, _ := os.Stat(path + "-wal") // a clean stop leaves none, or an empty one
 	if file, err := os.Stat(path); err == nil && file.Size() > 0 {
-		if err := look(ctx, path); err != nil {
+		if err := checkForeign(ctx, path); err != nil {
 			return err
 		}
 	}
 	var err error
-	if s.writer, err = dial(dsn(path, settings...)); err != nil {
+	if s.writer, err = openConn(dsn(path, settings...)); err != nil {
 		return err
 	}
-	if err := verify(ctx, s.writer); err != nil {
+	if err := verifySettings(ctx, s.writer); err != nil {
 		return err
 	}
 	if wal != nil && wal.Size() > 0 {
-		if err := check(ctx, s.writer); err != nil {
+		if err := checkFile(ctx, s.writer); err != nil {
 			return err
 		}
 	}
-	if err := migrate(ctx, s.writer); err != nil {
+	if err := migrateFile(ctx, s.writer); err != nil {
 		return err
 	}
 	for range readers {
-		c, err := dial(dsn(path, reading...))
+		c, err := openConn(dsn(path, reading...))
 		if err != nil {
 			return err
 		}
 		s.readers <- c
 		s.all++
-		if err := verify(ctx, c); err != nil {
+		if err := verifySettings(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -145,18 +159,19 @@ func (s *Store) open(ctx context.Context, path string, readers int) error {
 	return err
 }
 
-// look refuses a file that is not ours before anything writes to it.
-func look(ctx context.Context, path string) error {
-	c, err := dial(dsn(path, looking...))
+// checkForeign returns an error for a file of another program, before anything writes to it.
+func checkForeign(ctx context.Context, path string) error {
+	c, err := openConn(dsn(path, looking...))
 	if err != nil {
 		return err
 	}
-	_, err = version(ctx, c)
-	return errors.Join(err, c.close())
+	_, err = fileVersion(ctx, c)
+	return errors.Join(err, c.closeAll())
 }
 
-// Close waits for the commits that have begun, moves the log into the file and closes it. Afterwards, and for commits that still wait, every
-// method refuses with CodeUnavailable. It may be called again, and does nothing then.
+// Close waits for the commits that have begun, moves the log into the file and closes it.
+// Afterwards, and for commits that still wait, every method refuses with CodeUnavailable. It may be
+// called again, and does nothing then.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -164,40 +179,40 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	last := &job{ready: make(chan verdict, 1)}
-	alone := !s.led
+	last := &job{result: make(chan jobResult, 1)}
+	alone := !s.writing
 	if !alone {
 		for _, j := range s.queue {
-			j.ready <- verdict{err: errClosed}
+			j.result <- jobResult{err: errClosed}
 		}
 		s.queue = append(s.queue[:0], last)
 	}
-	s.led = true
+	s.writing = true
 	s.mu.Unlock()
 	if !alone {
-		<-last.ready // the writer is ours
+		<-last.result // the writer is ours
 	}
 	close(s.done)
-	return failed("close", s.disconnect(context.Background()))
+	return wrapError("close", s.disconnect(context.Background()))
 }
 
 // disconnect closes the connections: readers first, so that the last one takes the log with it.
 func (s *Store) disconnect(ctx context.Context) error {
 	var errs []error
 	for range s.all {
-		errs = append(errs, (<-s.readers).close())
+		errs = append(errs, (<-s.readers).closeAll())
 	}
 	if s.writer != nil {
-		_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-		errs = append(errs, err, s.writer.close())
+		_, err := s.writer.queryValue(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		errs = append(errs, err, s.writer.closeAll())
 	}
 	return errors.Join(errs...)
 }
 
-var errClosed = refuse(runtime.CodeUnavailable, "", errors.New("the store is closed"))
+var errClosed = runtime.Errorf(runtime.CodeUnavailable, "", "the store is closed")
 
-// reader hands a connection to read with; giveBack takes it again.
-func (s *Store) reader(ctx context.Context) (*conn, error) {
+// acquireReader returns a connection to read with, to be given back with releaseReader.
+func (s *Store) acquireReader(ctx context.Context) (*conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -216,4 +231,4 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	}
 }
 
-func (s *Store) giveBack(c *conn) { s.readers <- c }
+func (s *Store) releaseReader(c *conn) { s.readers <- c }

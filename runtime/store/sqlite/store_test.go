@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 var (
@@ -25,17 +26,21 @@ var (
 )
 
 // waiting is the change that makes a thread with one question.
-func waiting(id string, payload []byte) *runtime.Change {
-	rules := &runtime.Rules{Kinds: runtime.DefaultKinds(), NewID: func() string { return "i-" + id }}
-	c := runtime.Start(id, "ann", fingerprint, rules, noon)
-	f := c.Enter(runtime.Frame{Machine: "workflow", Name: "mail", Input: []byte(`{"n": 1}`)}, "ann", "r-"+id)
-	c.Ask(f, runtime.KindAgentQuestion, runtime.Question{Name: "ok", Text: "May I?", Payload: payload})
+func waiting(id string, payload []byte) *thread.Change {
+	rules := &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
+		return "i-" + id
+	}}
+	c := thread.Start(id, "ann", fingerprint, rules, noon)
+	f := c.Enter(thread.Frame{Machine: "workflow", Name: "mail", Input: []byte(`{"n": 1}`)}, "ann",
+		"r-"+id)
+	c.Ask(f, thread.KindAgentQuestion,
+		thread.Question{Name: "ok", Text: "May I?", Payload: payload})
 	return c
 }
 
-func answered(t *runtime.Thread) *runtime.Change {
-	c := runtime.NewChange(t, &runtime.Rules{Kinds: runtime.DefaultKinds()}, noon)
-	_, _ = c.Answer(runtime.Answer{Value: []byte("true"), By: "bob", Request: "a-" + t.ID})
+func answered(t *thread.Thread) *thread.Change {
+	c := thread.NewChange(t, &thread.Rules{Kinds: thread.DefaultKinds()}, noon)
+	_, _ = c.Answer(thread.Answer{Value: []byte("true"), By: "bob", Request: "a-" + t.ID})
 	return c
 }
 
@@ -55,13 +60,13 @@ func file(t *testing.T) string {
 // raw runs statements on the file beside the store.
 func raw(t *testing.T, path string, queries ...string) {
 	t.Helper()
-	c, err := dial(dsn(path, "_busy_timeout=10000"))
+	c, err := openConn(dsn(path, "_busy_timeout=10000"))
 	require.NoError(t, err)
 	for _, q := range queries {
 		_, _, err := c.exec(t.Context(), q)
 		require.NoError(t, err, q)
 	}
-	require.NoError(t, c.close())
+	require.NoError(t, c.closeAll())
 }
 
 // fails is a statement that goes wrong: before it runs, or after it took effect.
@@ -71,7 +76,8 @@ type fails struct {
 	once  sync.Once
 }
 
-func (f *fails) ExecContext(ctx context.Context, args []driver.NamedValue) (r driver.Result, err error) {
+func (f *fails) ExecContext(ctx context.Context, args []driver.NamedValue) (r driver.Result,
+	err error) {
 	now := false
 	f.once.Do(func() { now = true })
 	if !now || f.after {
@@ -89,7 +95,8 @@ type counted struct {
 	runs int
 }
 
-func (c *counted) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+func (c *counted) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result,
+	error) {
 	c.runs++
 	return c.stmt.ExecContext(ctx, args)
 }
@@ -97,7 +104,7 @@ func (c *counted) ExecContext(ctx context.Context, args []driver.NamedValue) (dr
 // replace puts another statement in the place of one of the writer's.
 func replace(t *testing.T, s *Store, query string, by func(stmt) stmt) {
 	t.Helper()
-	had, err := s.writer.stmt(query)
+	had, err := s.writer.prepared(query)
 	require.NoError(t, err)
 	s.writer.stmts[query] = by(had)
 }
@@ -111,11 +118,11 @@ func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
 			return err
 		},
 		"interrupt": func(s *Store, id string) error {
-			_, err := s.Interrupts(ctx, runtime.InterruptQuery{Thread: id})
+			_, err := s.Interrupts(ctx, thread.InterruptQuery{Thread: id})
 			return err
 		},
 		"log": func(s *Store, id string) error {
-			_, err := s.Log(ctx, runtime.LogQuery{Thread: id})
+			_, err := s.Log(ctx, thread.LogQuery{Thread: id})
 			return err
 		},
 	} {
@@ -127,23 +134,23 @@ func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
 		require.NoError(t, s.Commit(ctx, waiting("bad", nil)))
 		require.NoError(t, asks(s, "bad"))
 		var body []byte
-		c, err := dial(dsn(path, settings...))
+		c, err := openConn(dsn(path, settings...))
 		require.NoError(t, err)
-		v, err := c.one(ctx, "SELECT body FROM "+table+" WHERE n = 2")
+		v, err := c.queryValue(ctx, "SELECT body FROM "+table+" WHERE n = 2")
 		require.NoError(t, err)
 		body = v.([]byte)
 		body[len(body)/2] ^= 4
 		_, _, err = c.exec(ctx, "UPDATE "+table+" SET body = ? WHERE n = 2", body)
 		require.NoError(t, err)
-		require.NoError(t, c.close())
+		require.NoError(t, c.closeAll())
 
 		assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(asks(s, "bad")), table)
 		require.NoError(t, asks(s, "good"), table)
 		_, err = s.Load(ctx, "good")
 		require.NoError(t, err)
-		inbox, err := s.Interrupts(ctx, runtime.InterruptQuery{})
+		inbox, err := s.Interrupts(ctx, thread.InterruptQuery{})
 		require.NoError(t, err)
-		log, err := s.Log(ctx, runtime.LogQuery{})
+		log, err := s.Log(ctx, thread.LogQuery{})
 		require.NoError(t, err)
 		switch table {
 		case "interrupt":
@@ -166,13 +173,13 @@ func TestAFullDiskChangesNothing(t *testing.T) {
 	s := opened(t, file(t))
 	first := waiting("t", nil)
 	require.NoError(t, s.Commit(ctx, first))
-	pages, err := s.writer.one(ctx, "PRAGMA page_count")
+	pages, err := s.writer.queryValue(ctx, "PRAGMA page_count")
 	require.NoError(t, err)
-	_, err = s.writer.one(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	_, err = s.writer.queryValue(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 	require.NoError(t, err)
 
 	big := answered(first.Thread)
-	big.Add(runtime.Entry{Type: runtime.EntryMessage, Value: bytes.Repeat([]byte("7"), 1<<20)})
+	big.Add(thread.Entry{Type: thread.EntryMessage, Value: bytes.Repeat([]byte("7"), 1<<20)})
 	err = s.Commit(ctx, big)
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
 	got, err := s.Load(ctx, "t")
@@ -185,7 +192,7 @@ func TestAFullDiskChangesNothing(t *testing.T) {
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(errs[0]))
 	assert.NoError(t, errs[1])
 
-	_, err = s.writer.one(ctx, "PRAGMA max_page_count = 1000000")
+	_, err = s.writer.queryValue(ctx, "PRAGMA max_page_count = 1000000")
 	require.NoError(t, err)
 	assert.NoError(t, s.Commit(ctx, waiting("large", bytes.Repeat([]byte("7"), 1<<20))))
 }
@@ -207,12 +214,12 @@ func TestAReadOnlyFileChangesNothing(t *testing.T) {
 	assert.NoError(t, s.Commit(ctx, answered(first.Thread)))
 }
 
-// inOneGroup commits changes that all wait while somebody else writes, in this order.
-func inOneGroup(t *testing.T, s *Store, changes ...*runtime.Change) []error {
+// inOneGroup commits changes that all wait while another call writes, in this order.
+func inOneGroup(t *testing.T, s *Store, changes ...*thread.Change) []error {
 	t.Helper()
 	s.mu.Lock()
-	require.False(t, s.led)
-	s.led = true
+	require.False(t, s.writing)
+	s.writing = true
 	s.mu.Unlock()
 	errs := make([]error, len(changes))
 	var all sync.WaitGroup
@@ -224,7 +231,7 @@ func inOneGroup(t *testing.T, s *Store, changes ...*runtime.Change) []error {
 			return len(s.queue) == n+1
 		}, time.Minute, time.Millisecond)
 	}
-	s.pass()
+	s.passWriter()
 	all.Wait()
 	return errs
 }
@@ -235,11 +242,11 @@ func TestCommitsThatWaitGoToDiskTogether(t *testing.T) {
 	taken := waiting("taken", nil)
 	require.NoError(t, s.Commit(t.Context(), taken))
 	var syncs counted
-	replace(t, s, commit, func(had stmt) stmt {
+	replace(t, s, commitStmt, func(had stmt) stmt {
 		syncs.stmt = had
 		return &syncs
 	})
-	var changes []*runtime.Change
+	var changes []*thread.Change
 	for n := range 40 {
 		changes = append(changes, waiting(fmt.Sprint("t", n), nil))
 	}
@@ -257,13 +264,15 @@ func TestCommitsThatWaitGoToDiskTogether(t *testing.T) {
 	// A call that is refused in the middle takes back its own beginning, and nothing of the others.
 	again := answered(taken.Thread)
 	again.Entries[0].Request = "r-taken" // was done before
-	two := func(s *Store) error { return s.Commit(context.Background(), waiting("fresh", nil), again) }
+	two := func(s *Store) error {
+		return s.Commit(context.Background(), waiting("fresh", nil), again)
+	}
 	assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(two(s)))
 	_, err := s.Load(t.Context(), "fresh")
 	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
 }
 
-func TestACallThatIsRefusedInTheMiddleHarmsNobodyInItsGroup(t *testing.T) {
+func TestARefusedCallDoesNotAffectTheOthersOfItsGroup(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	require.NoError(t, s.Commit(t.Context(), waiting("old", nil)))
@@ -287,7 +296,7 @@ func TestAContextThatEndsTakesBackWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	s.mu.Lock()
-	s.led = true
+	s.writing = true
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -301,7 +310,7 @@ func TestAContextThatEndsTakesBackWhatWaits(t *testing.T) {
 	err := <-done
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
-	s.pass()
+	s.passWriter()
 	_, err = s.Load(t.Context(), "t")
 	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
 	require.ErrorIs(t, s.Commit(ctx, waiting("t", nil)), context.Canceled)
@@ -312,7 +321,7 @@ func TestTheEndOfATransactionThatWentWrongIsReadBack(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
 		s := opened(t, file(t))
-		replace(t, s, commit, func(had stmt) stmt { return &fails{stmt: had, after: after} })
+		replace(t, s, commitStmt, func(had stmt) stmt { return &fails{stmt: had, after: after} })
 		err := s.Commit(t.Context(), waiting("t", nil))
 		_, missing := s.Load(t.Context(), "t")
 		if after {
@@ -337,10 +346,12 @@ func TestTwoStoresOnOneFile(t *testing.T) {
 	for n, s := range stores {
 		all.Go(func() {
 			for i := range 30 {
-				assert.NoError(t, s.Commit(context.Background(), waiting(fmt.Sprintf("t%d-%d", n, i), nil)))
+				assert.NoError(t, s.Commit(context.Background(),
+					waiting(fmt.Sprintf("t%d-%d", n, i), nil)))
 			}
 			shared, err := s.Load(context.Background(), "shared")
-			if assert.NoError(t, err) && shared.Version == 1 && s.Commit(context.Background(), answered(shared)) == nil {
+			if assert.NoError(t, err) && shared.Version == 1 &&
+				s.Commit(context.Background(), answered(shared)) == nil {
 				mu.Lock()
 				won++
 				mu.Unlock()
@@ -350,7 +361,7 @@ func TestTwoStoresOnOneFile(t *testing.T) {
 	all.Wait()
 	assert.Equal(t, 1, won, "one answer is taken")
 	for _, s := range stores {
-		rows, err := s.Threads(t.Context(), runtime.ThreadQuery{Limit: 1000})
+		rows, err := s.Threads(t.Context(), thread.Query{Limit: 1000})
 		require.NoError(t, err)
 		assert.Len(t, rows, 61)
 	}
@@ -360,7 +371,7 @@ func TestAClosedStoreRefuses(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	s.mu.Lock()
-	s.led = true // somebody writes
+	s.writing = true // another call writes
 	s.mu.Unlock()
 	refused, closed := make(chan error), make(chan error)
 	go func() { refused <- s.Commit(context.Background(), waiting("t", nil)) }()
@@ -371,10 +382,11 @@ func TestAClosedStoreRefuses(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	go func() { closed <- s.Close() }()
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(<-refused))
-	s.pass()
+	s.passWriter()
 	require.NoError(t, <-closed)
 	require.NoError(t, s.Close())
-	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(s.Commit(t.Context(), waiting("t", nil))))
+	assert.Equal(t, runtime.CodeUnavailable,
+		runtime.CodeOf(s.Commit(t.Context(), waiting("t", nil))))
 	_, err := s.Load(t.Context(), "t")
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err))
 }
@@ -382,22 +394,23 @@ func TestAClosedStoreRefuses(t *testing.T) {
 func TestAThreadMayBeginWithoutEntries(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
-	rules := &runtime.Rules{}
+	rules := &thread.Rules{}
 	for _, id := range []string{"a", "b"} {
-		require.NoError(t, s.Commit(t.Context(), runtime.NewChange(&runtime.Thread{ID: id}, rules, noon)))
+		require.NoError(t, s.Commit(t.Context(), thread.NewChange(&thread.Thread{ID: id}, rules,
+			noon)))
 	}
 	for _, id := range []string{"b", "a"} {
 		had, err := s.Load(t.Context(), id)
 		require.NoError(t, err)
-		c := runtime.NewChange(had, rules, noon)
-		c.Add(runtime.Entry{Type: runtime.EntryMessage, Text: id})
+		c := thread.NewChange(had, rules, noon)
+		c.Add(thread.Entry{Type: thread.EntryMessage, Text: id})
 		require.NoError(t, s.Commit(t.Context(), c))
-		log, err := s.Log(t.Context(), runtime.LogQuery{Thread: id})
+		log, err := s.Log(t.Context(), thread.LogQuery{Thread: id})
 		require.NoError(t, err)
 		require.Len(t, log, 1)
 		assert.Equal(t, id, log[0].Text)
 	}
-	log, err := s.Log(t.Context(), runtime.LogQuery{Limit: 1})
+	log, err := s.Log(t.Context(), thread.LogQuery{Limit: 1})
 	require.NoError(t, err)
 	require.Len(t, log, 1)
 	assert.Equal(t, "b", log[0].Thread)
@@ -409,7 +422,8 @@ func TestIndexesAreUsed(t *testing.T) {
 	s := opened(t, file(t))
 	for query, args := range map[string][]any{
 		loadThread: {"t", "t"},
-		listInterrupts + " AND i.state = 0 ORDER BY i.priority, i.created, i.id LIMIT ?": {int64(50)},
+		listInterrupts + " AND i.state = 0 ORDER BY i.priority, i.created, i.id LIMIT ?": {int64(
+			50)},
 		listLog:    {"t", int64(0), int64(0), "t", int64(0), int64(0), int64(1)},
 		listAllLog: {int64(0), int64(1)},
 		listThreads + " AND status = 1 ORDER BY id LIMIT ?":     {int64(1)},
@@ -417,8 +431,10 @@ func TestIndexesAreUsed(t *testing.T) {
 		listThreads + " AND id > ? ORDER BY id LIMIT ?":         {"", int64(1)},
 	} {
 		err := s.writer.query(t.Context(), func(row []driver.Value) bool {
-			step := textOf(row[3])
-			assert.False(t, strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "USING INDEX") && !strings.Contains(step, "(subquery") || strings.Contains(step, "TEMP B-TREE"),
+			step := textValue(row[3])
+			assert.False(t, strings.HasPrefix(step, "SCAN") &&
+				!strings.Contains(step, "USING INDEX") && !strings.Contains(step, "(subquery") ||
+				strings.Contains(step, "TEMP B-TREE"),
 				"%s: %s", query, step)
 			return true
 		}, "EXPLAIN QUERY PLAN "+query, args...)

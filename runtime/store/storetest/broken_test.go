@@ -12,50 +12,52 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/mem"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // broken is a store that breaks its promises where a function is set.
 type broken struct {
-	runtime.Store
+	thread.Store
 
-	commit     func(s runtime.Store, changes []*runtime.Change) error
-	load       func(s runtime.Store, id string) (*runtime.Thread, error)
-	interrupts func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error)
-	log        func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error)
-	threads    func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error)
+	commit     func(s thread.Store, changes []*thread.Change) error
+	load       func(s thread.Store, id string) (*thread.Thread, error)
+	interrupts func(s thread.Store, q thread.InterruptQuery) ([]*thread.Interrupt, error)
+	log        func(s thread.Store, q thread.LogQuery) ([]thread.Entry, error)
+	threads    func(s thread.Store, q thread.Query) ([]thread.Summary, error)
 }
 
 var bg = context.Background()
 
-func (b *broken) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (b *broken) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if b.commit == nil {
 		return b.Store.Commit(ctx, changes...)
 	}
 	return b.commit(b.Store, changes)
 }
 
-func (b *broken) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+func (b *broken) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	if b.load == nil {
 		return b.Store.Load(ctx, id)
 	}
 	return b.load(b.Store, id)
 }
 
-func (b *broken) Interrupts(ctx context.Context, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+func (b *broken) Interrupts(ctx context.Context, q thread.InterruptQuery) ([]*thread.Interrupt,
+	error) {
 	if b.interrupts == nil {
 		return b.Store.Interrupts(ctx, q)
 	}
 	return b.interrupts(b.Store, q)
 }
 
-func (b *broken) Log(ctx context.Context, q runtime.LogQuery) ([]runtime.Entry, error) {
+func (b *broken) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
 	if b.log == nil {
 		return b.Store.Log(ctx, q)
 	}
 	return b.log(b.Store, q)
 }
 
-func (b *broken) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+func (b *broken) Threads(ctx context.Context, q thread.Query) ([]thread.Summary, error) {
 	if b.threads == nil {
 		return b.Store.Threads(ctx, q)
 	}
@@ -65,12 +67,13 @@ func (b *broken) Threads(ctx context.Context, q runtime.ThreadQuery) ([]runtime.
 // The builders below say what is broken in one place, and leave the rest honest.
 
 // commits changes each change, in a copy, before it is committed.
-func commits(edit func(c *runtime.Change)) *broken {
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
-		copies := make([]*runtime.Change, len(changes))
+func commits(edit func(c *thread.Change)) *broken {
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
+		copies := make([]*thread.Change, len(changes))
 		for n, c := range changes {
 			d, t := *c, *c.Thread
-			d.Thread, d.Entries, d.Interrupts = &t, slices.Clone(c.Entries), slices.Clone(c.Interrupts)
+			d.Thread, d.Entries, d.Interrupts = &t, slices.Clone(c.Entries),
+				slices.Clone(c.Interrupts)
 			copies[n] = &d
 			edit(&d)
 		}
@@ -79,8 +82,8 @@ func commits(edit func(c *runtime.Change)) *broken {
 }
 
 // loads changes what is loaded.
-func loads(edit func(t *runtime.Thread)) *broken {
-	return &broken{load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+func loads(edit func(t *thread.Thread)) *broken {
+	return &broken{load: func(s thread.Store, id string) (*thread.Thread, error) {
 		t, err := s.Load(bg, id)
 		if err == nil {
 			edit(t)
@@ -90,32 +93,36 @@ func loads(edit func(t *runtime.Thread)) *broken {
 }
 
 // asks changes a query for interrupts.
-func asks(edit func(q *runtime.InterruptQuery)) *broken {
-	return &broken{interrupts: func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+func asks(edit func(q *thread.InterruptQuery)) *broken {
+	return &broken{interrupts: func(s thread.Store, q thread.InterruptQuery) (
+		[]*thread.Interrupt, error) {
 		edit(&q)
 		return s.Interrupts(bg, q)
 	}}
 }
 
 // finds changes what a query for interrupts found.
-func finds(edit func(q *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt) *broken {
-	return &broken{interrupts: func(s runtime.Store, q runtime.InterruptQuery) ([]*runtime.Interrupt, error) {
+func finds(edit func(q *thread.InterruptQuery,
+	found []*thread.Interrupt) []*thread.Interrupt) *broken {
+	return &broken{interrupts: func(s thread.Store, q thread.InterruptQuery) (
+		[]*thread.Interrupt, error) {
 		found, err := s.Interrupts(bg, q)
 		return edit(&q, found), err
 	}}
 }
 
 // reads changes a query for entries.
-func reads(edit func(q *runtime.LogQuery)) *broken {
-	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+func reads(edit func(q *thread.LogQuery)) *broken {
+	return &broken{log: func(s thread.Store, q thread.LogQuery) ([]thread.Entry, error) {
 		edit(&q)
 		return s.Log(bg, q)
 	}}
 }
 
 // lists changes a query for threads.
-func lists(edit func(q *runtime.ThreadQuery)) *broken {
-	return &broken{threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+func lists(edit func(q *thread.Query)) *broken {
+	return &broken{threads: func(s thread.Store, q thread.Query) ([]thread.Summary,
+		error) {
 		edit(&q)
 		return s.Threads(bg, q)
 	}}
@@ -124,10 +131,10 @@ func lists(edit func(q *runtime.ThreadQuery)) *broken {
 // noVersions takes every change for one of the version that is stored.
 func noVersions() *broken {
 	var mu sync.Mutex
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
 		mu.Lock()
 		defer mu.Unlock()
-		copies := make([]*runtime.Change, len(changes))
+		copies := make([]*thread.Change, len(changes))
 		for n, c := range changes {
 			d := *c
 			d.Before = 0
@@ -140,11 +147,11 @@ func noVersions() *broken {
 	}}
 }
 
-func noFences() *broken { return commits(func(c *runtime.Change) { c.Fence = 0 }) }
+func noFences() *broken { return commits(func(c *thread.Change) { c.Fence = 0 }) }
 
 // oneByOne commits each change on its own.
 func oneByOne() *broken {
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
 		for _, c := range changes {
 			if err := s.Commit(bg, c); err != nil {
 				return err
@@ -156,14 +163,15 @@ func oneByOne() *broken {
 
 // oneOwner leaves out the interrupts that another thread has.
 func oneOwner() *broken {
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
-		copies := make([]*runtime.Change, len(changes))
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
+		copies := make([]*thread.Change, len(changes))
 		for n, c := range changes {
 			d := *c
-			d.Interrupts = slices.DeleteFunc(slices.Clone(c.Interrupts), func(i *runtime.Interrupt) bool {
-				had, err := s.Interrupts(bg, runtime.InterruptQuery{ID: i.ID})
-				return err == nil && len(had) > 0 && had[0].Thread != i.Thread
-			})
+			d.Interrupts = slices.DeleteFunc(slices.Clone(c.Interrupts),
+				func(i *thread.Interrupt) bool {
+					had, err := s.Interrupts(bg, thread.InterruptQuery{ID: i.ID})
+					return err == nil && len(had) > 0 && had[0].Thread != i.Thread
+				})
 			copies[n] = &d
 		}
 		return s.Commit(bg, copies...)
@@ -171,7 +179,7 @@ func oneOwner() *broken {
 }
 
 func noRequests() *broken {
-	return commits(func(c *runtime.Change) {
+	return commits(func(c *thread.Change) {
 		for n := range c.Entries {
 			c.Entries[n].Request = ""
 		}
@@ -179,13 +187,13 @@ func noRequests() *broken {
 }
 
 // noInterrupts loses the interrupts of every change.
-func noInterrupts() *broken { return commits(func(c *runtime.Change) { c.Interrupts = nil }) }
+func noInterrupts() *broken { return commits(func(c *thread.Change) { c.Interrupts = nil }) }
 
 // aliasing gives back the very record that was committed.
 func aliasing() *broken {
 	var kept sync.Map
 	return &broken{
-		commit: func(s runtime.Store, changes []*runtime.Change) error {
+		commit: func(s thread.Store, changes []*thread.Change) error {
 			err := s.Commit(bg, changes...)
 			for _, c := range changes {
 				if err == nil {
@@ -194,9 +202,9 @@ func aliasing() *broken {
 			}
 			return err
 		},
-		load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+		load: func(s thread.Store, id string) (*thread.Thread, error) {
 			if t, ok := kept.Load(id); ok {
-				return t.(*runtime.Thread), nil
+				return t.(*thread.Thread), nil
 			}
 			return s.Load(bg, id)
 		},
@@ -206,21 +214,21 @@ func aliasing() *broken {
 // reusing loads every version of a thread into the same record.
 func reusing() *broken {
 	var mu sync.Mutex
-	one := map[string]*runtime.Thread{}
+	one := map[string]*thread.Thread{}
 	b := &broken{}
-	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) {
+	b.load = func(s thread.Store, id string) (*thread.Thread, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		t, err := s.Load(bg, id)
 		if err == nil && one[id] == nil {
-			one[id] = new(runtime.Thread)
+			one[id] = new(thread.Thread)
 		}
 		if err == nil {
 			*one[id] = *t
 		}
 		return one[id], err
 	}
-	b.commit = func(s runtime.Store, changes []*runtime.Change) error {
+	b.commit = func(s thread.Store, changes []*thread.Change) error {
 		err := s.Commit(bg, changes...)
 		for _, c := range changes {
 			_, _ = b.load(s, c.Thread.ID)
@@ -233,10 +241,10 @@ func reusing() *broken {
 // lagging loads the version before the last. With torn it adds the interrupts of the last.
 func lagging(torn bool) *broken {
 	var mu sync.Mutex
-	last := map[string]*runtime.Thread{}
-	before := map[string]*runtime.Thread{}
+	last := map[string]*thread.Thread{}
+	before := map[string]*thread.Thread{}
 	return &broken{
-		commit: func(s runtime.Store, changes []*runtime.Change) error {
+		commit: func(s thread.Store, changes []*thread.Change) error {
 			mu.Lock()
 			defer mu.Unlock()
 			err := s.Commit(bg, changes...)
@@ -247,13 +255,13 @@ func lagging(torn bool) *broken {
 			}
 			return err
 		},
-		load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+		load: func(s thread.Store, id string) (*thread.Thread, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			t, err := s.Load(bg, id)
 			if old := before[id]; old != nil && t.Version%3 == 0 {
 				open := t.Open
-				t = runtime.NewChange(old, &runtime.Rules{}, time.Time{}).Thread
+				t = thread.NewChange(old, &thread.Rules{}, time.Time{}).Thread
 				if t.Version--; torn {
 					t.Open = open
 				}
@@ -265,13 +273,15 @@ func lagging(torn bool) *broken {
 
 // firstOnly commits the first change of a call and forgets the others.
 func firstOnly() *broken {
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error { return s.Commit(bg, changes[0]) }}
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
+		return s.Commit(bg, changes[0])
+	}}
 }
 
 // oneSlot keeps the data and the question of a step under one name.
 func oneSlot() *broken {
-	return commits(func(c *runtime.Change) {
-		c.Interrupts = slices.DeleteFunc(c.Interrupts, func(i *runtime.Interrupt) bool {
+	return commits(func(c *thread.Change) {
+		c.Interrupts = slices.DeleteFunc(c.Interrupts, func(i *thread.Interrupt) bool {
 			f := c.Thread.Frame(i.Frame)
 			return f != nil && f.Effect(i.Name) != nil
 		})
@@ -280,40 +290,43 @@ func oneSlot() *broken {
 
 // deleting forgets what is closed.
 func deleting() *broken {
-	return finds(func(_ *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt {
-		return slices.DeleteFunc(found, func(i *runtime.Interrupt) bool { return i.State == runtime.InterruptAnswered })
+	return finds(func(_ *thread.InterruptQuery, found []*thread.Interrupt) []*thread.Interrupt {
+		return slices.DeleteFunc(found, func(i *thread.Interrupt) bool {
+			return i.State == thread.InterruptAnswered
+		})
 	})
 }
 
 // byTime forgets that priority comes first.
 func byTime() *broken {
-	return finds(func(_ *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt {
-		slices.SortStableFunc(found, func(a, b *runtime.Interrupt) int {
+	return finds(func(_ *thread.InterruptQuery, found []*thread.Interrupt) []*thread.Interrupt {
+		slices.SortStableFunc(found, func(a, b *thread.Interrupt) int {
 			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Priority, b.Priority))
 		})
 		return found
 	})
 }
 
-// late shows later entries while some before them cannot be seen yet, as a log does whose cursors are given before the commit. Who looks
-// at the whole log sees all.
+// late shows later entries while some before them cannot be seen yet, as a log does whose cursors
+// are given before the commit. Who looks at the whole log sees all.
 func late() *broken {
-	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+	return &broken{log: func(s thread.Store, q thread.LogQuery) ([]thread.Entry, error) {
 		found, err := s.Log(bg, q)
 		if q.Thread == "" && q.Limit < 1000 {
-			found = slices.DeleteFunc(found, func(e runtime.Entry) bool { return e.Cursor%3 == 0 })
+			found = slices.DeleteFunc(found, func(e thread.Entry) bool { return e.Cursor%3 == 0 })
 		}
 		return found, err
 	}}
 }
 
 // standing shows the entry at a cursor again to who goes on after it: the last page has no end.
-func standing() *broken { return reads(func(q *runtime.LogQuery) { q.After = max(0, q.After-1) }) }
+func standing() *broken { return reads(func(q *thread.LogQuery) { q.After = max(0, q.After-1) }) }
 
-// renumbering gives entries other cursors each time they are read, and does not know the old ones again.
+// renumbering gives entries other cursors each time they are read, and does not know the old ones
+// again.
 func renumbering() *broken {
 	var last atomic.Int64
-	return &broken{log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+	return &broken{log: func(s thread.Store, q thread.LogQuery) ([]thread.Entry, error) {
 		q.After = 0
 		found, err := s.Log(bg, q)
 		for n := range found {
@@ -326,12 +339,12 @@ func renumbering() *broken {
 // upsideDown turns what Log or Threads return around.
 func upsideDown() *broken {
 	return &broken{
-		log: func(s runtime.Store, q runtime.LogQuery) ([]runtime.Entry, error) {
+		log: func(s thread.Store, q thread.LogQuery) ([]thread.Entry, error) {
 			found, err := s.Log(bg, q)
 			slices.Reverse(found)
 			return found, err
 		},
-		threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+		threads: func(s thread.Store, q thread.Query) ([]thread.Summary, error) {
 			found, err := s.Threads(bg, q)
 			slices.Reverse(found)
 			return found, err
@@ -340,8 +353,9 @@ func upsideDown() *broken {
 }
 
 // rows changes the rows of threads.
-func rows(edit func(row *runtime.ThreadRow)) *broken {
-	return &broken{threads: func(s runtime.Store, q runtime.ThreadQuery) ([]runtime.ThreadRow, error) {
+func rows(edit func(row *thread.Summary)) *broken {
+	return &broken{threads: func(s thread.Store, q thread.Query) ([]thread.Summary,
+		error) {
 		found, err := s.Threads(bg, q)
 		for n := range found {
 			edit(&found[n])
@@ -352,9 +366,9 @@ func rows(edit func(row *runtime.ThreadRow)) *broken {
 
 // small refuses what is large.
 func small() *broken {
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
 		for _, c := range changes {
-			if data, err := runtime.Seal(c.Thread); err != nil || len(data) > 1<<16 {
+			if data, err := runtime.Encode(c.Thread); err != nil || len(data) > 1<<16 {
 				return &runtime.Error{Code: runtime.CodeInvalid, Err: bytes.ErrTooLarge}
 			}
 		}
@@ -364,17 +378,19 @@ func small() *broken {
 
 // folding takes ids that differ in case for the same.
 func folding() *broken {
-	b := commits(func(c *runtime.Change) { c.Thread.ID = strings.ToLower(c.Thread.ID) })
-	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) { return s.Load(bg, strings.ToLower(id)) }
+	b := commits(func(c *thread.Change) { c.Thread.ID = strings.ToLower(c.Thread.ID) })
+	b.load = func(s thread.Store, id string) (*thread.Thread, error) {
+		return s.Load(bg, strings.ToLower(id))
+	}
 	return b
 }
 
 // fresh takes an unknown thread for a new one.
 func fresh() *broken {
-	return &broken{load: func(s runtime.Store, id string) (*runtime.Thread, error) {
+	return &broken{load: func(s thread.Store, id string) (*thread.Thread, error) {
 		t, err := s.Load(bg, id)
 		if runtime.CodeOf(err) == runtime.CodeNotFound {
-			t, err = &runtime.Thread{ID: id}, nil
+			t, err = &thread.Thread{ID: id}, nil
 		}
 		return t, err
 	}}
@@ -382,15 +398,18 @@ func fresh() *broken {
 
 // deaf goes on when its caller has gone.
 func deaf() *broken {
-	b := asks(func(*runtime.InterruptQuery) {})
-	b.commit = func(s runtime.Store, changes []*runtime.Change) error { return s.Commit(bg, changes...) }
+	b := asks(func(*thread.InterruptQuery) {})
+	b.commit = func(s thread.Store, changes []*thread.Change) error {
+		return s.Commit(bg, changes...)
+	}
 	return b
 }
 
-// forgetful says of every third commit that it is done, and has not done it; with half it has done its first change, and says that it has not.
+// forgetful says of every third commit that it is done, and has not done it; with half it has done
+// its first change, and says that it has not.
 func forgetful(half bool) *broken {
 	var calls atomic.Int64
-	return &broken{commit: func(s runtime.Store, changes []*runtime.Change) error {
+	return &broken{commit: func(s thread.Store, changes []*thread.Change) error {
 		switch {
 		case calls.Add(1)%3 > 0:
 			return s.Commit(bg, changes...)
@@ -411,7 +430,7 @@ func rich() Opened {
 	damaged, out := map[string]bool{}, false
 	refuse := func(code runtime.Code) error { return &runtime.Error{Code: code, Op: "rich"} }
 	b := &broken{Store: base}
-	b.commit = func(s runtime.Store, changes []*runtime.Change) error {
+	b.commit = func(s thread.Store, changes []*thread.Change) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if out {
@@ -419,7 +438,7 @@ func rich() Opened {
 		}
 		return s.Commit(bg, changes...)
 	}
-	b.load = func(s runtime.Store, id string) (*runtime.Thread, error) {
+	b.load = func(s thread.Store, id string) (*thread.Thread, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if damaged[id] {
@@ -436,8 +455,8 @@ func rich() Opened {
 	return Opened{
 		Store:  &cautious{Store: b},
 		Close:  base.Close,
-		Reopen: func() runtime.Store { return &cautious{Store: honest} },
-		Second: func() runtime.Store { return base },
+		Reopen: func() thread.Store { return &cautious{Store: honest} },
+		Second: func() thread.Store { return base },
 		Damage: func(id string) { damaged[id] = true },
 		Break: func() func() {
 			set(true)
@@ -447,16 +466,16 @@ func rich() Opened {
 }
 
 // cautious looks at the context, which the functions of broken do not get.
-type cautious struct{ runtime.Store }
+type cautious struct{ thread.Store }
 
-func (c *cautious) Commit(ctx context.Context, changes ...*runtime.Change) error {
+func (c *cautious) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if err := over(ctx); err != nil {
 		return err
 	}
 	return c.Store.Commit(ctx, changes...)
 }
 
-func (c *cautious) Load(ctx context.Context, id string) (*runtime.Thread, error) {
+func (c *cautious) Load(ctx context.Context, id string) (*thread.Thread, error) {
 	if err := over(ctx); err != nil {
 		return nil, err
 	}

@@ -11,23 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// logOrder commits to several threads in turn, and wants the log in just that order after each commit.
+// logOrder commits to several threads in turn, and wants the log in just that order after each
+// commit.
 func logOrder(tr *trial) {
 	var want []string
 	for n := range 12 {
 		id := fmt.Sprintf("t%d", (n*5)%3)
-		c := tr.says(id, strconv.Itoa(n))
-		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and", Value: raw(`0`)})
-		tr.commit(c)
+		c := tr.sayChange(id, strconv.Itoa(n))
+		c.Add(thread.Entry{Type: thread.EntryMessage, Name: "and", Value: raw(`0`)})
+		tr.mustCommit(c)
 		for k := range c.Entries {
-			want = append(want, id+" "+text(c.Entries[k]))
+			want = append(want, id+" "+jsonText(c.Entries[k]))
 		}
 		var got []string
 		var cursor int64
-		for _, e := range tr.log(runtime.LogQuery{Limit: 1000}) {
-			got = append(got, e.Thread+" "+text(e))
+		for _, e := range tr.mustLog(thread.LogQuery{Limit: 1000}) {
+			got = append(got, e.Thread+" "+jsonText(e))
 			assert.Greater(tr, e.Cursor, cursor, "cursors begin above 0 and go up")
 			assert.Nil(tr, e.Opened)
 			cursor = e.Cursor
@@ -35,7 +37,7 @@ func logOrder(tr *trial) {
 		require.Equal(tr, want, got)
 	}
 	for id, t := range tr.records {
-		got := tr.log(runtime.LogQuery{Thread: id, Limit: 1000})
+		got := tr.mustLog(thread.LogQuery{Thread: id, Limit: 1000})
 		assert.Len(tr, got, int(t.Seq))
 		for n, e := range got {
 			assert.Equal(tr, int64(n)+1, e.Seq)
@@ -47,58 +49,62 @@ func logOrder(tr *trial) {
 // logQueries tries each field, alone and with others, at exact boundaries.
 func logQueries(tr *trial) {
 	for n := range 5 {
-		a, b := tr.requests("a", fmt.Sprintf("r%d", n)), tr.requests("b", fmt.Sprintf("r%d", n))
-		a.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "more"})
-		tr.commit(a)
-		tr.commit(b)
+		a, b := tr.requestChange("a", fmt.Sprintf("r%d", n)), tr.requestChange("b",
+			fmt.Sprintf("r%d", n))
+		a.Add(thread.Entry{Type: thread.EntryMessage, Name: "more"})
+		tr.mustCommit(a)
+		tr.mustCommit(b)
 	}
-	all := tr.log(runtime.LogQuery{})
-	of := map[string][]runtime.Entry{}
+	all := tr.mustLog(thread.LogQuery{})
+	of := map[string][]thread.Entry{}
 	for _, e := range all {
 		of[e.Thread] = append(of[e.Thread], e)
 	}
 	require.Len(tr, of["a"], 11) // with the start of each
 	require.Len(tr, of["b"], 6)
-	sees := func(want []runtime.Entry, q runtime.LogQuery) {
+	sees := func(want []thread.Entry, q thread.LogQuery) {
 		tr.Helper()
-		assert.Equal(tr, places(want), places(tr.log(q)), "%+v", q)
+		assert.Equal(tr, positionsOf(want), positionsOf(tr.mustLog(q)), "%+v", q)
 	}
 	for n, e := range all {
-		sees(all[n+1:], runtime.LogQuery{After: e.Cursor})
-		sees(all[n:min(n+3, len(all))], runtime.LogQuery{After: e.Cursor - 1, Limit: 3})
+		sees(all[n+1:], thread.LogQuery{After: e.Cursor})
+		sees(all[n:min(n+3, len(all))], thread.LogQuery{After: e.Cursor - 1, Limit: 3})
 	}
 	for id, entries := range of {
 		found := 0
 		for n, e := range entries {
-			sees(entries[n+1:], runtime.LogQuery{Thread: id, AfterSeq: e.Seq})
-			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor})
-			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor, AfterSeq: e.Seq - 1})
-			sees(entries[n+1:], runtime.LogQuery{Thread: id, After: e.Cursor - 1, AfterSeq: e.Seq})
-			sees(entries[n:min(n+2, len(entries))], runtime.LogQuery{Thread: id, AfterSeq: e.Seq - 1, Limit: 2})
+			sees(entries[n+1:], thread.LogQuery{Thread: id, AfterSeq: e.Seq})
+			sees(entries[n+1:], thread.LogQuery{Thread: id, After: e.Cursor})
+			sees(entries[n+1:], thread.LogQuery{Thread: id, After: e.Cursor, AfterSeq: e.Seq - 1})
+			sees(entries[n+1:], thread.LogQuery{Thread: id, After: e.Cursor - 1, AfterSeq: e.Seq})
+			sees(entries[n:min(n+2, len(entries))],
+				thread.LogQuery{Thread: id, AfterSeq: e.Seq - 1, Limit: 2})
 			if e.Request != "" {
 				found++
-				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request})
-				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, AfterSeq: e.Seq})
-				sees(entries[n:n+1], runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor - 1})
-				sees(nil, runtime.LogQuery{Thread: id, Request: e.Request, After: e.Cursor})
+				sees(entries[n:n+1], thread.LogQuery{Thread: id, Request: e.Request})
+				sees(nil, thread.LogQuery{Thread: id, Request: e.Request, AfterSeq: e.Seq})
+				sees(entries[n:n+1], thread.LogQuery{Thread: id, Request: e.Request,
+					After: e.Cursor - 1})
+				sees(nil, thread.LogQuery{Thread: id, Request: e.Request, After: e.Cursor})
 			}
 		}
 		assert.Equal(tr, 5, found, "entries with a request id")
-		sees(entries, runtime.LogQuery{Thread: id})
+		sees(entries, thread.LogQuery{Thread: id})
 		for _, request := range []string{"r", "r9", "R1", "%", "r_"} {
-			sees(nil, runtime.LogQuery{Thread: id, Request: request})
+			sees(nil, thread.LogQuery{Thread: id, Request: request})
 		}
 	}
-	sees(nil, runtime.LogQuery{Thread: "nobody"})
-	sees(nil, runtime.LogQuery{Thread: "nobody", Request: "r1"})
-	sees(nil, runtime.LogQuery{After: all[len(all)-1].Cursor + 1000})
+	sees(nil, thread.LogQuery{Thread: "nobody"})
+	sees(nil, thread.LogQuery{Thread: "nobody", Request: "r1"})
+	sees(nil, thread.LogQuery{After: all[len(all)-1].Cursor + 1000})
 }
 
-// logCopies commits entries that are read while they are committed, many of them, before others. They are the log's like all others, in
-// one commit, and an error while they are read refuses all of it.
+// logCopies commits entries that are read while they are committed, many of them, before others.
+// They are the log's like all others, in one commit, and an error while they are read refuses all
+// of it.
 func logCopies(tr *trial) {
 	const many = 1234
-	c := tr.says("a", "last")
+	c := tr.sayChange("a", "last")
 	last := c.Entries
 	c.Entries = nil
 	for n := range many {
@@ -108,10 +114,10 @@ func logCopies(tr *trial) {
 	copied := c.Entries
 	failure := errors.New("it cannot be read")
 	var broken error
-	c.Copied = func(yield func(runtime.Entry, error) bool) {
+	c.Copied = func(yield func(thread.Entry, error) bool) {
 		for n, e := range copied {
 			if n == many/2 && broken != nil {
-				yield(runtime.Entry{}, broken)
+				yield(thread.Entry{}, broken)
 				return
 			}
 			if !yield(e, nil) {
@@ -131,73 +137,74 @@ func logCopies(tr *trial) {
 	broken = nil
 	require.NoError(tr, tr.Store.Commit(tr.ctx, c))
 	var got []string
-	for q := (runtime.LogQuery{Thread: "a", Limit: 100}); ; {
-		page := tr.log(q)
+	for q := (thread.LogQuery{Thread: "a", Limit: 100}); ; {
+		page := tr.mustLog(q)
 		if len(page) == 0 {
 			break
 		}
 		for _, e := range page {
-			got = append(got, text(e))
+			got = append(got, jsonText(e))
 		}
 		q.AfterSeq = page[len(page)-1].Seq
 	}
 	var want []string
 	for _, e := range append(slices.Clone(copied), last...) {
-		want = append(want, text(e))
+		want = append(want, jsonText(e))
 	}
 	assert.Equal(tr, want, got)
 }
 
 func logLimits(tr *trial) {
-	c := tr.says("a", "first")
-	for range runtime.DefaultLimit + 5 {
-		c.Add(runtime.Entry{Type: runtime.EntryMessage})
+	c := tr.sayChange("a", "first")
+	for range thread.DefaultLimit + 5 {
+		c.Add(thread.Entry{Type: thread.EntryMessage})
 	}
-	tr.commit(c)
-	for _, q := range []runtime.LogQuery{{}, {Thread: "a"}} {
-		assert.Len(tr, tr.log(q), runtime.DefaultLimit)
+	tr.mustCommit(c)
+	for _, q := range []thread.LogQuery{{}, {Thread: "a"}} {
+		assert.Len(tr, tr.mustLog(q), thread.DefaultLimit)
 		q.Limit = 3
-		assert.Equal(tr, []int64{1, 2, 3}, seqs(tr.log(q)))
+		assert.Equal(tr, []int64{1, 2, 3}, seqsOf(tr.mustLog(q)))
 		q.Limit = 1000
-		assert.Len(tr, tr.log(q), len(c.Entries))
+		assert.Len(tr, tr.mustLog(q), len(c.Entries))
 	}
 }
 
 func logOddRequests(tr *trial) {
 	for _, s := range odd {
-		tr.commit(tr.requests("a", "r"+s))
+		tr.mustCommit(tr.requestChange("a", "r"+s))
 	}
 	for _, s := range odd {
-		found := tr.log(runtime.LogQuery{Thread: "a", Request: "r" + s})
+		found := tr.mustLog(thread.LogQuery{Thread: "a", Request: "r" + s})
 		if assert.Len(tr, found, 1, "%q", s) {
 			assert.Equal(tr, "r"+s, found[0].Request)
 		}
-		tr.loses(tr.requests("a", "r"+s))
+		tr.mustConflict(tr.requestChange("a", "r"+s))
 	}
 }
 
 // writers and rounds of the clauses that have readers and writers at the same time.
 const writers, rounds = 6, 25
 
-// logFollowed has a reader follow its cursor, a few entries at a time, while others commit. It must see all, once, in the final order.
+// logFollowed has a reader follow its cursor, a few entries at a time, while others commit. It must
+// see all, once, in the final order.
 func logFollowed(tr *trial) {
 	const total = writers * (2*rounds + 1)
 	errs := make(chan error, writers)
 	var all sync.WaitGroup
 	for w := range writers {
 		id := fmt.Sprintf("t%d", w)
-		changes := tr.story(id, rounds)
-		all.Go(func() { errs <- tr.play(changes) })
+		changes := tr.changesOf(id, rounds)
+		all.Go(func() { errs <- tr.commitAll(changes) })
 	}
 	done := make(chan struct{})
 	go func() {
 		all.Wait()
 		close(done)
 	}()
-	var seen []runtime.Entry
+	var seen []thread.Entry
 	cursor, over := int64(0), false
 	for len(seen) <= total { // a log that gives more than there is has no end to wait for
-		page, next := tr.page(cursor, 7)
+		page, next := tr.logPage(cursor, 7)
 		if cursor = next; len(page) > 0 {
 			seen = append(seen, page...)
 			continue
@@ -214,9 +221,10 @@ func logFollowed(tr *trial) {
 	for range writers {
 		require.NoError(tr, <-errs)
 	}
-	final := tr.log(runtime.LogQuery{Limit: 100_000})
+	final := tr.mustLog(thread.LogQuery{Limit: 100_000})
 	assert.Len(tr, final, total)
-	assert.Equal(tr, places(final), places(seen), "a reader that goes on after its cursor misses nothing and sees nothing twice")
+	assert.Equal(tr, positionsOf(final), positionsOf(seen),
+		"a reader that goes on after its cursor misses nothing and sees nothing twice")
 	last := map[string]int64{}
 	for _, e := range final {
 		assert.Equal(tr, last[e.Thread]+1, e.Seq, "the log of a thread has no gaps")
@@ -224,48 +232,53 @@ func logFollowed(tr *trial) {
 	}
 }
 
-// page reads the log behind a cursor, and returns the cursor to go on with. A page must end behind the cursor that it was asked for: on a store
-// that stands still, whoever follows it, a clause too, would read for ever.
-func (tr *trial) page(cursor int64, limit int) (page []runtime.Entry, next int64) {
+// logPage reads the log behind a cursor, and returns the cursor to go on with. A page must end
+// behind the cursor that it was asked for: on a store that stands still, whoever follows it, a
+// clause too, would read for ever.
+func (tr *trial) logPage(cursor int64, limit int) (page []thread.Entry, next int64) {
 	tr.Helper()
-	page = tr.log(runtime.LogQuery{After: cursor, Limit: limit})
+	page = tr.mustLog(thread.LogQuery{After: cursor, Limit: limit})
 	if len(page) == 0 {
 		return nil, cursor
 	}
 	next = page[len(page)-1].Cursor
-	require.Greater(tr, next, cursor, "a page of the log ends behind the cursor that it was asked for")
+	require.Greater(tr, next, cursor,
+		"a page of the log ends behind the cursor that it was asked for")
 	return page, next
 }
 
-// story is changes of one thread, to be committed one after the other.
-func (tr *trial) story(id string, n int) []*runtime.Change {
-	out := make([]*runtime.Change, n)
+// changesOf is changes of one thread, to be committed one after the other.
+func (tr *trial) changesOf(id string, n int) []*thread.Change {
+	out := make([]*thread.Change, n)
 	for k := range out {
-		c := tr.says(id, strconv.Itoa(k))
-		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "and"})
+		c := tr.sayChange(id, strconv.Itoa(k))
+		c.Add(thread.Entry{Type: thread.EntryMessage, Name: "and"})
 		tr.records[id], out[k] = c.Thread, c
 	}
 	return out
 }
 
-// play commits a story, and looks after each commit whether its entries are there. It may run beside others.
-func (tr *trial) play(changes []*runtime.Change) error {
+// commitAll commits a story, and looks after each commit whether its entries are there. It may run
+// beside others.
+func (tr *trial) commitAll(changes []*thread.Change) error {
 	for _, c := range changes {
 		if err := tr.Store.Commit(tr.ctx, c); err != nil {
 			return err
 		}
-		found, err := tr.Store.Log(tr.ctx, runtime.LogQuery{Thread: c.Thread.ID, AfterSeq: c.Entries[0].Seq - 1})
+		found, err := tr.Store.Log(tr.ctx,
+			thread.LogQuery{Thread: c.Thread.ID, AfterSeq: c.Entries[0].Seq - 1})
 		if err != nil {
 			return err
 		}
 		if len(found) != len(c.Entries) {
-			return fmt.Errorf("%d of %d entries are there when the commit returned", len(found), len(c.Entries))
+			return fmt.Errorf("%d of %d entries are there when the commit returned", len(found),
+				len(c.Entries))
 		}
 	}
 	return nil
 }
 
-func places(entries []runtime.Entry) []string {
+func positionsOf(entries []thread.Entry) []string {
 	out := make([]string, len(entries))
 	for n, e := range entries {
 		out[n] = fmt.Sprintf("%d %s/%d", e.Cursor, e.Thread, e.Seq)

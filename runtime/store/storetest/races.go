@@ -12,42 +12,45 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // oneWinner has several writers race for each version of a thread, the first included.
 func oneWinner(tr *trial) {
 	for round := range rounds {
-		contest := make([]*runtime.Change, writers)
+		contest := make([]*thread.Change, writers)
 		for w := range contest {
-			contest[w] = tr.says("a", fmt.Sprintf("writer %d", w))
+			contest[w] = tr.sayChange("a", fmt.Sprintf("writer %d", w))
 			contest[w].Thread.User = fmt.Sprintf("writer %d", w)
 		}
-		won := tr.race(contest)
+		won := tr.commitRacing(contest)
 		require.Len(tr, won, 1, "writers that won version %d", round+1)
 		tr.records["a"] = won[0].Thread
 		tr.holdsAsCommitted("a")
 	}
-	assert.Len(tr, tr.log(runtime.LogQuery{Thread: "a", Limit: 1000}), rounds+1)
+	assert.Len(tr, tr.mustLog(thread.LogQuery{Thread: "a", Limit: 1000}), rounds+1)
 }
 
 // oneRequest has writers race with one request id, on versions of their own making.
 func oneRequest(tr *trial) {
-	tr.commit(tr.says("a", "begins"))
+	tr.mustCommit(tr.sayChange("a", "begins"))
 	for round := range rounds {
-		contest := make([]*runtime.Change, writers)
+		contest := make([]*thread.Change, writers)
 		for w := range contest {
-			contest[w] = tr.requests("a", fmt.Sprintf("r%d", round))
+			contest[w] = tr.requestChange("a", fmt.Sprintf("r%d", round))
 		}
-		won := tr.race(contest)
+		won := tr.commitRacing(contest)
 		require.Len(tr, won, 1)
 		tr.records["a"] = won[0].Thread
-		tr.loses(tr.requests("a", fmt.Sprintf("r%d", round)))
-		assert.Len(tr, tr.log(runtime.LogQuery{Thread: "a", Request: fmt.Sprintf("r%d", round)}), 1)
+		tr.mustConflict(tr.requestChange("a", fmt.Sprintf("r%d", round)))
+		assert.Len(tr, tr.mustLog(thread.LogQuery{Thread: "a", Request: fmt.Sprintf("r%d", round)}),
+			1)
 	}
 }
 
-// race commits all at the same time, and returns those that won. The others must have lost by conflict.
-func (tr *trial) race(contest []*runtime.Change) []*runtime.Change {
+// commitRacing commits all at the same time, and returns those that won. The others must have lost
+// by conflict.
+func (tr *trial) commitRacing(contest []*thread.Change) []*thread.Change {
 	tr.Helper()
 	errs := make([]error, len(contest))
 	start := make(chan struct{})
@@ -60,7 +63,7 @@ func (tr *trial) race(contest []*runtime.Change) []*runtime.Change {
 	}
 	close(start)
 	all.Wait()
-	var won []*runtime.Change
+	var won []*thread.Change
 	for w, err := range errs {
 		if err == nil {
 			won = append(won, contest[w])
@@ -71,11 +74,11 @@ func (tr *trial) race(contest []*runtime.Change) []*runtime.Change {
 	return won
 }
 
-// crossing commits two threads together, in both orders, from several writers: neither may wait for the other for ever, and no half of a
-// commit may ever be seen.
+// crossing commits two threads together, in both orders, from several writers: neither may wait for
+// the other for ever, and no half of a commit may ever be seen.
 func crossing(tr *trial) {
-	tr.commit(tr.says("a", "begins"), tr.says("b", "begins"))
-	base := map[string]*runtime.Thread{"a": tr.records["a"], "b": tr.records["b"]}
+	tr.mustCommit(tr.sayChange("a", "begins"), tr.sayChange("b", "begins"))
+	base := map[string]*thread.Thread{"a": tr.records["a"], "b": tr.records["b"]}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	errs := make(chan error, writers)
@@ -87,14 +90,15 @@ func crossing(tr *trial) {
 		all.Go(func() {
 			for done, tries := 0, 0; done < rounds; tries++ {
 				if tries > 10_000 {
-					errs <- errors.New("nobody gets on: a refused commit left something behind")
+					errs <- errors.New("no client makes progress: a refused commit left " +
+						"something behind")
 					return
 				}
 				mu.Lock()
-				changes := make([]*runtime.Change, len(order))
+				changes := make([]*thread.Change, len(order))
 				for n, id := range order {
-					changes[n] = runtime.NewChange(base[id], tr.rules, tr.now)
-					changes[n].Add(runtime.Entry{Type: runtime.EntryMessage})
+					changes[n] = thread.NewChange(base[id], tr.rules, tr.now)
+					changes[n].Add(thread.Entry{Type: thread.EntryMessage})
 				}
 				mu.Unlock()
 				err := tr.Store.Commit(tr.ctx, changes...)
@@ -119,32 +123,33 @@ func crossing(tr *trial) {
 		require.NoError(tr, err)
 	}
 	for _, id := range []string{"a", "b"} {
-		assert.Equal(tr, int64(writers*rounds+1), tr.load(id).Version)
-		assert.Len(tr, tr.log(runtime.LogQuery{Thread: id, Limit: 10_000}), writers*rounds+2)
+		assert.Equal(tr, int64(writers*rounds+1), tr.mustLoad(id).Version)
+		assert.Len(tr, tr.mustLog(thread.LogQuery{Thread: id, Limit: 10_000}), writers*rounds+2)
 	}
 }
 
-// call is one operation of a history: a load, or an answer committed on a version.
-type call struct {
+// registerCall is one operation of a history: a load, or an answer committed on a version.
+type registerCall struct {
 	thread string
 	answer string // "" is a load
 	before int64
 }
 
-// seen is what a call came to: for a load what was there, and for a commit whether it won.
-type seen struct {
+// registerState is what a call came to: for a load what was there, and for a commit whether it won.
+type registerState struct {
 	version int64
 	answer  string
 	won     bool
 }
 
-// register is the model that a history must fit: a version and the last answer, changed by compare-and-set.
+// register is the model that a history must fit: a version and the last answer, changed by
+// compare-and-set.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		var parts [][]porcupine.Operation
 		of := map[string]int{}
 		for _, op := range history {
-			id := op.Input.(call).thread //nolint:forcetypeassert // made by us
+			id := op.Input.(registerCall).thread //nolint:forcetypeassert // made by us
 			n, known := of[id]
 			if !known {
 				n = len(parts)
@@ -155,26 +160,27 @@ var register = porcupine.Model{
 		}
 		return parts
 	},
-	Init: func() any { return seen{version: 1} },
+	Init: func() any { return registerState{version: 1} },
 	Step: func(state, input, output any) (bool, any) {
-		s, in, out := state.(seen), input.(call), output.(seen) //nolint:forcetypeassert // made by us
+		//nolint:forcetypeassert // made by us
+		s, in, out := state.(registerState), input.(registerCall), output.(registerState)
 		switch {
 		case in.answer == "":
 			return s.version == out.version && s.answer == out.answer, s
 		case out.won:
-			return s.version == in.before, seen{version: in.before + 1, answer: in.answer}
+			return s.version == in.before, registerState{version: in.before + 1, answer: in.answer}
 		default:
 			return s.version != in.before, s
 		}
 	},
 }
 
-// linearizable records what several clients saw while they loaded and answered the same two threads, and looks for one order of events
-// that explains it all.
+// linearizable records what several clients saw while they loaded and answered the same two
+// threads, and looks for one order of events that explains it all.
 func linearizable(tr *trial) {
 	ids := []string{"a", "b"}
 	for _, id := range ids {
-		tr.commit(tr.asks(id, "q"))
+		tr.mustCommit(tr.askChange(id, "q"))
 	}
 	var clock atomic.Int64
 	histories := make([][]porcupine.Operation, writers)
@@ -183,7 +189,7 @@ func linearizable(tr *trial) {
 	for w := range writers {
 		all.Go(func() {
 			for n := range rounds {
-				ops, err := tr.visit(w, ids[(w+n)%len(ids)], fmt.Sprintf("%d.%d", w, n), &clock)
+				ops, err := tr.runClient(w, ids[(w+n)%len(ids)], fmt.Sprintf("%d.%d", w, n), &clock)
 				histories[w] = append(histories[w], ops...)
 				if err != nil {
 					errs[w] = err
@@ -198,44 +204,51 @@ func linearizable(tr *trial) {
 		require.NoError(tr, errs[w])
 		history = append(history, histories[w]...)
 	}
-	assert.Equal(tr, porcupine.Ok, porcupine.CheckOperationsTimeout(register, history, time.Minute), "no order of events explains what was seen")
+	assert.Equal(tr, porcupine.Ok, porcupine.CheckOperationsTimeout(register, history, time.Minute),
+		"no order of events explains what was seen")
 }
 
-// visit loads a thread and answers the question that it found open, with an answer of its own.
-func (tr *trial) visit(client int, id, answer string, clock *atomic.Int64) ([]porcupine.Operation, error) {
-	load := porcupine.Operation{ClientId: client, Input: call{thread: id}, Call: clock.Add(1)}
+// runClient loads a thread and answers the question that it found open, with an answer of its own.
+func (tr *trial) runClient(client int, id, answer string, clock *atomic.Int64) (
+	[]porcupine.Operation,
+	error) {
+	load := porcupine.Operation{ClientId: client, Input: registerCall{thread: id},
+		Call: clock.Add(1)}
 	t, err := tr.Store.Load(tr.ctx, id)
 	load.Return = clock.Add(1)
 	if err != nil {
 		return nil, err
 	}
-	found := seen{version: t.Version}
+	found := registerState{version: t.Version}
 	if replies := t.Frames[0].Replies; len(replies) > 0 {
 		found.answer = string(replies[len(replies)-1].Value)
 	}
 	load.Output = found
-	c := runtime.NewChange(t, tr.rules, tr.now)
+	c := thread.NewChange(t, tr.rules, tr.now)
 	answer = fmt.Sprintf("%q", answer)
-	if _, err := c.Answer(runtime.Answer{Value: raw(answer), By: "bob"}); err != nil {
+	if _, err := c.Answer(thread.Answer{Value: raw(answer), By: "bob"}); err != nil {
 		return []porcupine.Operation{load}, fmt.Errorf("version %d: %w", t.Version, err)
 	}
 	rules := *tr.rules
 	rules.NewID = func() string { return "i" + answer }
-	c = onward(c, &rules)
-	commit := porcupine.Operation{ClientId: client, Input: call{thread: id, answer: answer, before: t.Version}, Call: clock.Add(1)}
+	c = nextStep(c, &rules)
+	commit := porcupine.Operation{ClientId: client,
+		Input: registerCall{thread: id, answer: answer, before: t.Version}, Call: clock.Add(1)}
 	err = tr.Store.Commit(tr.ctx, c)
 	commit.Return = clock.Add(1)
-	commit.Output = seen{won: err == nil}
+	commit.Output = registerState{won: err == nil}
 	if runtime.CodeOf(err) == runtime.CodeConflict {
 		err = nil
 	}
 	return []porcupine.Operation{load, commit}, err
 }
 
-// onward asks the next question in the same commit. It does so by a change of its own, whose ids no other client makes.
-func onward(c *runtime.Change, rules *runtime.Rules) *runtime.Change {
-	next := runtime.NewChange(c.Thread, rules, c.Now)
-	next.Ask("f1", runtime.KindAgentQuestion, runtime.Question{Name: fmt.Sprintf("q%d", next.Thread.Version)})
+// nextStep asks the next question in the same commit. It does so by a change of its own, whose ids
+// no other client makes.
+func nextStep(c *thread.Change, rules *thread.Rules) *thread.Change {
+	next := thread.NewChange(c.Thread, rules, c.Now)
+	next.Ask("f1", thread.KindAgentQuestion,
+		thread.Question{Name: fmt.Sprintf("q%d", next.Thread.Version)})
 	next.Thread.Version, next.Before = c.Thread.Version, c.Before
 	next.Entries = append(c.Entries, next.Entries...)
 	next.Interrupts = append(c.Interrupts, next.Interrupts...)

@@ -1,5 +1,6 @@
-// Package storetest holds a store to the contract of [runtime.Store]. [Run] is the whole of it: one subtest for each clause, named as the
-// sentence that it proves, and a report of what could not be tried because the store does not offer it.
+// Package storetest tests a store against the contract of [thread.Store]. [Run] has one subtest for
+// each clause, named as the sentence that it proves, and reports what could not be tried because
+// the store does not offer it.
 //
 //	func TestContract(t *testing.T) {
 //		t.Parallel()
@@ -19,27 +20,30 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Opened is an empty store under test and what can be done to it. Only Store is required: a nil function is a capability that the store
-// does not have, and the clauses that need it are reported as not tried. Each Opened is used by one clause.
+// Opened is an empty store under test and what can be done to it. Only Store is required: a nil
+// function is a capability that the store does not have, and the clauses that need it are reported
+// as not tried. Each Opened is used by one clause.
 type Opened struct {
-	Store runtime.Store
+	Store thread.Store
 
 	// Close closes the store. Capability "close".
 	Close func() error
 
-	// Reopen closes the store, in whatever way the test of the store likes, and opens what it left. Capability "durable".
-	Reopen func() runtime.Store
+	// Reopen closes the store, in whatever way the test of the store likes, and opens what it left.
+	// Capability "durable".
+	Reopen func() thread.Store
 
 	// Second opens another store on the same data, as another process would. Capability "shared".
-	Second func() runtime.Store
+	Second func() thread.Store
 
 	// Damage flips a bit in what is stored of a thread's record. Capability "damage".
 	Damage func(thread string)
 
-	// Break makes the store unreachable, full or read-only, until mend is called. Capability "outage".
+	// Break makes the store unreachable, full or read-only, until mend is called. Capability
+	// "outage".
 	Break func() (mend func())
 }
 
@@ -54,18 +58,19 @@ type Report struct {
 // String is the report as text, a line for each capability.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the contract of runtime.Store: %d clauses tried", len(r.Tried))
+	fmt.Fprintf(&b, "the contract of thread.Store: %d clauses tried", len(r.Tried))
 	for _, name := range r.Present {
 		b.WriteString("\ncapability " + name + ": present")
 	}
 	for _, name := range r.Absent {
-		fmt.Fprintf(&b, "\ncapability %s: absent, not tried: %s", name, strings.Join(r.Missing[name], "; "))
+		fmt.Fprintf(&b, "\ncapability %s: absent, not tried: %s", name,
+			strings.Join(r.Missing[name], "; "))
 	}
 	return b.String()
 }
 
-// Run holds a store to every clause. open is called once for each clause and once for the report, by several goroutines, and cleans up by
-// t.Cleanup. The report is logged and returned.
+// Run tests a store against every clause. open is called once for each clause and once for the
+// report, by several goroutines, and cleans up by t.Cleanup. The report is logged and returned.
 func Run(t *testing.T, open func(t *testing.T) Opened) *Report {
 	t.Helper()
 	first := open(t)
@@ -77,7 +82,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) *Report {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.try(t, open(t))
+			c.runOn(t, open(t))
 		})
 	}
 	return report
@@ -95,7 +100,7 @@ const (
 	outage  capability = "outage"
 )
 
-func (o *Opened) can(c capability) bool {
+func (o *Opened) hasCapability(c capability) bool {
 	switch c {
 	case closes:
 		return o.Close != nil
@@ -117,7 +122,7 @@ func (o *Opened) can(c capability) bool {
 func reportOn(o *Opened) *Report {
 	r := &Report{Missing: map[string][]string{}}
 	for _, c := range []capability{closes, durable, shared, damage, outage} {
-		if o.can(c) {
+		if o.hasCapability(c) {
 			r.Present = append(r.Present, string(c))
 		} else {
 			r.Absent = append(r.Absent, string(c))
@@ -141,9 +146,9 @@ type clause struct {
 	check func(tr *trial)
 }
 
-func (c *clause) possible(o *Opened) bool { return o.can(c.needs) }
+func (c *clause) possible(o *Opened) bool { return o.hasCapability(c.needs) }
 
-func (c *clause) try(t rapid.TB, o Opened) {
+func (c *clause) runOn(t rapid.TB, o Opened) {
 	t.Helper()
 	t.Logf("%s (%s)", c.name, c.from)
 	c.check(newTrial(t, o))

@@ -14,14 +14,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/store/mem"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
-// TestMain keeps rapid from writing files about failures that are wanted here, and from looking long for smaller ones.
+// TestMain keeps rapid from writing files about failures that are wanted here, and from looking
+// long for smaller ones.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms"} {
+	for name, value := range map[string]string{"rapid.nofailfile": "true",
+		"rapid.shrinktime": "1ms"} {
 		if err := flag.Set(name, value); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
@@ -95,7 +97,7 @@ func (c *clause) record(o Opened) *recorder {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c.try(r, o)
+		c.runOn(r, o)
 	}()
 	<-done
 	return r
@@ -103,7 +105,9 @@ func (c *clause) record(o Opened) *recorder {
 
 // controls has, for each clause, stores that break it. Whoever adds a clause adds one here.
 var controls = map[string][]func() *broken{
-	"a commit makes a thread and then changes it":         {noInterrupts, func() *broken { return lagging(false) }},
+	"a commit makes a thread and then changes it": {noInterrupts, func() *broken {
+		return lagging(false)
+	}},
 	"version 0 is refused where the thread exists":        {noVersions},
 	"a commit on an old version is refused":               {noVersions},
 	"a commit on a version to come is refused":            {noVersions},
@@ -118,39 +122,52 @@ var controls = map[string][]func() *broken{
 	"open interrupts come from the interrupts of changes": {aliasing, noInterrupts},
 	"an unknown thread is not found":                      {fresh, folding},
 	"a load has open and queued interrupts in asked order": {
-		func() *broken { return loads(func(t *runtime.Thread) { t.Open = ordered(t.Open) }) },
-		func() *broken { return loads(func(t *runtime.Thread) { t.Open = t.Open[:min(1, len(t.Open))] }) },
+		func() *broken {
+			return loads(func(t *thread.Thread) {
+				t.Open = sortedByUrgency(t.Open)
+			})
+		},
+		func() *broken {
+			return loads(func(t *thread.Thread) {
+				t.Open = t.Open[:min(1, len(t.Open))]
+			})
+		},
 	},
 	"a load is of one commit":            {func() *broken { return lagging(true) }},
 	"what was loaded stays as it is":     {reusing},
 	"data never overwrites an interrupt": {oneSlot},
 	"list and load agree on what is pending": {
 		func() *broken {
-			return finds(func(_ *runtime.InterruptQuery, found []*runtime.Interrupt) []*runtime.Interrupt {
+			return finds(func(_ *thread.InterruptQuery,
+				found []*thread.Interrupt) []*thread.Interrupt {
 				return found[:len(found)/2]
 			})
 		},
 	},
 	"empty states mean open, or any with id or thread": {
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) {
+			return asks(func(q *thread.InterruptQuery) {
 				if len(q.States) == 0 {
-					q.States = []runtime.InterruptState{runtime.InterruptOpen}
+					q.States = []thread.InterruptState{thread.InterruptOpen}
 				}
 			})
 		},
 	},
 	"interrupts come by priority, time and id": {byTime},
 	"interrupts by age come in the order of their first commit": {
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge = false }) },
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.ByAge, q.After = true, nil }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.ByAge = false }) },
+		func() *broken {
+			return asks(func(q *thread.InterruptQuery) {
+				q.ByAge, q.After = true, nil
+			})
+		},
 	},
 	"copied entries are committed with the others": {
-		func() *broken { return commits(func(c *runtime.Change) { c.Copied = nil }) },
+		func() *broken { return commits(func(c *thread.Change) { c.Copied = nil }) },
 	},
 	"a mark goes on exactly behind itself": {
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) {
+			return asks(func(q *thread.InterruptQuery) {
 				if q.After != nil {
 					mark := *q.After
 					mark.ID = ""
@@ -159,7 +176,7 @@ var controls = map[string][]func() *broken{
 			})
 		},
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) {
+			return asks(func(q *thread.InterruptQuery) {
 				if q.After != nil {
 					mark := *q.After
 					mark.ID += "\U0010FFFF"
@@ -170,87 +187,131 @@ var controls = map[string][]func() *broken{
 		},
 	},
 	"every filter of interrupts selects, and all must match": {
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.Kinds = nil }) },
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.Nodes = nil }) },
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.Assignee = "" }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Kinds = nil }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Nodes = nil }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Assignee = "" }) },
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) { q.Before = q.Before.Add(time.Millisecond) })
+			return asks(func(q *thread.InterruptQuery) {
+				q.Before = q.Before.Add(time.Millisecond)
+			})
 		},
 		func() *broken {
-			return commits(func(c *runtime.Change) { editAll(c, func(i *runtime.Interrupt) { i.EscalatedTo = "" }) })
+			return commits(func(c *thread.Change) {
+				editAll(c, func(i *thread.Interrupt) { i.EscalatedTo = "" })
+			})
 		},
 	},
 	"values of interrupt filters are only values": {
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) {
+			return asks(func(q *thread.InterruptQuery) {
 				if strings.Contains(q.Thread, "%") {
 					q.Thread = ""
 				}
 			})
 		},
 		func() *broken {
-			return asks(func(q *runtime.InterruptQuery) { q.Assignee = strings.TrimSpace(q.Assignee) })
+			return asks(func(q *thread.InterruptQuery) {
+				q.Assignee = strings.TrimSpace(q.Assignee)
+			})
 		},
 	},
 	"interrupts have a default limit": {
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.Limit = max(q.Limit, 1000) }) },
-		func() *broken { return asks(func(q *runtime.InterruptQuery) { q.Limit = min(q.Limit, 100) }) },
+		func() *broken {
+			return asks(func(q *thread.InterruptQuery) {
+				q.Limit = max(q.Limit, 1000)
+			})
+		},
+		func() *broken {
+			return asks(func(q *thread.InterruptQuery) {
+				q.Limit = min(q.Limit, 100)
+			})
+		},
 	},
 	"a closed interrupt leaves the inbox and is kept": {
 		deleting, func() *broken {
-			return asks(func(q *runtime.InterruptQuery) { q.States = append(q.States, "open", "answered") })
+			return asks(func(q *thread.InterruptQuery) {
+				q.States = append(q.States, "open", "answered")
+			})
 		},
 	},
 	"the log is in the order of commits": {upsideDown},
 	"every filter of the log selects at exact places": {
-		func() *broken { return reads(func(q *runtime.LogQuery) { q.AfterSeq-- }) },
-		func() *broken { return reads(func(q *runtime.LogQuery) { q.After-- }) },
-		func() *broken { return reads(func(q *runtime.LogQuery) { q.Request = strings.ToLower(q.Request) }) },
+		func() *broken { return reads(func(q *thread.LogQuery) { q.AfterSeq-- }) },
+		func() *broken { return reads(func(q *thread.LogQuery) { q.After-- }) },
+		func() *broken {
+			return reads(func(q *thread.LogQuery) {
+				q.Request = strings.ToLower(q.Request)
+			})
+		},
 		noRequests,
 	},
 	"request ids are only values": {
 		func() *broken {
-			return reads(func(q *runtime.LogQuery) { q.Request = strings.ReplaceAll(q.Request, "%", "") })
+			return reads(func(q *thread.LogQuery) {
+				q.Request = strings.ReplaceAll(q.Request, "%", "")
+			})
 		},
 	},
-	"the log has a default limit":                     {func() *broken { return reads(func(q *runtime.LogQuery) { q.Limit = max(q.Limit, 1000) }) }},
+	"the log has a default limit": {func() *broken {
+		return reads(func(q *thread.LogQuery) { q.Limit = max(q.Limit, 1000) })
+	}},
 	"a reader that follows its cursor misses nothing": {late, standing, renumbering},
-	"threads are found by status":                     {func() *broken { return lists(func(q *runtime.ThreadQuery) { q.Statuses = nil }) }},
+	"threads are found by status": {func() *broken {
+		return lists(func(q *thread.Query) { q.Statuses = nil })
+	}},
 	"rows say what the record says after each commit": {
-		func() *broken { return rows(func(row *runtime.ThreadRow) { row.Wake = time.Time{} }) },
-		func() *broken { return rows(func(row *runtime.ThreadRow) { row.Status = runtime.StatusRunning }) },
-		func() *broken { return rows(func(row *runtime.ThreadRow) { row.Fingerprint = "fp-1" }) },
+		func() *broken { return rows(func(row *thread.Summary) { row.Wake = time.Time{} }) },
+		func() *broken {
+			return rows(func(row *thread.Summary) {
+				row.Status = thread.StatusRunning
+			})
+		},
+		func() *broken { return rows(func(row *thread.Summary) { row.Fingerprint = "fp-1" }) },
 	},
-	"threads are found by owner": {func() *broken { return lists(func(q *runtime.ThreadQuery) { q.Owner = "" }) }},
+	"threads are found by owner": {func() *broken {
+		return lists(func(q *thread.Query) { q.Owner = "" })
+	}},
 	"threads are found by wake time, in its order": {
 		upsideDown, func() *broken {
-			return lists(func(q *runtime.ThreadQuery) { q.WakeBefore = q.WakeBefore.Add(-time.Millisecond) })
+			return lists(func(q *thread.Query) {
+				q.WakeBefore = q.WakeBefore.Add(-time.Millisecond)
+			})
 		},
 	},
 	"threads come by id, in pages": {
-		upsideDown, func() *broken { return lists(func(q *runtime.ThreadQuery) { q.AfterID = "" }) },
+		upsideDown, func() *broken {
+			return lists(func(q *thread.Query) { q.AfterID = "" })
+		},
 	},
-	"threads have a default limit": {func() *broken { return lists(func(q *runtime.ThreadQuery) { q.Limit = max(q.Limit, 1000) }) }},
+	"threads have a default limit": {func() *broken {
+		return lists(func(q *thread.Query) { q.Limit = max(q.Limit, 1000) })
+	}},
 	"a record with every field set comes back": {
-		func() *broken { return loads(func(t *runtime.Thread) { t.Mailbox = nil }) },
+		func() *broken { return loads(func(t *thread.Thread) { t.EarlyAnswers = nil }) },
 		func() *broken {
-			return commits(func(c *runtime.Change) { editAll(c, func(i *runtime.Interrupt) { i.NotOwn = false }) })
+			return commits(func(c *thread.Change) {
+				editAll(c, func(i *thread.Interrupt) { i.NotOwn = false })
+			})
 		},
 	},
 	"records of any shape come back": {
-		func() *broken { return loads(func(t *runtime.Thread) { t.Created = t.Created.Truncate(time.Second) }) },
+		func() *broken {
+			return loads(func(t *thread.Thread) {
+				t.Created = t.Created.Truncate(time.Second)
+			})
+		},
 	},
 	"absent, null, false, 0 and empty stay apart": {
 		func() *broken {
-			return loads(func(t *runtime.Thread) {
+			return loads(func(t *thread.Thread) {
 				if string(t.Result) == "null" {
 					t.Result = nil
 				}
 			})
 		},
 		func() *broken {
-			return commits(func(c *runtime.Change) {
-				editAll(c, func(i *runtime.Interrupt) {
+			return commits(func(c *thread.Change) {
+				editAll(c, func(i *thread.Interrupt) {
 					if i.Answer == nil {
 						i.Answer = raw("null")
 					}
@@ -259,7 +320,7 @@ var controls = map[string][]func() *broken{
 		},
 	},
 	"a digest still fits what was shown": {func() *broken {
-		return loads(func(t *runtime.Thread) {
+		return loads(func(t *thread.Thread) {
 			for _, i := range t.Open {
 				var v any // a number becomes what a float64 can hold
 				if json.Unmarshal(i.Payload, &v) == nil {
@@ -273,7 +334,9 @@ var controls = map[string][]func() *broken{
 	"of those who race for a version one wins":             {noVersions},
 	"of those who race with a request one wins":            {noRequests},
 	"commits of the same two threads do not block or tear": {firstOnly},
-	"loads and commits of a thread are linearizable":       {func() *broken { return lagging(false) }},
+	"loads and commits of a thread are linearizable": {func() *broken {
+		return lagging(false)
+	}},
 	"random lives of threads match the model": {
 		noInterrupts, noVersions, oneByOne, deleting, firstOnly, standing, renumbering, func() *broken { return lagging(false) },
 	},
@@ -284,7 +347,7 @@ var controls = map[string][]func() *broken{
 }
 
 // editAll changes the interrupts of a change, in copies.
-func editAll(c *runtime.Change, edit func(i *runtime.Interrupt)) {
+func editAll(c *thread.Change, edit func(i *thread.Interrupt)) {
 	for n, i := range c.Interrupts {
 		d := *i
 		edit(&d)
@@ -294,11 +357,19 @@ func editAll(c *runtime.Change, edit func(i *runtime.Interrupt)) {
 
 // lies has, for each clause that needs a capability, one that does not do what it says.
 var lies = map[string]func(o *Opened){
-	"a closed store is unavailable":                func(o *Opened) { o.Close = func() error { return nil } },
-	"everything survives closing and opening":      func(o *Opened) { o.Reopen = func() runtime.Store { return mem.Open() } },
+	"a closed store is unavailable": func(o *Opened) {
+		o.Close = func() error { return nil }
+	},
+	"everything survives closing and opening": func(o *Opened) {
+		o.Reopen = func() thread.Store { return mem.Open() }
+	},
 	"damage is reported and harms one thread only": func(o *Opened) { o.Damage = func(string) {} },
-	"an unreachable store has changed nothing":     func(o *Opened) { o.Break = func() func() { return func() {} } },
-	"two stores on the same data see each other":   func(o *Opened) { o.Second = func() runtime.Store { return mem.Open() } },
+	"an unreachable store has changed nothing": func(o *Opened) {
+		o.Break = func() func() { return func() {} }
+	},
+	"two stores on the same data see each other": func(o *Opened) {
+		o.Second = func() thread.Store { return mem.Open() }
+	},
 }
 
 // TestEveryClauseCanLose runs each clause on each store that breaks it.
@@ -306,7 +377,8 @@ func TestEveryClauseCanLose(t *testing.T) {
 	t.Parallel()
 	for _, c := range clauses {
 		stores, lie := controls[c.name], lies[c.name]
-		if !assert.True(t, len(stores) > 0 || lie != nil, "clause %q has no store that breaks it", c.name) {
+		if !assert.True(t, len(stores) > 0 || lie != nil, "clause %q has no store that breaks it",
+			c.name) {
 			continue
 		}
 		for n, breaks := range stores {
@@ -315,7 +387,8 @@ func TestEveryClauseCanLose(t *testing.T) {
 				b := breaks()
 				b.Store = mem.Open()
 				r := c.record(Opened{Store: b})
-				assert.True(t, r.failed, "the clause took a broken store for a good one:\n%s", &r.said)
+				assert.True(t, r.failed, "the clause took a broken store for a good one:\n%s",
+					&r.said)
 			})
 		}
 		if lie != nil {
@@ -361,5 +434,6 @@ func TestReportNamesWhatWasNotTried(t *testing.T) {
 	assert.Empty(t, report.Present)
 	assert.Equal(t, []string{"close", "durable", "shared", "damage", "outage"}, report.Absent)
 	require.Len(t, report.Tried, len(clauses)-5)
-	assert.Contains(t, report.String(), "capability durable: absent, not tried: everything survives closing and opening")
+	assert.Contains(t, report.String(),
+		"capability durable: absent, not tried: everything survives closing and opening")
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // trial is one clause being tried on one store. It belongs to one goroutine, but for its store.
@@ -21,28 +22,29 @@ type trial struct {
 	rapid.TB
 	*Opened
 	ctx     context.Context //nolint:containedctx // a trial is one call
-	rules   *runtime.Rules
+	rules   *thread.Rules
 	now     time.Time
 	ids     int
-	records map[string]*runtime.Thread // as they were committed last
+	records map[string]*thread.Thread // as they were committed last
 }
 
 func newTrial(t rapid.TB, o Opened) *trial {
 	t.Helper()
 	tr := &trial{
-		TB: t, Opened: &o, ctx: context.Background(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), records: map[string]*runtime.Thread{},
+		TB: t, Opened: &o, ctx: context.Background(),
+		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), records: map[string]*thread.Thread{},
 	}
-	kinds := runtime.DefaultKinds()
+	kinds := thread.DefaultKinds()
 	kinds[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
-	tr.rules = &runtime.Rules{Kinds: kinds, NewID: tr.newID}
+	tr.rules = &thread.Rules{Kinds: kinds, NewID: tr.newID}
 	return tr
 }
 
-// with is the trial for a part of it that has its own records, and fails on its own.
-func (tr *trial) with(t rapid.TB) *trial {
+// forPart returns a trial with its own records, which fails on its own.
+func (tr *trial) forPart(t rapid.TB) *trial {
 	t.Helper()
 	part := *tr
-	part.TB, part.records = t, map[string]*runtime.Thread{}
+	part.TB, part.records = t, map[string]*thread.Thread{}
 	return &part
 }
 
@@ -52,65 +54,69 @@ func (tr *trial) newID() string {
 	return fmt.Sprintf("i%08x", bits.Reverse32(uint32(tr.ids)))
 }
 
-// next begins a change of a thread, a second after the one before. A thread without a commit is started.
-func (tr *trial) next(id string) *runtime.Change {
+// nextChange begins a change of a thread, a second after the one before. It starts a thread that
+// has no commit.
+func (tr *trial) nextChange(id string) *thread.Change {
 	tr.now = tr.now.Add(time.Second)
 	if t := tr.records[id]; t != nil {
-		return runtime.NewChange(t, tr.rules, tr.now)
+		return thread.NewChange(t, tr.rules, tr.now)
 	}
-	return runtime.Start(id, "ann", "fp-1", tr.rules, tr.now)
+	return thread.Start(id, "ann", "fp-1", tr.rules, tr.now)
 }
 
-// turn is a change that starts a thread, or the next turn, and returns the frame too.
-func (tr *trial) turn(id string) (*runtime.Change, string) {
-	c := tr.next(id)
-	return c, c.Enter(runtime.Frame{Machine: "workflow", Name: "plan", PC: "first", Input: raw(`{"n":1}`)}, "ann", "")
+// startTurn returns a change that starts a thread, or its next turn, and the frame.
+func (tr *trial) startTurn(id string) (*thread.Change, string) {
+	c := tr.nextChange(id)
+	return c, c.Enter(thread.Frame{Machine: "workflow", Name: "plan", PC: "first",
+		Input: raw(`{"n":1}`)}, "ann", "")
 }
 
-// says is a change that only says something.
-func (tr *trial) says(id, name string) *runtime.Change {
-	c := tr.next(id)
-	c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: name})
+// sayChange returns a change with a message.
+func (tr *trial) sayChange(id, name string) *thread.Change {
+	c := tr.nextChange(id)
+	c.Add(thread.Entry{Type: thread.EntryMessage, Name: name})
 	return c
 }
 
-// requests is a change with a request id.
-func (tr *trial) requests(id, request string) *runtime.Change {
-	c := tr.next(id)
-	c.Add(runtime.Entry{Type: runtime.EntryMessage, Request: request})
+// requestChange returns a change with a request id.
+func (tr *trial) requestChange(id, request string) *thread.Change {
+	c := tr.nextChange(id)
+	c.Add(thread.Entry{Type: thread.EntryMessage, Request: request})
 	return c
 }
 
-// asks is a change that starts a turn and asks in it.
-func (tr *trial) asks(id string, names ...string) *runtime.Change {
-	c, frame := tr.turn(id)
+// askChange returns a change that starts a turn and asks in it.
+func (tr *trial) askChange(id string, names ...string) *thread.Change {
+	c, frame := tr.startTurn(id)
 	for _, name := range names {
-		c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{Name: name, Text: "May I?", Payload: raw(`{"amount":12}`)})
+		c.Ask(frame, thread.KindAgentQuestion,
+			thread.Question{Name: name, Text: "May I?", Payload: raw(`{"amount":12}`)})
 	}
 	return c
 }
 
-// answers is a change that answers a question by its name.
-func (tr *trial) answers(id, name, value string) *runtime.Change {
+// answerChange returns a change that answers a question by its name.
+func (tr *trial) answerChange(id, name, value string) *thread.Change {
 	tr.Helper()
-	c := tr.next(id)
-	_, err := c.Answer(runtime.Answer{Question: name, Value: raw(value), By: "bob"})
+	c := tr.nextChange(id)
+	_, err := c.Answer(thread.Answer{Question: name, Value: raw(value), By: "bob"})
 	require.NoError(tr, err)
 	return c
 }
 
-// holds is a change that brings interrupts as they are. Fields that are not set get something.
-func (tr *trial) holds(id string, interrupts ...*runtime.Interrupt) *runtime.Change {
-	c := tr.says(id, "holds")
+// interruptChange returns a change that brings interrupts as they are. Fields that are not set get
+// a value.
+func (tr *trial) interruptChange(id string, interrupts ...*thread.Interrupt) *thread.Change {
+	c := tr.sayChange(id, "holds")
 	for _, i := range interrupts {
 		if i.ID == "" {
 			i.ID = tr.newID()
 		}
 		if i.State == "" {
-			i.State = runtime.InterruptOpen
+			i.State = thread.InterruptOpen
 		}
 		if i.Kind == "" {
-			i.Kind = runtime.KindAgentQuestion
+			i.Kind = thread.KindAgentQuestion
 		}
 		if i.Created.IsZero() {
 			i.Created = tr.now
@@ -121,8 +127,8 @@ func (tr *trial) holds(id string, interrupts ...*runtime.Interrupt) *runtime.Cha
 	return c
 }
 
-// commit commits, and must succeed.
-func (tr *trial) commit(changes ...*runtime.Change) {
+// mustCommit commits, and fails the clause on an error.
+func (tr *trial) mustCommit(changes ...*thread.Change) {
 	tr.Helper()
 	require.NoError(tr, tr.Store.Commit(tr.ctx, changes...))
 	for _, c := range changes {
@@ -130,13 +136,13 @@ func (tr *trial) commit(changes ...*runtime.Change) {
 	}
 }
 
-// loses commits, and must be refused with conflict.
-func (tr *trial) loses(changes ...*runtime.Change) {
+// mustConflict commits, and fails the clause unless the store returns CodeConflict.
+func (tr *trial) mustConflict(changes ...*thread.Change) {
 	tr.Helper()
-	tr.refused(runtime.CodeConflict, tr.Store.Commit(tr.ctx, changes...))
+	tr.requireCode(runtime.CodeConflict, tr.Store.Commit(tr.ctx, changes...))
 }
 
-func (tr *trial) refused(code runtime.Code, err error) {
+func (tr *trial) requireCode(code runtime.Code, err error) {
 	tr.Helper()
 	require.Error(tr, err)
 	require.Equal(tr, code, runtime.CodeOf(err), "%v", err)
@@ -146,79 +152,81 @@ func (tr *trial) refused(code runtime.Code, err error) {
 func (tr *trial) holdsAsCommitted(ids ...string) {
 	tr.Helper()
 	for _, id := range ids {
-		tr.same(record(tr.records[id]), record(tr.load(id)))
+		tr.requireSame(recordText(tr.records[id]), recordText(tr.mustLoad(id)))
 	}
 }
 
-func (tr *trial) load(id string) *runtime.Thread {
+func (tr *trial) mustLoad(id string) *thread.Thread {
 	tr.Helper()
 	t, err := tr.Store.Load(tr.ctx, id)
 	require.NoError(tr, err)
 	return t
 }
 
-func (tr *trial) interrupts(q runtime.InterruptQuery) []*runtime.Interrupt {
+func (tr *trial) mustInterrupts(q thread.InterruptQuery) []*thread.Interrupt {
 	tr.Helper()
 	found, err := tr.Store.Interrupts(tr.ctx, q)
 	require.NoError(tr, err)
 	return found
 }
 
-func (tr *trial) log(q runtime.LogQuery) []runtime.Entry {
+func (tr *trial) mustLog(q thread.LogQuery) []thread.Entry {
 	tr.Helper()
 	found, err := tr.Store.Log(tr.ctx, q)
 	require.NoError(tr, err)
 	return found
 }
 
-func (tr *trial) threads(q runtime.ThreadQuery) []runtime.ThreadRow {
+func (tr *trial) mustThreads(q thread.Query) []thread.Summary {
 	tr.Helper()
 	found, err := tr.Store.Threads(tr.ctx, q)
 	require.NoError(tr, err)
 	return found
 }
 
-// everything is all that the queries can see, as text: two equal ones are stores that nobody can tell apart.
-func (tr *trial) everything(store runtime.Store) string {
+// dumpStore returns everything that the queries show, as text. Two stores with the same text cannot
+// be told apart.
+func (tr *trial) dumpStore(store thread.Store) string {
 	tr.Helper()
-	rows, err := store.Threads(tr.ctx, runtime.ThreadQuery{Limit: 1000})
+	rows, err := store.Threads(tr.ctx, thread.Query{Limit: 1000})
 	require.NoError(tr, err)
-	log, err := store.Log(tr.ctx, runtime.LogQuery{Limit: 10_000})
+	log, err := store.Log(tr.ctx, thread.LogQuery{Limit: 10_000})
 	require.NoError(tr, err)
 	var out strings.Builder
-	out.WriteString(text(rows))
+	out.WriteString(jsonText(rows))
 	for n := range log {
-		fmt.Fprintf(&out, "\n%d %s %s", log[n].Cursor, log[n].Thread, text(log[n]))
+		fmt.Fprintf(&out, "\n%d %s %s", log[n].Cursor, log[n].Thread, jsonText(log[n]))
 	}
 	for _, row := range rows {
 		t, err := store.Load(tr.ctx, row.ID)
 		require.NoError(tr, err)
-		asked, err := store.Interrupts(tr.ctx, runtime.InterruptQuery{Thread: row.ID, Limit: 1000})
+		asked, err := store.Interrupts(tr.ctx, thread.InterruptQuery{Thread: row.ID, Limit: 1000})
 		require.NoError(tr, err)
-		out.WriteString("\n" + record(t) + text(asked))
+		out.WriteString("\n" + recordText(t) + jsonText(asked))
 	}
 	return out.String()
 }
 
-// unchanged runs what must change nothing.
-func (tr *trial) unchanged(run func()) {
+// requireUnchanged calls run, which must not change the store.
+func (tr *trial) requireUnchanged(run func()) {
 	tr.Helper()
-	before := tr.everything(tr.Store)
+	before := tr.dumpStore(tr.Store)
 	run()
-	assert.Equal(tr, before, tr.everything(tr.Store), "a refused commit left something behind")
+	assert.Equal(tr, before, tr.dumpStore(tr.Store), "a refused commit left something behind")
 }
 
-// record is a thread with its open interrupts as text. JSON tells nil from null, and does not tell nil from empty.
-func record(t *runtime.Thread) string {
-	return text(struct {
-		*runtime.Thread
+// recordText is a thread with its open interrupts as text. JSON tells nil from null, and does not
+// tell nil from empty.
+func recordText(t *thread.Thread) string {
+	return jsonText(struct {
+		*thread.Thread
 
-		Open []*runtime.Interrupt `json:"open,omitempty"`
+		Open []*thread.Interrupt `json:"open,omitempty"`
 	}{t, t.Open})
 }
 
-// same compares two texts of JSON, and shows a difference line by line.
-func (tr *trial) same(want, got string) {
+// requireSame compares two JSON texts, and shows a difference line by line.
+func (tr *trial) requireSame(want, got string) {
 	tr.Helper()
 	if want != got {
 		require.Equal(tr, indented(want), indented(got))
@@ -234,7 +242,7 @@ func indented(s string) string {
 	return out.String()
 }
 
-func text(v any) string {
+func jsonText(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
@@ -245,7 +253,7 @@ func text(v any) string {
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
 // idsOf lists interrupts by id, which is what most clauses compare.
-func idsOf(found []*runtime.Interrupt) []string {
+func idsOf(found []*thread.Interrupt) []string {
 	ids := make([]string, len(found))
 	for n, i := range found {
 		ids[n] = i.ID
@@ -253,7 +261,7 @@ func idsOf(found []*runtime.Interrupt) []string {
 	return ids
 }
 
-func rowIDs(found []runtime.ThreadRow) []string {
+func rowIDs(found []thread.Summary) []string {
 	ids := make([]string, len(found))
 	for n := range found {
 		ids[n] = found[n].ID
@@ -261,7 +269,7 @@ func rowIDs(found []runtime.ThreadRow) []string {
 	return ids
 }
 
-func seqs(found []runtime.Entry) []int64 {
+func seqsOf(found []thread.Entry) []int64 {
 	out := make([]int64, len(found))
 	for n := range found {
 		out[n] = found[n].Seq

@@ -12,17 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
 )
 
 // jsons are values of which a careless store makes one another.
 var jsons = []string{
-	`null`, `false`, `true`, `0`, `-0`, `1.0`, `1e400`, `123456789012345678901234567890`, `""`, `"null"`, `{}`, `[]`, `[null]`, `{"a":null}`,
-	`{"b":1,"a":2}`, `{"a":1,"a":2}`, `"\u0000"`, `"é"`, `"é🙂\u2028"`, `"<script>&amp;"`, `"'\"\\%_"`, `[[[[[[[["deep"]]]]]]]]`, `"2026-01-01"`,
+	`null`, `false`, `true`, `0`, `-0`, `1.0`, `1e400`, `123456789012345678901234567890`, `""`,
+	`"null"`, `{}`, `[]`, `[null]`, `{"a":null}`,
+	`{"b":1,"a":2}`, `{"a":1,"a":2}`, `"\u0000"`, `"é"`, `"é🙂\u2028"`, `"<script>&amp;"`,
+	`"'\"\\%_"`, `[[[[[[[["deep"]]]]]]]]`, `"2026-01-01"`,
 }
 
 func valueGen() *rapid.Generator[json.RawMessage] {
-	return rapid.Custom(func(t *rapid.T) json.RawMessage { return raw(rapid.SampledFrom(jsons).Draw(t, "json")) })
+	return rapid.Custom(func(t *rapid.T) json.RawMessage {
+		return raw(rapid.SampledFrom(jsons).Draw(t, "json"))
+	})
 }
 
 func maybeValueGen() *rapid.Generator[json.RawMessage] {
@@ -30,13 +34,16 @@ func maybeValueGen() *rapid.Generator[json.RawMessage] {
 }
 
 func timeGen() *rapid.Generator[time.Time] {
-	return rapid.OneOf(rapid.Just(time.Time{}), rapid.Map(rapid.Int64Range(-62_135_596_799_000, 253_402_300_799_999), func(ms int64) time.Time {
-		return time.UnixMilli(ms).UTC()
-	}))
+	return rapid.OneOf(rapid.Just(time.Time{}),
+		rapid.Map(rapid.Int64Range(-62_135_596_799_000, 253_402_300_799_999),
+			func(ms int64) time.Time {
+				return time.UnixMilli(ms).UTC()
+			}))
 }
 
 func stringGen() *rapid.Generator[string] {
-	return rapid.OneOf(rapid.Just(""), rapid.SampledFrom(odd), rapid.String().Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }))
+	return rapid.OneOf(rapid.Just(""), rapid.SampledFrom(odd), rapid.String().
+		Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }))
 }
 
 // everyField makes values of a type with every field set, or not, at random.
@@ -49,24 +56,28 @@ func everyField[T any]() *rapid.Generator[T] {
 		},
 		Kinds: map[reflect.Kind]*rapid.Generator[any]{reflect.String: stringGen().AsAny()},
 		Fields: map[reflect.Type]map[string]*rapid.Generator[any]{
-			reflect.TypeFor[runtime.Thread](): {"Open": none([]*runtime.Interrupt(nil))},
-			reflect.TypeFor[runtime.Choice](): {"Value": valueGen().AsAny()},
-			reflect.TypeFor[runtime.Vote]():   {"Value": valueGen().AsAny()},
-			reflect.TypeFor[runtime.Entry](): {
-				"Opened": none((*runtime.Interrupt)(nil)), "Thread": none(""), "Cursor": none(int64(0)), "Request": none(""),
+			reflect.TypeFor[thread.Thread](): {"Open": none([]*thread.Interrupt(nil))},
+			reflect.TypeFor[thread.Choice](): {"Value": valueGen().AsAny()},
+			reflect.TypeFor[thread.Vote]():   {"Value": valueGen().AsAny()},
+			reflect.TypeFor[thread.Entry](): {
+				"Opened": none((*thread.Interrupt)(nil)), "Thread": none(""),
+				"Cursor": none(int64(0)), "Request": none(""),
 			},
 		},
 	})
 }
 
-// brings is a change that makes a thread of just these parts. What ties them together is set right.
-func (tr *trial) brings(t runtime.Thread, interrupts []*runtime.Interrupt, entries []runtime.Entry) *runtime.Change {
+// commitRecord is a change that makes a thread of just these parts. What ties them together is set
+// right.
+func (tr *trial) commitRecord(t thread.Thread, interrupts []*thread.Interrupt,
+	entries []thread.Entry) *thread.Change {
 	tr.ids++
 	t.ID, t.Version, t.Seq, t.Open = fmt.Sprintf("brought-%d", tr.ids), 1, int64(len(entries)), nil
 	for n, i := range interrupts {
 		i.ID, i.Thread = tr.newID(), t.ID
-		i.State = []runtime.InterruptState{
-			runtime.InterruptOpen, runtime.InterruptQueued, runtime.InterruptAnswered, runtime.InterruptExpired, runtime.InterruptSuperseded,
+		i.State = []thread.InterruptState{
+			thread.InterruptOpen, thread.InterruptQueued, thread.InterruptAnswered,
+			thread.InterruptExpired, thread.InterruptSuperseded,
 		}[n%5]
 		if n%5 < 2 {
 			t.Open = append(t.Open, i)
@@ -78,64 +89,67 @@ func (tr *trial) brings(t runtime.Thread, interrupts []*runtime.Interrupt, entri
 			entries[n].Request = fmt.Sprintf("r%d", n)
 		}
 	}
-	return &runtime.Change{Thread: &t, Interrupts: interrupts, Entries: entries}
+	return &thread.Change{Thread: &t, Interrupts: interrupts, Entries: entries}
 }
 
-// returned compares all that came back with what a change brought.
-func (tr *trial) returned(c *runtime.Change) {
+// requireReturned compares all that came back with what a change brought.
+func (tr *trial) requireReturned(c *thread.Change) {
 	tr.Helper()
-	tr.same(record(c.Thread), record(tr.load(c.Thread.ID)))
+	tr.requireSame(recordText(c.Thread), recordText(tr.mustLoad(c.Thread.ID)))
 	for _, i := range c.Interrupts {
-		found := tr.interrupts(runtime.InterruptQuery{ID: i.ID})
-		tr.same(text([]*runtime.Interrupt{i}), text(found))
+		found := tr.mustInterrupts(thread.InterruptQuery{ID: i.ID})
+		tr.requireSame(jsonText([]*thread.Interrupt{i}), jsonText(found))
 	}
-	got := tr.log(runtime.LogQuery{Thread: c.Thread.ID, Limit: len(c.Entries) + 1})
+	got := tr.mustLog(thread.LogQuery{Thread: c.Thread.ID, Limit: len(c.Entries) + 1})
 	require.Len(tr, got, len(c.Entries))
 	for n := range got {
-		tr.same(text(c.Entries[n]), text(got[n]))
+		tr.requireSame(jsonText(c.Entries[n]), jsonText(got[n]))
 	}
 }
 
 // valuesRoundTrip brings records of any shape.
 func valuesRoundTrip(tr *trial) {
-	threads, asked, entries := everyField[runtime.Thread](), everyField[runtime.Interrupt](), everyField[runtime.Entry]()
+	threads, asked, entries :=
+		everyField[thread.Thread](), everyField[thread.Interrupt](), everyField[thread.Entry]()
 	rapid.Check(tr.TB, func(t *rapid.T) {
-		part := tr.with(t)
+		part := tr.forPart(t)
 		part.ids = tr.ids + 10
 		interrupts := rapid.SliceOfN(asked, 0, 5).Draw(t, "interrupts")
-		of := make([]*runtime.Interrupt, len(interrupts))
+		of := make([]*thread.Interrupt, len(interrupts))
 		for n := range interrupts {
 			of[n] = &interrupts[n]
 		}
-		c := part.brings(threads.Draw(t, "thread"), of, rapid.SliceOfN(entries, 1, 4).Draw(t, "entries"))
+		c := part.commitRecord(threads.Draw(t, "thread"), of, rapid.SliceOfN(entries, 1, 4).
+			Draw(t, "entries"))
 		tr.ids = part.ids + 10
-		part.commit(c)
-		part.returned(c)
+		part.mustCommit(c)
+		part.requireReturned(c)
 	})
 }
 
-// valuesAllSet brings one record in which no field is zero, so that none is ever left out by chance.
+// valuesAllSet brings one record in which no field is zero, so that none is ever left out by
+// chance.
 func valuesAllSet(tr *trial) {
-	var t runtime.Thread
-	var i runtime.Interrupt
-	var e runtime.Entry
+	var t thread.Thread
+	var i thread.Interrupt
+	var e thread.Entry
 	n := 0
 	for _, v := range []any{&t, &i, &e} {
-		fill(reflect.ValueOf(v).Elem(), &n)
+		fillValue(reflect.ValueOf(v).Elem(), &n)
 	}
-	c := tr.brings(t, []*runtime.Interrupt{&i}, []runtime.Entry{e})
-	tr.commit(c)
-	tr.returned(c)
-	loaded := tr.load(c.Thread.ID)
+	c := tr.commitRecord(t, []*thread.Interrupt{&i}, []thread.Entry{e})
+	tr.mustCommit(c)
+	tr.requireReturned(c)
+	loaded := tr.mustLoad(c.Thread.ID)
 	assert.Equal(tr, c.Thread, loaded)
 	assert.Equal(tr, &i, loaded.Open[0])
-	got := tr.log(runtime.LogQuery{Thread: c.Thread.ID})[0]
+	got := tr.mustLog(thread.LogQuery{Thread: c.Thread.ID})[0]
 	c.Entries[0].Thread, c.Entries[0].Cursor = c.Thread.ID, got.Cursor
 	assert.Equal(tr, c.Entries[0], got)
 }
 
-// fill sets everything below v that is stored to a value that is not zero.
-func fill(v reflect.Value, n *int) {
+// fillValue sets everything below v that is stored to a value that is not zero.
+func fillValue(v reflect.Value, n *int) {
 	*n++
 	switch v.Interface().(type) {
 	case time.Time:
@@ -149,16 +163,16 @@ func fill(v reflect.Value, n *int) {
 	case reflect.Struct:
 		for k := range v.NumField() {
 			if v.Type().Field(k).Tag.Get("json") != "-" { // those are not stored
-				fill(v.Field(k), n)
+				fillValue(v.Field(k), n)
 			}
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), n)
+		fillValue(v.Elem(), n)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), n)
-		fill(v.Index(1), n)
+		fillValue(v.Index(0), n)
+		fillValue(v.Index(1), n)
 	case reflect.Map:
 		v.Set(reflect.ValueOf(map[string]int{"first": *n, "second": *n + 1}))
 	case reflect.Bool:
@@ -170,7 +184,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// valuesPresence has each value where an answer, an input and a result stand. Absent stays absent, and null stays null.
+// valuesPresence has each value where an answer, an input and a result stand. Absent stays absent,
+// and null stays null.
 func valuesPresence(tr *trial) {
 	for n, value := range append([]string{""}, jsons...) {
 		var v json.RawMessage
@@ -178,83 +193,94 @@ func valuesPresence(tr *trial) {
 			v = raw(value)
 		}
 		id := fmt.Sprintf("t%d", n)
-		c := tr.next(id)
-		c.Enter(runtime.Frame{Input: v}, "", "")
-		c.Interrupts = append(c.Interrupts, &runtime.Interrupt{
-			ID: "i" + id, Thread: id, State: runtime.InterruptAnswered, Answer: v, Question: runtime.Question{Payload: v},
+		c := tr.nextChange(id)
+		c.Enter(thread.Frame{Input: v}, "", "")
+		c.Interrupts = append(c.Interrupts, &thread.Interrupt{
+			ID: "i" + id, Thread: id, State: thread.InterruptAnswered, Answer: v,
+			Question: thread.Question{Payload: v},
 		})
 		c.Thread.Result = v
-		tr.commit(c)
-		t := tr.load(id)
-		i := tr.interrupts(runtime.InterruptQuery{ID: "i" + id})
-		e := tr.log(runtime.LogQuery{Thread: id})
+		tr.mustCommit(c)
+		t := tr.mustLoad(id)
+		i := tr.mustInterrupts(thread.InterruptQuery{ID: "i" + id})
+		e := tr.mustLog(thread.LogQuery{Thread: id})
 		require.Len(tr, i, 1)
 		require.Len(tr, e, 2)
 		for where, got := range map[string]json.RawMessage{
-			"input": t.Frames[0].Input, "result": t.Result, "answer": i[0].Answer, "payload": i[0].Payload, "value": e[1].Value,
+			"input": t.Frames[0].Input, "result": t.Result, "answer": i[0].Answer,
+			"payload": i[0].Payload, "value": e[1].Value,
 		} {
 			assert.Equal(tr, v == nil, got == nil, "%s of %q is absent", where, value)
-			assert.Equal(tr, text(v), text(got), where)
+			assert.Equal(tr, jsonText(v), jsonText(got), where)
 		}
 	}
 }
 
-// valuesKeepTheirDigest has payloads that a decoder into any, or an encoder for HTML, would make others.
+// valuesKeepTheirDigest has payloads that a decoder into any, or an encoder for HTML, would make
+// others.
 func valuesKeepTheirDigest(tr *trial) {
-	c, frame := tr.turn("a")
-	c.Add(runtime.Entry{Type: runtime.EntryShows, Frame: frame, Value: raw(`{"html":"<b>&</b>","line":"\u2028"}`)})
+	c, frame := tr.startTurn("a")
+	c.Add(thread.Entry{Type: thread.EntryShows, Frame: frame,
+		Value: raw(`{"html":"<b>&</b>","line":"\u2028"}`)})
 	for n, value := range jsons {
-		c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{
-			Name: strconv.Itoa(n), Text: "<" + odd[n], Payload: raw(value), Schema: raw(`{"const":"<&>"}`), Targets: []string{"<"},
-			Choices: []runtime.Choice{{Label: ">", Value: raw(value)}},
+		c.Ask(frame, thread.KindAgentQuestion, thread.Question{
+			Name: strconv.Itoa(n), Text: "<" + odd[n], Payload: raw(value),
+			Schema: raw(`{"const":"<&>"}`), Targets: []string{"<"},
+			Choices: []thread.Choice{{Label: ">", Value: raw(value)}},
 		})
 	}
-	tr.commit(c)
-	for _, found := range [][]*runtime.Interrupt{tr.load("a").Open, tr.interrupts(runtime.InterruptQuery{})} {
+	tr.mustCommit(c)
+	for _, found := range [][]*thread.Interrupt{tr.mustLoad("a").Open,
+		tr.mustInterrupts(thread.InterruptQuery{})} {
 		require.Len(tr, found, len(jsons))
 		for _, i := range found {
-			assert.Equal(tr, i.Digest, runtime.DigestOf(&i.Question), "%s", i.Payload)
+			assert.Equal(tr, i.Digest, thread.DigestOf(&i.Question), "%s", i.Payload)
 		}
 	}
 }
 
-// valuesLarge brings a mebibyte to each place that a caller fills, and a log of many entries in one commit.
+// valuesLarge brings a mebibyte to each place that a caller fills, and a log of many entries in one
+// commit.
 func valuesLarge(tr *trial) {
 	large := raw(`"` + strings.Repeat("0123456789abcdef", 1<<16) + `"`)
-	c := tr.next("large")
-	frame := c.Enter(runtime.Frame{Machine: "workflow", Input: large}, "ann", "")
-	c.Ask(frame, runtime.KindAgentQuestion, runtime.Question{Name: "q", Payload: large})
+	c := tr.nextChange("large")
+	frame := c.Enter(thread.Frame{Machine: "workflow", Input: large}, "ann", "")
+	c.Ask(frame, thread.KindAgentQuestion, thread.Question{Name: "q", Payload: large})
 	for range 2000 {
-		c.Add(runtime.Entry{Type: runtime.EntryMessage, Name: "many"})
+		c.Add(thread.Entry{Type: thread.EntryMessage, Name: "many"})
 	}
-	tr.commit(c)
-	tr.returned(c)
-	tr.commit(tr.answers("large", "q", string(large)))
+	tr.mustCommit(c)
+	tr.requireReturned(c)
+	tr.mustCommit(tr.answerChange("large", "q", string(large)))
 	tr.holdsAsCommitted("large")
 }
 
-// valuesOddIDs brings ids that mean something elsewhere. Each is its own thread, with its own interrupt, request and log.
+// valuesOddIDs brings ids that mean something elsewhere. Each is its own thread, with its own
+// interrupt, request and log.
 func valuesOddIDs(tr *trial) {
-	ids := append([]string{strings.Repeat("long/", 2048), strings.Repeat("long/", 2047) + "long:"}, odd...)
+	ids := append([]string{strings.Repeat("long/", 2048), strings.Repeat("long/", 2047) + "long:"},
+		odd...)
 	for n, id := range ids {
-		c := tr.requests(id, "r")
-		c.Interrupts = []*runtime.Interrupt{{ID: "i" + id, Thread: id, State: runtime.InterruptOpen, Node: strconv.Itoa(n)}}
+		c := tr.requestChange(id, "r")
+		c.Interrupts = []*thread.Interrupt{{ID: "i" + id, Thread: id, State: thread.InterruptOpen,
+			Node: strconv.Itoa(n)}}
 		c.Thread.Open = c.Interrupts
-		tr.commit(c)
+		tr.mustCommit(c)
 	}
 	for _, id := range ids {
-		c := tr.says(id, "again")
-		c.Thread.Open = tr.load(id).Open
-		tr.commit(c)
+		c := tr.sayChange(id, "again")
+		c.Thread.Open = tr.mustLoad(id).Open
+		tr.mustCommit(c)
 	}
 	for n, id := range ids {
 		tr.holdsAsCommitted(id)
-		found := tr.interrupts(runtime.InterruptQuery{ID: "i" + id})
+		found := tr.mustInterrupts(thread.InterruptQuery{ID: "i" + id})
 		require.Len(tr, found, 1, "%.40q", id)
 		assert.Equal(tr, strconv.Itoa(n), found[0].Node)
-		assert.Equal(tr, []int64{1, 2, 3}, seqs(tr.log(runtime.LogQuery{Thread: id})), "%.40q", id)
-		assert.Len(tr, tr.log(runtime.LogQuery{Thread: id, Request: "r"}), 1)
-		tr.loses(tr.requests(id, "r"))
+		assert.Equal(tr, []int64{1, 2, 3}, seqsOf(tr.mustLog(thread.LogQuery{Thread: id})), "%.40q",
+			id)
+		assert.Len(tr, tr.mustLog(thread.LogQuery{Thread: id, Request: "r"}), 1)
+		tr.mustConflict(tr.requestChange(id, "r"))
 	}
-	assert.Len(tr, tr.threads(runtime.ThreadQuery{Limit: 1000}), len(ids))
+	assert.Len(tr, tr.mustThreads(thread.Query{Limit: 1000}), len(ids))
 }

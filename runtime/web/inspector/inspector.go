@@ -19,21 +19,33 @@ import (
 //go:embed page
 var pages embed.FS
 
-// Config is what the page can be told. The zero value works.
-type Config struct {
-	Title  string  // in the header and in the title of the tab; default: Inspector
-	API    string  // where the calls are, from the page; default: v1/
-	Places []Place // other inspectors of the same origin, and this one: the header offers them; default: none
+// Words returns the words of the page's history as JSON: who is who, what can be ordered, and the
+// lines for the rows of a thread. A terminal that shows the same rows says the same.
+func Words() []byte {
+	// the folder is part of the program
+	text, _ := fs.ReadFile(pages, "page/words.js")
+	return bytes.TrimPrefix(text, []byte("export default "))
 }
 
-// Place is an inspector that the header offers. The places of one origin share the token of the tab.
+// Config is what the page can be told. The zero value works.
+type Config struct {
+	Title string // in the header and in the title of the tab; default: Inspector
+	API   string // where the calls are, from the page; default: v1/
+	// other inspectors of the same origin, and this one: the header offers them; default: none
+	Places []Place
+}
+
+// Place is an inspector that the header offers. The places of one origin share the token of the
+// tab.
 type Place struct {
 	Name string
 	Path string // of the page, like /billing/
 }
 
-// policy lets the page have its own files and calls, and nothing else. Text never becomes markup: there is no policy that could make it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
+// policy lets the page have its own files and calls, and nothing else. Text never becomes markup:
+// there is no policy that could make it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // file is a file of the page, ready to go out.
@@ -43,8 +55,9 @@ type file struct {
 	tag           string
 }
 
-// Handler serves the page at /, and its files below. It answers GET and HEAD, has no state, and may be used by any number of goroutines. It
-// holds no secrets and asks for no token: what the page shows comes from the calls, which do.
+// Handler serves the page at /, and its files below. It answers GET and HEAD, has no state, and may
+// be used by any number of goroutines. It holds no secrets and asks for no token: what the page
+// shows comes from the calls, which do.
 func Handler(cfg Config) http.Handler {
 	if cfg.Title == "" {
 		cfg.Title = "Inspector"
@@ -62,9 +75,11 @@ func Handler(cfg Config) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		if r.Body != http.NoBody { // nothing here takes one, and net/http would wait for it before it replies
+		// nothing here takes one, and net/http would wait for it before it replies
+		if r.Body != http.NoBody {
 			h.Set("Connection", "close")
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a recorder in a test has none
+			// a recorder in a test has none
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 		}
 		f, ok := files[strings.TrimPrefix(r.URL.Path, "/")]
 		switch {
@@ -74,16 +89,17 @@ func Handler(cfg Config) http.Handler {
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		default:
-			f.serve(w, r)
+			f.serveFile(w, r)
 		}
 	})
 }
 
-// serve sends a file, packed where the client takes that, and not again when the client has it.
-func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+// serveFile sends a file, packed where the client takes that, and not again when the client has it.
+func (f *file) serveFile(w http.ResponseWriter, r *http.Request) {
 	h, body, tag := w.Header(), f.plain, f.tag
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", "no-cache") // ask whether it changed: the next version of a program has another page
+	// ask whether it changed: the next version of a program has another page
+	h.Set("Cache-Control", "no-cache")
 	if packs(r) && f.packed != nil {
 		body, tag = f.packed, f.tag+"-gzip"
 		h.Set("Content-Encoding", "gzip")
@@ -112,8 +128,8 @@ func packs(r *http.Request) bool {
 	return false
 }
 
-// load prepares the files by their path; the page itself is "". The folder is part of the program, so what could go wrong is a defect of it,
-// and its test would have found it.
+// load prepares the files by their path; the page itself is "". The folder is part of the program,
+// so what could go wrong is a defect of it, and its test would have found it.
 func load(cfg Config) map[string]*file {
 	out := map[string]*file{}
 	root, _ := fs.Sub(pages, "page")

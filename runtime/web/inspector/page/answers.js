@@ -37,7 +37,7 @@ function offered(choices) {
   return choice(choices.map((c) => ({value: c.value === undefined ? c.label : c.value, label: labelled(c.label), more: c.description})), {required: true, title: "Your answer"});
 }
 
-// order is what a person can do about a failed step, or about an effect that nobody knows the end of.
+// order is the form for a failed step, or for an effect whose result is unknown.
 function order(i) {
   const input = control({description: "What the step runs with."}, {title: "New input", required: true});
   const value = control({description: "What stands for its result."}, {title: "Value", required: false});

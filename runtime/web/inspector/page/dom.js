@@ -1,10 +1,10 @@
-// Elements, texts and times. Whatever people or models said goes through here as text, never as markup, and never with signs that nobody sees.
+// Elements, texts and times. Texts of people and models go through here as text, never as markup, and without invisible characters.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 // clean makes the signs visible that a text must not work with: what steers a terminal, turns the direction of letters around or hides among
 // them is written as its escape, as routegen writes it in a terminal. Newlines and tabs stay, and so do the joiners, which some scripts and emoji
-// need. It is for what is shown: the value of a field is what somebody sends, and stays as it is.
+// need. It is for what is shown: the value of a field is sent, and stays as it is.
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, kept = "\n\t\u200c\u200d";
 export function clean(text) {
   return String(text).replaceAll("\r\n", "\n").replaceAll(unseen, (sign) => {
@@ -68,7 +68,7 @@ export function words(name) {
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
-// labelled is words for what looks like an identifier. A label that somebody has written stays, but for its first letter.
+// labelled is words for what looks like an identifier. A written label stays, but for its first letter.
 const identifier = /^\w+_\w+$|^[a-z0-9]{2,}([A-Z][a-z0-9]+)+$|^[A-Z]{5,}$/;
 export const labelled = (text) => (identifier.test(text) ? words(text) : text.charAt(0).toUpperCase() + text.slice(1));
 

@@ -230,7 +230,7 @@ function condition(schema) {
   return keys.size > 0 ? {key, keys, holds: (value) => JSON.stringify(value) === JSON.stringify(test.const)} : null;
 }
 
-// later is a part that nobody needs: it is made when somebody wants it, so that a schema may refer to itself.
+// later is an optional part: it is made on demand, so that a schema may refer to itself.
 function later(schema, at) {
   let made = null;
   const el = h("div", {class: "later"});

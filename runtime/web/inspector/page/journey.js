@@ -23,7 +23,7 @@ export function lanesOf(rows, seq = Infinity) {
 }
 
 export class Journey {
-  // pick is told the agent type of a lit node that somebody chooses.
+  // pick is called with the agent type of the lit node that is chosen.
   constructor(pick) {
     this.pick = pick;
     this.el = h("div", {class: "journey"});

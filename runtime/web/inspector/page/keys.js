@@ -1,4 +1,4 @@
-// The keyboard. Keys work where nobody types.
+// The keyboard. Keys work outside of text fields.
 
 import {session} from "./api.js";
 import {h, modal} from "./dom.js";
@@ -48,7 +48,7 @@ export function keyboard({list, pause, step, answer, theme}) {
   });
 }
 
-// escape leaves the form that somebody is in. Elsewhere it pauses what works here, and goes back from what does not. A key that is held down has
+// escape leaves the form that has the focus. Elsewhere it pauses what works here, and goes back from what does not. A key that is held down has
 // closed a dialog just now, and must not open it again.
 function escape(e, pause) {
   if (e.repeat) return;

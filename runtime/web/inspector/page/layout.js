@@ -3,7 +3,7 @@
 // layout places nodes [{id, w, h}] and edges [{from, to}] and returns {nodes: Map id -> {x, y, w, h, helper}, edges: [{from, to, kind, d}], w, h}; x and y are
 // the middle of a node, d is the path of an edge. The first node is where the work begins. The same input gets the same picture.
 //
-// Only the edges that lead on decide where nodes stand. Those that lead back, and those to nodes that serve many and return to whoever asked,
+// Only the edges that lead on decide where nodes stand. Those that lead back, and those to nodes that serve many and return to the caller,
 // would hide them: kind is "back" and "help" for these, and such nodes stand in a column of their own.
 export function layout(nodes, edges, {rowGap = 46, gap = 26, lane = 10} = {}) {
   const ids = new Map(nodes.map((n, i) => [n.id, i]));

@@ -17,7 +17,7 @@ export function showLogin(into, problem, enter) {
   },
   h("h1", null, "Sign in"),
   h("p", {class: "soft"}, "With the operator's token, or with one for a single thread. It stays in this tab, and is gone when you close it."),
-  problem && h("p", {class: "refusal", role: "alert"}, "That token is not valid here, or not any more."),
+  problem && h("p", {class: "refusal", role: "alert"}, "That token is not valid here, or has expired."),
   h("label", {for: token.id}, "Token"), token,
   h("label", {for: by.id}, "Your name ", h("span", {class: "soft"}, "as it stands beside your answers")), by,
   h("button", {class: "primary", type: "submit"}, "Sign in"));

@@ -42,7 +42,7 @@ export class QuestionCard {
     this.update(i);
   }
 
-  // update shows the question as it is now. What somebody has typed stays while it is the same question.
+  // update shows the question as it is now. Typed text stays while it is the same question.
   update(i) {
     const fresh = !this.i || this.i.digest !== i.digest;
     const was = this.i?.state;
@@ -78,7 +78,7 @@ export class QuestionCard {
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
         i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
-        type: "button", class: "quiet small claim", disabled: Boolean(taken || why), title: why || (taken ? "" : "So that nobody else answers it meanwhile"),
+        type: "button", class: "quiet small claim", disabled: Boolean(taken || why), title: why || (taken ? "" : "So that no one else answers it meanwhile"),
         on: {click: () => this.claim()},
       }, taken ? `${i.claimedBy} has it` : i.claimedBy ? "Lay down" : "Take on"));
   }

@@ -22,7 +22,7 @@ export function showQuestion(into, id) {
     }
   });
   load();
-  // Its token allows no stream: what others do is read in a while, and when somebody looks again.
+  // Its token allows no stream: what others do is read in a while, and when the tab is shown again.
   const look = () => { if (!into.querySelector(".solo")) stop(); else if (!document.hidden) load(); };
   const timer = setInterval(look, 10_000);
   const stop = () => { clearInterval(timer); document.removeEventListener("visibilitychange", look); };

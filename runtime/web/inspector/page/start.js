@@ -4,7 +4,7 @@ import {by, get, poster} from "./api.js";
 import {control} from "./form.js";
 import {h, modal, say, swap, uid} from "./dom.js";
 
-// startThread lets somebody start a thread, and resolves to it, or to null.
+// startThread shows the form for a new thread, and resolves to the thread, or to null.
 export async function startThread() {
   let made = null;
   const {items} = await get("programs");

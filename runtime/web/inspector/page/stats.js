@@ -19,7 +19,7 @@ export function showStats(into) {
     try {
       const {items} = await get(back ? `stats?since=${Date.now() - back}` : "stats");
       await learnAll(items.map((i) => i.node));
-      swap(body, items.length === 0 ? h("div", {class: "empty"}, h("h2", null, "Nothing was asked"), h("p", null, "In this time nobody was asked anything.")) : drawn(items));
+      swap(body, items.length === 0 ? h("div", {class: "empty"}, h("h2", null, "Nothing was asked"), h("p", null, "No one was asked anything in this time.")) : drawn(items));
     } catch (err) {
       if (!(err instanceof Refused)) throw err;
       swap(body, failure(err, load));

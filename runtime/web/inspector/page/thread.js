@@ -122,7 +122,7 @@ export class ThreadView {
         t.forkedFrom && h("a", {href: `#/t/${t.forkedFrom.thread}`}, `fork of ${t.forkedFrom.thread} at ${t.forkedFrom.seq}`)));
   }
 
-  // drawQuestions keeps a card for each question, so that what somebody types survives whatever else happens.
+  // drawQuestions keeps a card for each question, so that typed text survives every change of the rest.
   async drawQuestions() {
     const open = this.t.open.filter((i) => i.state === "open" || i.state === "queued");
     for (const i of open) {
@@ -178,7 +178,7 @@ export class ThreadView {
     swap(this.talk, this.box);
   }
 
-  // planOf is the plan of a moment. A plan that is over stands in no record any more, but in what was said of it.
+  // planOf returns the plan at a time. The record has no plan after its end; the rows have.
   planOf(moment, past) {
     if (moment.plan || past) return moment.plan;
     const said = this.rows.findLast((r) => r.type === "message" && Array.isArray(r.value?.plan_steps) && Array.isArray(r.value.completed_steps))?.value;

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
+)
+
+// What the token does not allow is not done, and the screen says so; a server that does not tell is
+// left to refuse it.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	const mute, still = "Your token does not let you answer.",
+		"Your token does not let you pause it."
+	requested := acked{ack: thread.AckRequested}
+	for name, c := range map[string]struct {
+		rights []string
+		events []tea.Msg
+		jobs   []job
+		form   bool
+		notice string
+	}{
+		"a pause that is not allowed": {rights: []string{"view", "answer"},
+			events: []tea.Msg{escPress}, notice: still},
+		"one that is": {rights: []string{"view", "escape"},
+			events: []tea.Msg{escPress}, jobs: []job{escape{"safe"}}},
+		"the server does not say": {events: []tea.Msg{escPress},
+			jobs: []job{escape{"safe"}}},
+		"an answer that is not allowed": {rights: []string{"view", "escape"},
+			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
+		"one that is allowed": {rights: []string{"view", "answer"},
+			events: []tea.Msg{with(1, asks("q")), enterPress}, form: true},
+		"no right at all": {rights: []string{},
+			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
+		"a pause that others decide": {rights: []string{"view", "escape"},
+			events: []tea.Msg{with(1, paused()), escPress}, notice: mute},
+		"taking back is an answer": {rights: []string{"view", "escape"},
+			events: []tea.Msg{escPress, requested, escPress}, notice: mute},
+		"the pause comes, for others": {rights: []string{"view", "escape"},
+			events: []tea.Msg{escPress, requested, with(1, paused())},
+			notice: "The work is paused. Someone else says how it goes on."},
+		"a pause that is there may be asked": {rights: []string{"view", "answer"},
+			events: []tea.Msg{with(1, paused()), escPress}, form: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := told()
+			s.rights = c.rights
+			var jobs []job
+			for _, e := range c.events {
+				jobs = s.handle(e)
+			}
+			assert.Equal(t, c.jobs, jobs)
+			assert.Equal(t, c.form, s.form != nil)
+			assert.Equal(t, c.notice, s.notice)
+		})
+	}
+}
+
+// A guest's screen offers the keys that the token allows.
+func TestAGuest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("name", "")
+	r.question(id)
+	guest := func(once bool, actions ...string) client.Client {
+		g, err := r.client.Grant(t.Context(), web.Grant{Thread: id, Actions: actions, By: "ann",
+			Expires: time.Now().Add(time.Hour).UnixMilli(), Once: once})
+		require.NoError(t, err)
+		return client.Client{Base: r.client.Base, Token: g.Token}
+	}
+	s := r.watchWith(guest(false, "view"), id, 80, 24, true)
+	screen := s.sees("What is it called?", "Up/Down log · q leave")
+	assert.NotContains(t, screen, "Esc pause")
+	assert.NotContains(t, screen, "Enter answer")
+	s.keys(enterKey)
+	s.sees("Your token does not let you answer.")
+	s.keys(escKey)
+	t.Log("\n" + s.sees("Your token does not let you pause it."))
+	s.leave()
+	assert.Empty(t, r.history(id, thread.EntryEscape))
+
+	_, err := r.client.Escape(t.Context(), id, thread.EscapeSafe, "ann", "")
+	require.NoError(t, err)
+	s = r.watchWith(guest(true, "view", "answer"), id, 80, 24, true)
+	s.sees("Esc change the plan · Enter answer")
+	s.keys(escKey)
+	s.sees("How should it change?")
+	s.keys(escKey) // which is its one answer
+	s.sees("What is it called?", "Nothing is changed: the work goes on.")
+	s.loses("Enter answer")
+	s.keys(enterKey)
+	s.sees("Your token does not let you answer.")
+	s.leave()
+	assert.Equal(t, thread.InterruptOpen, r.question(id).State)
+}

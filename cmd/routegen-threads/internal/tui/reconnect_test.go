@@ -1,0 +1,232 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/client"
+)
+
+// logged is what the log of a thread that is over has to hold.
+func (r *rig) logged(id string) []string {
+	r.Helper()
+	told := newTeller()
+	var out []string
+	for row, err := range r.client.Stream(r.Context(), id, "") {
+		require.NoError(r, err)
+		out = append(out, formatClock(row.At)+" "+told.tell(&row))
+		if row.Type == thread.EntryOver {
+			break
+		}
+	}
+	return out
+}
+
+// shownLog is the log on the screen.
+func shownLog(screen string) []string {
+	_, below, _ := strings.Cut(screen, "── Log")
+	var out []string
+	for _, l := range strings.Split(below, "\n")[1:] {
+		if len(l) > 8 && l[2] == ':' && l[5] == ':' {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// The server ends, and comes again: the screen says so, and shows every row once.
+func TestServerComesAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("plan", "a,b,c")
+	s := r.watch(id, 120, 60, true)
+	r.let("a")
+	s.sees("[>] 2 b")
+	r.stop()
+	t.Log("\n" + s.sees("No connection (", "it is tried again by itself"))
+	later := regexp.MustCompile(`try ([3-9]|\d\d)`) // who looks late sees a later one
+	s.until("a third try", later.MatchString)
+	r.start()
+	s.loses("No connection")
+	s.keys(escKey)
+	s.sees("The pause is requested.")
+	r.let("b", "c")
+	s.sees("How should it change?")
+	s.keys("d" + enterKey)
+	s.sees("[>] 3 d")
+	r.let("d")
+	screen := s.sees("the thread is done: all done")
+	want := r.logged(id)
+	assert.Greater(t, len(want), 10)
+	assert.Equal(t, want, shownLog(screen))
+	s.leave()
+}
+
+// An answer that does not reach the server is kept, and is taken once when it does.
+func TestAnswerWithoutServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("name", "x")
+	s := r.watch(id, 80, 24, true)
+	s.sees("  Question", "What is it called?")
+	s.keys(enterKey)
+	s.sees("Your answer:")
+	r.stop()
+	s.sees("No connection")
+	s.keys("albert" + enterKey)
+	t.Log("\n" + s.sees("! The server cannot be reached. Nothing is lost", "> albert"))
+	r.start()
+	s.loses("No connection")
+	s.sees("> albert")
+	s.keys(enterKey)
+	s.sees("the thread is done: albert")
+	assert.Len(t, r.history(id, thread.EntryAnswered), 1)
+	s.leave()
+}
+
+// A token that ends while it is used: what was shown stays, and leaving says why.
+func TestTokenEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("plan", "a")
+	g, err := r.client.Grant(t.Context(), web.Grant{Thread: id, Actions: []string{"view"},
+		By: "ann", Expires: time.Now().Add(time.Hour).UnixMilli()})
+	require.NoError(t, err)
+	s := r.watchWith(client.Client{Base: r.client.Base, Token: g.Token}, id, 80, 24, true)
+	s.sees("[>] 1 a")
+	s.keys(escKey)
+	s.sees("Your token does not let you pause it.")
+	require.NoError(t, r.client.Revoke(t.Context(), id, g.ID))
+	t.Log("\n" + s.sees("The server refuses to go on", "a valid bearer token is needed", "[>] 1 a"))
+	s.keys("q")
+	assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(<-s.ended))
+}
+
+func TestRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("plan", "a")
+	for code, caller := range map[runtime.Code]client.Client{
+		runtime.CodeForbidden:   {Base: r.client.Base, Token: "wrong"},
+		runtime.CodeUnavailable: {Base: "http://127.0.0.1:1", Token: operator},
+	} {
+		_, err := Watch(t.Context(), Config{Client: caller, Thread: id})
+		assert.Equal(t, code, runtime.CodeOf(err))
+		err = Lines(t.Context(), caller, id, func(string) error { return nil }, func(string) {})
+		assert.Equal(t, code, runtime.CodeOf(err))
+	}
+	_, err := Watch(t.Context(), Config{Client: *r.client, Thread: "nobody"})
+	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+}
+
+// A server that says nothing any more, not even that it lives, counts as gone.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	quiet := make(chan struct{})
+	server := &http.Server{ReadHeaderTimeout: enough,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			<-quiet
+		})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { close(quiet); _ = server.Close() })
+
+	told := make(chan connectionChanged, 10)
+	caller := client.Client{Base: "http://" + listener.Addr().String(), HTTP: &http.Client{
+		Transport: &idleTransport{next: http.DefaultTransport, silence: 50 * time.Millisecond,
+			tell: func(e connectionChanged) { told <- e }},
+	}}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range caller.Stream(ctx, "x", "") {
+			t.Error("a row of nothing")
+		}
+	}()
+	up, silent := connectionChanged{up: true}, connectionChanged{why: errIdle.Error()}
+	comes := func() {
+		came := <-told
+		for came == silent { // a busy machine is silent before it says anything
+			came = <-told
+		}
+		assert.Equal(t, up, came)
+	}
+	comes()
+	assert.Equal(t, silent, <-told)
+	comes() // again
+	stop()
+	<-ended
+}
+
+// Lines for a pipe: one a row, each once over a restart, and no escape codes.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("plan", "a,b\x1b[31m")
+	lines := make(chan string, 100)
+	lost := make(chan string, 100)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Lines(t.Context(), *r.client, id, func(line string) error {
+			lines <- line
+			return nil
+		}, func(why string) { lost <- why })
+	}()
+	first := <-lines
+	r.stop()
+	assert.NotEmpty(t, <-lost)
+	r.start()
+	r.let("a", "b\x1b[31m")
+	require.NoError(t, <-ended)
+	close(lines)
+	got := []string{first}
+	for l := range lines {
+		got = append(got, l)
+	}
+	want := r.logged(id)
+	require.Len(t, got, len(want))
+	for n, l := range got {
+		parts := strings.Split(l, "\t")
+		require.Len(t, parts, 4, l)
+		assert.Equal(t, want[n][9:], parts[3])
+		assert.NotContains(t, l, "\x1b")
+	}
+	assert.Contains(t, strings.Join(got, "\n"), `step 2 of 2 begins: b\u001b[31m`)
+}
+
+func TestTellOnce(t *testing.T) {
+	t.Parallel()
+	var told []string
+	tell := reportFirstFailure(func(why string) { told = append(told, why) })
+	for _, e := range []connectionChanged{{up: true}, {why: "a\x1b"}, {why: "b"}, {up: true},
+		{up: true},
+		{why: "c"}, {why: "d"}} {
+		tell(e)
+	}
+	assert.Equal(t, []string{`a\u001b`, "c"}, told)
+}
+
+func TestLinesEndWithTheWriter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id := r.begin("plan", "a")
+	full := errors.New("full")
+	require.ErrorIs(t, Lines(t.Context(), *r.client, id, func(string) error { return full },
+		func(string) {}), full)
+}

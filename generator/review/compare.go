@@ -1,0 +1,185 @@
+package review
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
+)
+
+// edit is one member of a thing that is not what it was.
+type edit struct {
+	path     string // type and name of the member: Node.Timeout
+	old, now string // "" for a value that is not given
+}
+
+// compare returns the members that differ between two forms of a thing, pointers to one type, in
+// the order of the type, as far as an effect is about them. f and g are the flows that their slots
+// and targets belong to, or nil.
+func compare(old, now any, f, g *plan.Flow) []edit {
+	a, b := reflect.ValueOf(old).Elem(), reflect.ValueOf(now).Elem()
+	before, after := plan.Cells(a), plan.Cells(b)
+	var out []edit
+	for i := range before {
+		path := a.Type().Name() + "." + before[i].Name
+		if effectsByMember()[path] == nil {
+			continue
+		}
+		e := edit{path: path, old: textOf(before[i], f), now: textOf(after[i], g)}
+		if e.old != e.now {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// textOf writes the value of a member for a reader: "" where nothing is given.
+func textOf(c plan.Cell, f *plan.Flow) string {
+	switch x := c.Value.Interface().(type) {
+	case string:
+		return x
+	case []string:
+		return strings.Join(x, ", ")
+	case bool:
+		return strconv.FormatBool(x)
+	case time.Duration:
+		if x == 0 {
+			return ""
+		}
+		return plan.DurationText(x)
+	case []runtime.Tool:
+		return toolsText(x)
+	case *runtime.Deadline:
+		return deadlineText(x)
+	case *runtime.Retry:
+		return retryText(x)
+	case plan.Type:
+		return x.String()
+	case *string:
+		if x != nil {
+			return *x
+		}
+		return ""
+	}
+	if c.Value.IsZero() {
+		return ""
+	}
+	if text, isText := strings.CutPrefix(c.Text(f), `"`); isText { // a name
+		return strings.TrimSuffix(text, `"`)
+	}
+	return c.Text(f)
+}
+
+func toolsText(tools []runtime.Tool) string {
+	var out []string
+	for _, t := range tools {
+		once := ifElse(t.Once, " (once)", "")
+		switch {
+		case t.MCP != "":
+			out = append(out, "server "+t.MCP+once)
+		case len(t.TransferTo) > 0:
+			out = append(out, "transfer to "+strings.Join(t.TransferTo, ", "))
+		default:
+			out = append(out, t.Name+once)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func deadlineText(d *runtime.Deadline) string {
+	if d == nil {
+		return ""
+	}
+	out := strings.Join(strings.Fields(plan.DurationText(d.After)+" then "+d.Then+" "+
+		d.Answer+d.Assignee+d.Target), " ")
+	if d.Reminder != 0 {
+		out += ", reminder " + plan.DurationText(d.Reminder)
+	}
+	return out
+}
+
+func retryText(r *runtime.Retry) string {
+	if r == nil {
+		return ""
+	}
+	longest := "no bound"
+	if r.Max != 0 {
+		longest = plan.DurationText(r.Max)
+	}
+	return fmt.Sprintf("%d times, %s from %s to %s", r.Attempts, r.Backoff,
+		plan.DurationText(r.First), longest)
+}
+
+// subject is a thing whose members are compared, as effects speak of it.
+type subject struct {
+	change func() *change // made when something is said
+	prompt func() *change // that of what its model is told, or nil
+	values map[string]string
+	is     []condition // what holds of it
+}
+
+// effectsOf says what the edits of a thing do, as the table of effects has it.
+func (s subject) effectsOf(edits []edit) {
+	for _, e := range edits {
+		for _, row := range effectsByMember()[e.path] {
+			if row.fits(e) && (row.only == "" || slices.Contains(s.is, row.only)) {
+				s.tell(row, e)
+			}
+		}
+	}
+}
+
+func (r effect) fits(e edit) bool {
+	given := func(text string) bool { return text != "" && text != "false" }
+	switch r.when {
+	case replaced:
+		return given(e.old) && given(e.now)
+	case came:
+		return !given(e.old) && given(e.now)
+	case went:
+		return given(e.old) && !given(e.now)
+	default:
+		return true
+	}
+}
+
+func (s subject) tell(row effect, e edit) {
+	c := s.change
+	if row.prompt {
+		c = s.prompt
+	}
+	text := placeholder.ReplaceAllStringFunc(row.text, func(place string) string {
+		name, none, _ := strings.Cut(strings.Trim(place, "{}"), "|")
+		value := s.values[name]
+		switch name {
+		case "old":
+			value = e.old
+		case "now":
+			value = e.now
+		case "member":
+			value = memberName(e.path)
+		}
+		return nameOr(value, none)
+	})
+	switch {
+	case row.detail:
+		c().detailf("%s", text)
+	case row.rule == "":
+		c().notef(row.to, "%s", text)
+	case row.to != byCategory:
+		c().tellf(row.rule, row.to, "%s", text)
+	default:
+		c().hitf(row.rule, "%s", text)
+	}
+}
+
+// memberName is the name of a member for a reader.
+func memberName(path string) string {
+	name := path[strings.Index(path, ".")+1:]
+	return strings.ToLower(name[:1]) + name[1:]
+}

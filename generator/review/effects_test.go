@@ -1,0 +1,50 @@
+package review
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
+)
+
+// TestEffectsNameMembersAndRules: a row about a member or a rule that does not exist would never
+// say anything.
+func TestEffectsNameMembersAndRules(t *testing.T) {
+	t.Parallel()
+	members := map[string]bool{}
+	for _, thing := range []any{plan.Plan{}, plan.Interrupts{}, runtime.Handler{}, plan.Convo{},
+		plan.Enum{}, plan.EnumValue{}, plan.Scalar{}, plan.Record{}, plan.Field{}, plan.Node{},
+		plan.Route{}, plan.Branch{}, plan.InterruptKind{}, plan.Talk{}, plan.Flow{},
+		plan.FlowStep{}, plan.Action{}, plan.Validator{}} {
+		v := reflect.ValueOf(thing)
+		for _, c := range plan.Cells(v) {
+			members[v.Type().Name()+"."+c.Name] = true
+		}
+	}
+	for _, row := range effects {
+		for member := range strings.FieldsSeq(row.members) {
+			assert.True(t, members[member], "%s: %q", member, row.text)
+		}
+		if row.rule != "" {
+			assert.Contains(t, catalogue(), row.rule, row.text)
+		} else {
+			assert.NotEqual(t, row.detail, row.to != byCategory, "whom it concerns: %q", row.text)
+		}
+		assert.NotEmpty(t, row.text)
+	}
+}
+
+// TestEveryStepMemberHasAnEffect: what a step does is told whatever is added to it.
+func TestEveryStepMemberHasAnEffect(t *testing.T) {
+	t.Parallel()
+	elsewhere := []string{"ID", "Was", "Text", "Invalid", "Line", "Column"}
+	for _, c := range plan.Cells(reflect.ValueOf(plan.FlowStep{})) {
+		_, told := effectsByMember()["FlowStep."+c.Name]
+		assert.True(t, told || slices.Contains(elsewhere, c.Name), c.Name)
+	}
+}

@@ -1,0 +1,30 @@
+package review_test
+
+import (
+	"fmt"
+
+	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/review"
+)
+
+func ExampleBreaking() {
+	spec := func(field string) string {
+		return `version: 1
+go: {package: routes, out: generated/routes}
+results:
+  Report:
+    doc: What comes back.
+    fields: {` + field + `: {type: string, doc: The answer.}}
+nodes:
+  lead: {doc: Leads., entry: true, branches: {report: Report}}
+`
+	}
+	old := generator.Plan("routes.yaml", []byte(spec("text"))).Plan
+	now := generator.Plan("routes.yaml", []byte(spec("answer"))).Plan
+	for _, f := range review.Breaking(old, now) {
+		fmt.Println(f.Severity, f.Rule, f.Message)
+	}
+	// Output:
+	// error FIELD_NO_DELETE field Report.text removed: breaks stored threads: a message that has text is refused (line 6 before)
+	// error FIELD_SAME_REQUIRED field Report.answer added: breaks stored threads: it is new and required, and stored data lacks it
+}

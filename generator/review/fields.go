@@ -1,0 +1,172 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime/compat"
+)
+
+func (w *comparison) compareFields(o, n *plan.Record, skipCommon bool) {
+	both := follow(o.Fields, n.Fields)
+	counts := func(f *plan.Field) bool { return !(f.Common && skipCommon) }
+	both.visit(func(was, is *plan.Field) {
+		if is != nil && counts(is) || is == nil && counts(was) {
+			w.compareField(n, was, is)
+		}
+	})
+	before, after := both.commonOrders(counts)
+	reportOrder(func() *change { return w.recordChange(o, n) }, before, after, models,
+		"the properties stand in another order in the schema")
+}
+
+func fieldText(f *plan.Field) string {
+	return ifElse(f.Required, "required ", "optional ") + ifElse(f.Hidden, "hidden ", "") +
+		f.Type.String()
+}
+
+func (w *comparison) fieldAdded(c *change, rec *plan.Record, f *plan.Field) {
+	w.noteUnknownNames(c, f.Was)
+	c.detailf("%s", fieldText(f))
+	c.notef(callers, "Go field %s.%s %s is new%s", rec.Name, f.Go, goText(f),
+		ifElse(f.Required, ", and a message without it is refused", ""))
+	switch {
+	case f.Hidden:
+		c.notef(models, "none: the field is hidden from them")
+	case w.seenByModel[rec.Name]:
+		c.hitf("FIELD_ADDED", "models %s send %s", ifElse(f.Required, "must", "may"), f.JSON)
+	}
+	if !f.Required {
+		c.notef(stored, "none: an optional field may be absent")
+	}
+	if f.Required && w.sent[rec.Name] {
+		c.tellf("SCHEMA_NO_TIGHTEN", callers, "who starts a run or answers without %s is refused",
+			f.JSON)
+	}
+}
+
+func (w *comparison) fieldRemoved(c *change, rec *plan.Record, f *plan.Field) {
+	c.detailf("%s", fieldText(f))
+	c.hitf("GO_API_NO_DELETE", "Go field %s.%s is gone", rec.Name, f.Go)
+	switch {
+	case f.Hidden:
+		c.notef(models, "none: the field was hidden from them")
+	case w.seenByModel[rec.Name]:
+		c.notef(models, "the property %s is gone, and refused when they send it", f.JSON)
+	}
+	if f.Common {
+		c.noteUnreserved(f.Key, w.now.Interrupt.Reserved)
+	} else {
+		c.noteUnreserved(f.Key, rec.Reserved)
+	}
+}
+
+// compareField compares one field; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
+	c := func() *change { return w.fieldChange(rec, o, n) }
+	switch {
+	case o == nil:
+		w.fieldAdded(c(), rec, n)
+		return
+	case n == nil:
+		w.fieldRemoved(c(), rec, o)
+		return
+	}
+	read := w.seenByModel[rec.Name] && !n.Hidden && !o.Hidden
+	if o.Key != n.Key && o.JSON == n.JSON {
+		c().notef(stored, "none: the JSON name is still %s", n.JSON)
+	}
+	was := *o
+	was.Type = w.typeNow(o.Type)
+	s := subject{change: c, values: map[string]string{
+		"record": rec.Name, "go": n.Go, "json": n.JSON, "must": ifElse(n.Required, "must", "may"),
+		"type before": ifElse(o.Pointer, "*", "") + o.Type.String(),
+		"type":        ifElse(n.Pointer, "*", "") + n.Type.String(),
+		"go type":     goText(n), "go type before": goText(o),
+	}}
+	for is, holds := range map[condition]bool{visible: read, byModels: w.seenByModel[rec.Name],
+		byCallers: w.sent[rec.Name], newGoType: goText(o) != goText(n)} {
+		if holds {
+			s.is = append(s.is, is)
+		}
+	}
+	s.effectsOf(compare(&was, n, nil, nil))
+	rules, rulesNow := o.Constraints.Rules(), n.Constraints.Rules()
+	w.compareBounds(c, rules, rulesNow, read)
+	if len(compat.Tightened(rules, rulesNow)) > 0 && w.sent[rec.Name] {
+		c().tellf("SCHEMA_NO_TIGHTEN", callers,
+			"who starts a run or answers with a value outside it is refused")
+	}
+	owner := ifElse(n.Common, w.now.Interrupt.Interface, rec.Name)
+	w.docAdder(read)(owner+"."+n.Key, placeOf(n), o.Doc, n.Doc)
+}
+
+// messagesWith are the messages that a record is part of, as a detail; "" for a message.
+func (w *comparison) messagesWith(r *plan.Record) string {
+	if r.Role != plan.RoleNested {
+		return ""
+	}
+	if w.usedBy == nil {
+		w.usedBy = map[string][]string{}
+		for i := range w.now.Records {
+			for _, f := range w.now.Records[i].Fields {
+				t := f.Type
+				for t.Elem != nil {
+					t = *t.Elem
+				}
+				if t.Kind == plan.RecordOf {
+					w.usedBy[t.Name] = append(w.usedBy[t.Name], w.now.Records[i].Name)
+				}
+			}
+		}
+	}
+	var messages []string
+	queue := []string{r.Name}
+	for i := 0; i < len(queue); i++ {
+		for _, user := range w.usedBy[queue[i]] {
+			if slices.Contains(queue, user) {
+				continue
+			}
+			queue = append(queue, user)
+			if w.now.Record(user).Role != plan.RoleNested {
+				messages = append(messages, user)
+			}
+		}
+	}
+	const few = 3
+	switch n := len(messages); {
+	case n == 0:
+		return ""
+	case n > few:
+		return "part of " + counted(n, "message") + ": " + strings.Join(messages[:few], ", ") +
+			" and more"
+	default:
+		return "part of " + strings.Join(messages, ", ")
+	}
+}
+
+// compareBounds compares constraints; that stored data is judged by them is said elsewhere.
+func (w *comparison) compareBounds(c func() *change, was, is []string, read bool) {
+	tighter, looser := compat.Tightened(was, is), compat.Tightened(is, was)
+	if len(tighter)+len(looser) == 0 {
+		return
+	}
+	text := func(rules []string) string { return nameOr(strings.Join(rules, ", "), "no bound") }
+	c().detailf("%s → %s", text(was), text(is))
+	if len(tighter) > 0 {
+		c().notef(callers, "a message with a value outside %s is refused with code invalid",
+			text(tighter))
+		if read {
+			c().notef(models, "the schema says %s, and replies are held to it: no harm, models "+
+				"are sent the schema of the day", text(tighter))
+		}
+		return
+	}
+	c().notef(stored, "none: every stored value is still legal")
+	if read {
+		c().hitf("SCHEMA_NO_LOOSEN", "models may send what was refused: %s no longer holds",
+			text(looser))
+		c().notef(callers, "code must be ready for values outside %s", text(looser))
+	}
+}

@@ -1,0 +1,227 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
+)
+
+// compareFlows compares what flows are made of, and what a program does for them.
+func (w *comparison) compareFlows() {
+	old, now := talkOf(w.old), talkOf(w.now)
+	if w.old.Talk != nil && w.now.Talk != nil {
+		w.compareSetting("dialogue", top, 0, old, now)
+	}
+	w.flows.visit(w.compareFlow)
+	before, after := w.flows.commonOrders(func(f *plan.Flow) bool { return !f.Hidden })
+	reportOrder(w.setting("flows", top, 0), before, after, models, flowsOrder)
+	w.actions.visit(w.compareAction)
+	w.validators.visit(w.compareValidator)
+}
+
+// compareFlow compares one flow; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareFlow(o, n *plan.Flow) {
+	c := func() *change { return w.flowChange(o, n) }
+	switch {
+	case o == nil:
+		w.noteUnknownNames(c(), n.Was)
+		c().detailf("%s, %s", counted(len(n.Steps), "step"), counted(len(n.Slots), "slot"))
+		c().notef(callers, "%s, %s and the names of its steps and slots are new", n.Const, n.Struct)
+		c().notef(stored, "none: nothing stored has it")
+		if !n.Hidden {
+			c().notef(models, "may start %s", n.Name)
+		}
+		return
+	case n == nil:
+		c().hitf("GO_API_NO_DELETE", "%s, %s and the names of its steps and slots are gone",
+			o.Const, o.Struct)
+		c().noteUnreserved(o.Name, w.now.Reserved)
+		return
+	}
+	was := w.renamed(o, n)
+	s := subject{change: c, values: map[string]string{"struct": o.Struct}}
+	if o.Name == n.Name {
+		s.is = append(s.is, sameName)
+	} else {
+		c().notef(stored, "none: the old name is read")
+	}
+	s.effectsOf(compare(was, n, was, n))
+	w.addDoc("flow "+n.Name, placeOf(n), o.Doc, n.Doc)
+	reportUnreserved(c, "name of a step or slot", o.Reserved, n.Reserved, allEarlierNames(n.Slots))
+	w.compareSlots(o, n)
+	steps := follow(o.Steps, n.Steps)
+	steps.visit(func(a, b *plan.FlowStep) { w.compareStep(was, n, a, b) })
+	if before, after := steps.commonOrders(anyThing); !slices.Equal(before, after) {
+		c().detailf("its steps stand in another order")
+	}
+}
+
+// compareSlots compares the slots of a flow, and what its callers see of them.
+func (w *comparison) compareSlots(o, n *plan.Flow) {
+	before, after := o.Record(), n.Record()
+	w.seenByModel[after.Name] = true // understanding fills them
+	w.compareFields(&before, &after, false)
+	follow(o.Slots, n.Slots).visit(func(was, is *plan.FlowSlot) {
+		if was != nil && is != nil && slotText(was) != slotText(is) {
+			w.fieldChange(&after, &was.Field, &is.Field).hitf("FLOW_CHANGED",
+				"it was %s and is %s", slotText(was), slotText(is))
+		}
+	})
+}
+
+// slotText says whether a flow takes or gives a slot.
+func slotText(s *plan.FlowSlot) string {
+	out := "kept inside"
+	switch {
+	case s.Input && s.Output:
+		out = "taken and given"
+	case s.Input:
+		out = "taken"
+	case s.Output:
+		out = "given"
+	}
+	return ifElse(s.Needed, "always ", "") + out
+}
+
+// compareStep compares one step; o is nil for a new one, n for one that is gone. old is the old
+// flow in the names of the new plan.
+func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
+	c := func() *change { return w.stepChange(f, o, n) }
+	switch {
+	case o == nil:
+		w.noteUnknownNames(c(), n.Was)
+		c().detailf("%s", n.Kind)
+		c().notef(callers, "%s is new", n.Const)
+		c().notef(stored, "none: nothing stored stands at it")
+		return
+	case n == nil:
+		c().hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
+		c().noteUnreserved(o.ID, f.Reserved)
+		return
+	}
+	for _, t := range [][2]runtime.Texts{{o.Text, n.Text}, {o.Invalid, n.Invalid}} {
+		was, is := saidText(old, t[0]), saidText(f, t[1])
+		switch {
+		case was == is:
+		case n.Kind == plan.StepGenerate:
+			w.addPrompt("step "+f.Name+"."+n.ID, placeOf(n), was, is)
+		default:
+			c().hitf("SAID_TEXT_CHANGED", "%s", wordDelta(was, is))
+		}
+	}
+	was := old.Step(n.ID)
+	is := *n
+	if o.ID == n.ID { // its constant has the name of the flow
+		is.Const = was.Const
+	} else {
+		c().notef(stored, "none: the old id is read")
+	}
+	subject{change: c}.effectsOf(compare(was, &is, old, f))
+}
+
+// saidText is a text in every language and variation.
+func saidText(f *plan.Flow, texts runtime.Texts) string {
+	var lines []string
+	for _, in := range texts {
+		for _, v := range in.Variants {
+			var b strings.Builder
+			for _, p := range v {
+				b.WriteString(p.Text)
+				if name := f.SlotKey(p.Slot) + p.Var; name != "" {
+					b.WriteString("{" + name + "}")
+				}
+			}
+			lines = append(lines, strings.TrimSpace(in.Language+" "+b.String()))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// renamed is an old flow with the names that its parts, and what its steps run, have in the new
+// plan, so that a rename that the spec declares is one change and not one in every step that speaks
+// of it. Rows refer to slots and steps by number, so these are renamed in one place.
+func (w *comparison) renamed(o, n *plan.Flow) *plan.Flow {
+	out := *o
+	out.Slots, out.Steps = slices.Clone(o.Slots), slices.Clone(o.Steps)
+	slots, steps := follow(o.Slots, n.Slots).next, follow(o.Steps, n.Steps).next
+	for i := range out.Slots {
+		if s := slots[out.Slots[i].Key]; s != nil {
+			out.Slots[i].Key = s.Key
+		}
+	}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		s.Set = renamedBinds(s.Set, slots)
+		if is := steps[s.ID]; is != nil {
+			s.ID = is.ID
+		}
+		if a := w.actions.next[s.Action]; a != nil {
+			s.Action = a.Name
+		}
+		if v := w.validators.next[s.Check]; v != nil {
+			s.Check = v.Key
+		}
+		if called := w.flows.next[s.Flow]; called != nil {
+			names := follow(talkOf(w.old).Flow(s.Flow).Slots, called.Slots).next
+			s.Inputs, s.Outputs = renamedBinds(s.Inputs, names), renamedBinds(s.Outputs, names)
+			s.Flow = called.Name
+		}
+	}
+	return &out
+}
+
+func renamedBinds(list []runtime.Bind, names map[string]*plan.FlowSlot) []runtime.Bind {
+	out := slices.Clone(list)
+	for i := range out {
+		if s := names[out[i].Name]; s != nil {
+			out[i].Name = s.Key
+		}
+	}
+	return out
+}
+
+const stopsCompiling = "%s gains %s: what implements it stops compiling"
+
+// compareAction compares one action: the method that a program implements. o is nil for a new one,
+// n for one that is gone.
+func (w *comparison) compareAction(o, n *plan.Action) {
+	c := func() *change { return w.changeOf("action", "", o, n, top) }
+	switch {
+	case o == nil:
+		c().hitf("METHOD_ADDED", stopsCompiling, ifaceActions, n.Method)
+		return
+	case n == nil:
+		c().hitf("GO_API_NO_DELETE", "method %s.%s, %s and %s are gone",
+			ifaceActions, o.Method, o.Input, o.Output)
+		return
+	}
+	subject{change: c}.effectsOf(compare(o, n, nil, nil))
+	w.addGoDoc("action "+n.Name, placeOf(n), o.Doc, n.Doc)
+	wasIn, wasOut := o.Records()
+	isIn, isOut := n.Records()
+	w.compareFields(&wasIn, &isIn, false)
+	w.compareFields(&wasOut, &isOut, false)
+}
+
+// compareValidator compares one validator; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareValidator(o, n *plan.Validator) {
+	c := func() *change { return w.changeOf("validator", "", o, n, top) }
+	switch {
+	case o == nil:
+		c().hitf("METHOD_ADDED", stopsCompiling, ifaceValidators, n.Method)
+		return
+	case n == nil:
+		c().noteUnreserved(o.Key, w.now.Reserved)
+		c().hitf("GO_API_NO_DELETE", "method %s.%s is gone", ifaceValidators, o.Method)
+		return
+	}
+	s := subject{change: c, values: map[string]string{"method": n.Method,
+		"go type": goTypeText(n.Type), "go type before": goTypeText(o.Type)}}
+	if goTypeText(o.Type) != goTypeText(n.Type) {
+		s.is = append(s.is, newGoType)
+	}
+	s.effectsOf(compare(o, n, nil, nil))
+	w.addGoDoc("validator "+n.Key, placeOf(n), o.Doc, n.Doc)
+}

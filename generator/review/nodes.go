@@ -1,0 +1,332 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/runtime"
+)
+
+// compareNode compares one node; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareNode(o, n *plan.Node) {
+	c := func() *change { return w.nodeChange(o, n) }
+	switch {
+	case o == nil:
+		w.nodeAdded(c(), n)
+		return
+	case n == nil:
+		c().detailf("agent type %s", o.AgentType)
+		c().hitf("GO_API_NO_DELETE", "gone from %s; types %s", strings.Join(methods(o), "; "),
+			strings.Join(compact(o.Request, o.Interrupt, o.Routing), ", "))
+		if r := w.oldRoute[o.Key]; r != nil {
+			c().hitf("ROUTE_NO_DELETE", "the route %s is gone: no interrupt can be sent there",
+				r.Field)
+		}
+		return
+	}
+	was := *o // in the names of the new plan
+	was.Request, was.Result = w.recordNow(o.Request), w.recordNow(o.Result)
+	subject{change: c, prompt: w.promptChange(o, n), values: map[string]string{
+		"method": n.Method, "request": n.Request, "adapt": n.Adapt,
+	}}.effectsOf(compare(&was, n, nil, nil))
+	w.compareAgentTypes(o, n)
+	if rec := w.old.Record(o.Adapt); o.AdaptMethod != "" && n.AdaptMethod == "" && rec != nil {
+		w.recordChange(rec, w.records.next[rec.Name]).
+			hitf("GO_API_NO_DELETE", "Handlers loses %s", o.AdaptMethod)
+	}
+	if was, is := w.dispatchNow(o, n), dispatchText(w.now, n.Dispatch); was != is {
+		c().hitf("DISPATCH_SAME", "its fan-out was %s and is %s",
+			nameOr(dispatchText(w.old, o.Dispatch), "not there"), nameOr(is, "taken away"))
+	}
+	w.compareCollect(o, n)
+	w.docAdder(n.Request != "")(n.Key, placeOf(n), o.Doc, n.Doc)
+	w.comparePrompt(o, n)
+	w.compareRoute(o, n)
+}
+
+// methods are the methods that a node gives to the interfaces of the package.
+func methods(n *plan.Node) []string {
+	var out []string
+	if handlers := compact(n.Method, n.AdaptMethod); len(handlers) > 0 {
+		out = append(out, ifaceHandlers+": "+strings.Join(handlers, ", "))
+	}
+	if n.Request != "" {
+		out = append(out, ifaceRequest+": Visit"+n.Request)
+	}
+	if n.Interrupt != "" {
+		out = append(out, ifaceInterrupt+": Visit"+n.Interrupt)
+	}
+	return out
+}
+
+func compact(names ...string) []string {
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
+
+func (w *comparison) nodeAdded(c *change, n *plan.Node) {
+	w.noteUnknownNames(c, n.Was)
+	c.detailf("agent type %s", n.AgentType)
+	if r := w.now.Record(n.Request); r != nil {
+		c.detailf("request %s: %s", r.Name, fieldList(r))
+		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Line, After: n.Doc})
+	}
+	if n.Guidance != "" {
+		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Prompt.Line, Prompt: true,
+			After: n.Guidance})
+	}
+	if n.Interrupt != "" {
+		c.detailf("interrupt %s", n.Interrupt)
+	}
+	if r := w.newRoute[n.Key]; r != nil {
+		c.detailf("route %s, tag %s", r.Field, r.Tag)
+		w.routeAdded(c, r)
+	} else {
+		c.detailf("no route: its interrupts go back to %s",
+			nameOr(w.after.routeNode[n.Origin], "no node"))
+	}
+	c.hitf("NODE_ADDED", "interfaces gain methods, and what implements them stops compiling: %s",
+		strings.Join(methods(n), "; "))
+	c.notef(stored, "none: nothing stored knows it")
+}
+
+// compareAgentTypes tells which names of a node on the wire are still read.
+func (w *comparison) compareAgentTypes(o, n *plan.Node) {
+	c := func() *change { return w.nodeChange(o, n) }
+	if o.AgentType != n.AgentType && slices.Contains(n.Aliases, o.AgentType) {
+		c().notef(stored, "none: %s is an alias, and is still read", o.AgentType)
+	}
+	for _, alias := range o.Aliases {
+		if alias != n.AgentType && !slices.Contains(n.Aliases, alias) {
+			c().tellf("AGENT_TYPE_SAME", callers, "the agent type %s is no longer accepted", alias)
+		}
+	}
+}
+
+// dispatchNow is the fan-out of an old node in the names of the new plan.
+func (w *comparison) dispatchNow(o, now *plan.Node) string {
+	if o.Dispatch == nil {
+		return ""
+	}
+	is := *o.Dispatch
+	if n := w.now.Record(now.Request); n != nil {
+		for _, f := range n.Fields {
+			if slices.Contains(f.Was, is.Each) {
+				is.Each = f.Key
+			}
+		}
+	}
+	to := w.nodeNow(w.old.Nodes[is.To-1].Key)
+	is.To = 1 + slices.IndexFunc(w.now.Nodes, func(n plan.Node) bool { return n.Key == to })
+	is.Results = w.recordNow(is.Results)
+	return dispatchText(w.now, &is)
+}
+
+func dispatchText(p *plan.Plan, d *runtime.Dispatch) string {
+	if d == nil {
+		return ""
+	}
+	to := "a node that is gone"
+	if d.To > 0 {
+		to = p.Nodes[d.To-1].Key
+	}
+	return fmt.Sprintf("each of %s to %s, resumed by %s", d.Each, to, d.Results)
+}
+
+func (w *comparison) promptChange(o, n *plan.Node) func() *change {
+	pos, before := placeOf(n), o.Line
+	if n.Prompt != nil {
+		pos = placeOf(n.Prompt)
+	}
+	if o.Prompt != nil {
+		before = o.Prompt.Line
+	}
+	return func() *change {
+		return w.changeAt("prompt "+n.Key, "prompt", n.Key, n.Key, pos,
+			before)
+	}
+}
+
+// comparePrompt compares the texts that a node's model is told.
+func (w *comparison) comparePrompt(o, n *plan.Node) {
+	pos := placeOf(n)
+	if n.Prompt != nil {
+		pos = placeOf(n.Prompt)
+	}
+	if o.Guidance != n.Guidance {
+		w.addPrompt(n.Key, pos, o.Guidance, n.Guidance)
+	}
+	if o.Prompt == nil || n.Prompt == nil {
+		return
+	}
+	if a, b := o.Prompt.Text, n.Prompt.Text; a != b && a != "" && b != "" {
+		w.promptChange(o, n)().
+			hitf("PROMPT_TEXT_CHANGED", "its template %s says something else (%s)",
+				n.Template, wordDelta(a, b))
+		w.addTemplate(n.Template, pos, a, b)
+	}
+}
+
+// addTemplate records the lines of a template that changed, once for all nodes that use it.
+func (w *comparison) addTemplate(name string, pos report.Pos, before, after string) {
+	name = "template " + name
+	if slices.ContainsFunc(w.texts, func(t TextDelta) bool { return t.Name == name }) {
+		return
+	}
+	before, after = changedLines(before, after)
+	w.texts = append(w.texts, TextDelta{Name: name, Line: pos.Line, Prompt: true, Before: before,
+		After: after})
+}
+
+// changedLines leaves out the lines that two texts begin and end with alike.
+func changedLines(before, after string) (from, to string) {
+	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return strings.Join(a, ""), strings.Join(b, "")
+}
+
+// compareRoute compares the route back to a node.
+func (w *comparison) compareRoute(o, n *plan.Node) {
+	a, b := w.oldRoute[o.Key], w.newRoute[n.Key]
+	c := func() *change { return w.routeChange(o, n) }
+	routing := w.now.Interrupt.Routing
+	switch {
+	case a == nil && b == nil:
+	case b == nil:
+		c().hitf("ROUTE_NO_DELETE", "the route %s (tag %s) is gone from %s: no interrupt, no "+
+			"answer and no reroute can lead to %s", a.Field, a.Tag, routing, n.Key)
+		c().hitf("GO_API_NO_DELETE", "%s is gone, and so is %s.%s", a.Const, routing, a.Go)
+	case a == nil:
+		c().detailf("%s, tag %s", b.Field, b.Tag)
+		w.routeAdded(c(), b)
+		c().notef(stored, "none: nothing stored names it")
+	default:
+		if o.Doc == n.Doc || a.Doc != o.Doc || b.Doc != n.Doc { // a node's doc stands in for one
+			w.addGoDoc("route "+n.Key, placeOf(n), a.Doc, b.Doc)
+		}
+		was := *a
+		was.Request = w.recordNow(a.Request)
+		subject{change: c, values: map[string]string{"routing": routing, "go": b.Go,
+			"field": b.Field}}.effectsOf(compare(&was, b, nil, nil))
+	}
+}
+
+func (w *comparison) routeAdded(c *change, r *plan.Route) {
+	c.hitf("ROUTE_ADDED", "%s has one more route, %s: a reroute may send any interrupt there",
+		w.now.Interrupt.Routing, r.Field)
+}
+
+// compareRoutings compares what nodes may answer with. The branches of the interrupt routing are
+// routes.
+func (w *comparison) compareRoutings() {
+	w.routings.visit(func(o, n *plan.Routing) {
+		if o == nil || n == nil || n.Node == "" {
+			return
+		}
+		both := follow(o.Branches, n.Branches)
+		both.visit(func(was, is *plan.Branch) { w.compareBranch(n, was, is) })
+		from, to := w.old.Node(o.Node), w.now.Node(n.Node)
+		node := func() *change { return w.nodeChange(from, to) }
+		reportUnreserved(node, "branch name", from.Reserved, to.Reserved,
+			allEarlierNames(n.Branches))
+		before, after := both.commonOrders(anyThing)
+		reportOrder(node, before, after, models,
+			"the branches stand in another order in the schema")
+	})
+}
+
+// compareBranch compares one branch; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
+	c := func() *change { return w.branchChange(r, o, n) }
+	switch {
+	case o == nil:
+		w.noteUnknownNames(c(), n.Was)
+		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s", r.Node, n.Name, leads(n))
+		c().notef(callers, "Go field %s.%s *%s is new", r.Name, n.Go, n.Type)
+		c().notef(stored, "none: nothing stored has it")
+		return
+	case n == nil:
+		c().hitf("BRANCH_NO_DELETE", "the model of %s can no longer choose %s: %s", r.Node,
+			o.Name, leads(o))
+		c().hitf("GO_API_NO_DELETE", "Go field %s.%s is gone", r.Name, o.Go)
+		if c().thing == "branch" {
+			c().noteUnreserved(o.Key, w.now.Node(r.Node).Reserved)
+		}
+		w.warnOfStaleGuidance(c(), r.Node, o.Name)
+		return
+	}
+	was := *o
+	was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
+	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go,
+		"led": leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
+	if o.Name != n.Name {
+		w.warnOfStaleGuidance(c(), r.Node, o.Name)
+	} else if o.Key != n.Key {
+		c().notef(stored, "none: the JSON name is still %s", n.Name)
+	}
+	w.addGoDoc(r.Name+"."+n.Key, placeOf(n), o.Doc, n.Doc)
+}
+
+// warnOfStaleGuidance warns of guidance that still names what a model can no longer set.
+func (w *comparison) warnOfStaleGuidance(c *change, node, name string) {
+	words := strings.FieldsFunc(w.now.Node(node).Guidance, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	if slices.Contains(words, name) {
+		c.notef(models, "the guidance of %s still says %s", node, name)
+	}
+}
+
+// leads says what taking a branch does.
+func leads(b *plan.Branch) string {
+	switch b.Kind {
+	case runtime.ToNode:
+		return "goes to " + b.Node
+	case runtime.ToResume:
+		return "resumes " + b.Node
+	case runtime.ToInterrupt:
+		return "asks for a decision"
+	case runtime.ToCollect:
+		return "goes where the decision says"
+	case runtime.ToEnd:
+	}
+	return "ends the frame"
+}
+
+// compareKind compares one interrupt kind; o is nil for a new one, n for one that is gone.
+func (w *comparison) compareKind(o, n *plan.InterruptKind) {
+	c := func() *change { return w.kindChange(o, n) }
+	switch {
+	case o == nil:
+		w.noteUnknownNames(c(), n.Was)
+		c().hitf("KIND_ADDED", "%s: clash %s", n.Const, n.Clash)
+	case n == nil:
+		c().hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
+		c().noteUnreserved(o.Name, w.now.Interrupt.ReservedKinds)
+	default:
+		subject{change: c}.effectsOf(compare(o, n, nil, nil))
+		w.addGoDoc("kind "+n.Name, placeOf(n), o.Doc, n.Doc)
+	}
+}
+
+func (w *comparison) kindChange(o, n *plan.InterruptKind) *change {
+	return w.changeOf("kind", "", o, n, w.interruptsPos())
+}
+
+// compareKindOrder tells that another kind wins a clash: order is priority.
+func (w *comparison) compareKindOrder() {
+	before, after := w.kinds.commonOrders(anyThing)
+	if !slices.Equal(before, after) {
+		w.setting("kinds", w.interruptsPos(), 0)().
+			hitf("KIND_CHANGED", "which kind wins a clash changed: %s is %s",
+				strings.Join(before, ", "), strings.Join(after, ", "))
+	}
+}

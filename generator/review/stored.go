@@ -1,0 +1,307 @@
+package review
+
+import (
+	"strings"
+
+	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
+)
+
+// compareStoredData adds what the rules about stored data find, each break to the change that
+// causes it.
+func (w *comparison) compareStoredData() {
+	s := &storedIndex{comparison: w, agents: map[string]*plan.Node{},
+		routes: map[string]*plan.Node{}}
+	for i := range w.old.Nodes {
+		n := &w.old.Nodes[i]
+		s.agents[n.AgentType] = n
+		if r := w.oldRoute[n.Key]; r != nil {
+			s.routes[r.Field] = n
+		}
+	}
+	s.byRouting = map[string]*plan.Routing{}
+	for i := range w.old.Routings {
+		s.byRouting[w.old.Routings[i].Name] = &w.old.Routings[i]
+	}
+	for _, b := range compat.Compare(plan.Shapes(w.old), w.shapesNow()) {
+		if c, rule := s.cause(b); c != nil {
+			c.tellf(rule, stored, "%s", s.meaning(b))
+		}
+	}
+}
+
+// shapesNow is what the new code reads, with every name that the plans show to be a rename. That
+// turns a loss into a rename; it never turns a break into none.
+func (w *comparison) shapesNow() []runtime.StoredShape {
+	out := plan.Shapes(w.now)
+	for i := range out {
+		s := &out[i]
+		switch s.Kind {
+		case runtime.ShapeRequest, runtime.ShapeInterrupt, runtime.ShapeResult:
+			if o := w.records.prev[s.Name]; o != nil && o.Name != s.Name {
+				s.Was = append(s.Was, o.Name)
+			}
+		case runtime.ShapeUnion:
+			if o := w.routings.prev[s.Name]; o != nil && o.Name != s.Name {
+				s.Was = append(s.Was, o.Name)
+			}
+		}
+	}
+	return out
+}
+
+type storedIndex struct {
+	*comparison
+	agents, routes map[string]*plan.Node // old nodes, by agent type and by the field of their route
+	byRouting      map[string]*plan.Routing
+}
+
+// meaning returns what a break does to threads. One break in the tables is enough: no waiting
+// thread of the old code is resumed.
+func (s *storedIndex) meaning(b compat.Break) string {
+	const breaks = "breaks stored threads: "
+	switch {
+	case b.Kind == runtime.ShapeFlow:
+		return flowMeaning(b)
+	case b.Shape == runtime.ShapeRoute && b.Kind == runtime.ShapeEnum:
+		return breaks + "a stored reroute or choice that names " + b.Field + " leads nowhere"
+	case b.Shape == runtime.ShapeKind && b.Kind == runtime.ShapeEnum &&
+		b.Cause == compat.Renamed:
+		return breaks + "an open interrupt says " + b.Field +
+			", which is no kind (was: tells tools, not the store)"
+	case b.Shape == runtime.ShapeKind && b.Kind == runtime.ShapeEnum:
+		return breaks + "an open interrupt of " + b.Field + " has no kind"
+	case b.Shape == runtime.ShapeAgentType && b.Kind == runtime.ShapeEnum:
+		return breaks + "they name it " + b.Field + ", which is no alias of it"
+	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed && b.Field == "":
+		return breaks + "one may wait at it or hold a message of it"
+	case b.Kind == runtime.ShapeNode && b.Cause == compat.Renamed:
+		return breaks + "one that waits at " + b.Shape +
+			" finds no such node (was: tells tools, not the store)"
+	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed:
+		return breaks + "one may wait there with its " + b.Field
+	case b.Cause == compat.Tighter:
+		return breaks + "values may be outside of " + b.Reason
+	case b.Cause == compat.Removed && b.Field != "":
+		return breaks + "a message that has " + b.Field + " is refused"
+	case b.Cause == compat.Renamed && b.Field != "":
+		return breaks + "messages say " + b.Field +
+			", which is not read (was: tells tools, not the decoder)"
+	case b.Cause == compat.Removed && b.NewShape == "":
+		return breaks + "a stored " + b.Shape + " has no type any more"
+	case b.Cause == compat.Removed:
+		return breaks + b.Reason + ": stored under its name, it is refused"
+	}
+	return breaks + b.Reason
+}
+
+// cause finds the change that a break belongs to, and the rule.
+func (s *storedIndex) cause(b compat.Break) (*change, string) {
+	switch b.Kind {
+	case runtime.ShapeNode:
+		return s.nodeBreak(b)
+	case runtime.ShapeEnum:
+		return s.enumBreak(b)
+	case runtime.ShapeUnion:
+		return s.unionBreak(b)
+	case runtime.ShapeFlow:
+		return s.flowBreak(b)
+	case runtime.ShapeScalar:
+		o := s.scalars.next[b.Shape]
+		c := s.byKey["type "+o.Name] // a scalar that breaks has changed
+		return c, ruleOf(b.Cause)
+	default:
+		return s.recordBreak(b)
+	}
+}
+
+// ruleOf is the rule of a break in a field.
+func ruleOf(cause string) string {
+	return map[string]string{
+		compat.Removed: "FIELD_NO_DELETE", compat.Renamed: "FIELD_SAME_JSON_NAME",
+		compat.Type:        "FIELD_SAME_TYPE",
+		compat.Cardinality: "FIELD_SAME_CARDINALITY",
+		compat.Required:    "FIELD_SAME_REQUIRED",
+		compat.Tighter:     "CONSTRAINT_NO_TIGHTEN",
+	}[cause]
+}
+
+func (s *storedIndex) nodeBreak(b compat.Break) (*change, string) {
+	o := s.old.Node(b.Shape)
+	n := s.nodes.next[b.Shape]
+	if rec := s.old.Record(o.Interrupt); b.Field == "interrupt" &&
+		b.Cause == compat.Removed && rec != nil {
+		return s.recordChange(rec, s.records.next[rec.Name]), "MESSAGE_NO_DELETE"
+	}
+	c := s.nodeChange(o, n)
+	switch {
+	case b.Field == "" && b.Cause == compat.Removed:
+		return c, "NODE_NO_DELETE"
+	case b.Field == "":
+		return c, "WIRE_VALUE_SAME"
+	}
+	return c, ruleOf(b.Cause)
+}
+
+func (s *storedIndex) enumBreak(b compat.Break) (*change, string) {
+	switch b.Shape {
+	case runtime.ShapeAgentType:
+		o := s.agents[b.Field]
+		n := s.nodes.next[o.Key]
+		if n == nil {
+			return nil, "" // said once, by the node
+		}
+		return s.nodeChange(o, n), "AGENT_TYPE_SAME"
+	case runtime.ShapeRoute:
+		o := s.routes[b.Field]
+		n := s.nodes.next[o.Key]
+		if n == nil {
+			return nil, ""
+		}
+		if n.Route == "" {
+			return s.routeChange(o, n), "ROUTE_NO_DELETE"
+		}
+		return s.routeChange(o, n), "WIRE_VALUE_SAME"
+	case runtime.ShapeKind:
+		if n := s.kinds.next[b.Field]; n != nil {
+			return s.kindChange(s.kinds.prev[n.Name], n), "WIRE_VALUE_SAME"
+		}
+		return s.kindChange(findKind(s.old, b.Field), nil), "KIND_NO_DELETE"
+	}
+	o, n := s.old.Enum(b.Shape), s.now.Enum(b.NewShape)
+	was, is := valueOf(o, b.Field), valueOf(n, b.NewField)
+	if is == nil {
+		return s.valueChange(n, was, nil), "ENUM_VALUE_NO_DELETE"
+	}
+	return s.valueChange(n, was, is), "WIRE_VALUE_SAME"
+}
+
+func findKind(p *plan.Plan, key string) *plan.InterruptKind {
+	for i := range p.Interrupt.Kinds {
+		if p.Interrupt.Kinds[i].Name == key {
+			return &p.Interrupt.Kinds[i]
+		}
+	}
+	return nil
+}
+
+func valueOf(e *plan.Enum, wire string) *plan.EnumValue {
+	for i := range e.Values {
+		if e.Values[i].Wire == wire {
+			return &e.Values[i]
+		}
+	}
+	return nil
+}
+
+func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
+	o := s.byRouting[b.Shape]
+	if o.Node == "" {
+		was := s.routes[b.Field]
+		n := s.nodes.next[was.Key]
+		if b.Cause == compat.Type && n != nil {
+			return s.routeChange(was, n), "FIELD_SAME_TYPE"
+		}
+		return nil, "" // names of routes are compared as such
+	}
+	n := s.routings.next[b.Shape]
+	was := branchOf(o, b.Field)
+	if n == nil {
+		return nil, ""
+	}
+	both := follow(o.Branches, n.Branches)
+	is := both.next[was.Key]
+	if is == nil {
+		return s.branchChange(n, was, nil), "BRANCH_NO_DELETE"
+	}
+	return s.branchChange(n, was, is), ruleOf(b.Cause)
+}
+
+func branchOf(r *plan.Routing, json string) *plan.Branch {
+	for i := range r.Branches {
+		if r.Branches[i].Name == json {
+			return &r.Branches[i]
+		}
+	}
+	return nil
+}
+
+func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
+	o := s.old.Record(b.Shape)
+	n := s.records.next[b.Shape]
+	if b.Field == "" && b.NewField == "" {
+		if b.Cause == compat.Renamed {
+			return s.recordChange(o, n), "WIRE_VALUE_SAME"
+		}
+		if gone := s.old.Node(o.Node); gone != nil && s.nodes.next[gone.Key] == nil {
+			return nil, "" // said once, by the node
+		}
+		return s.recordChange(o, n), "MESSAGE_NO_DELETE"
+	}
+	if n == nil {
+		return nil, ""
+	}
+	was, is := fieldOf(o, b.Field), fieldOf(n, b.NewField)
+	if was != nil { // what the spec says became of it, where the JSON names alone do not tell
+		both := follow(o.Fields, n.Fields)
+		is = both.next[was.Key]
+	} else if is != nil {
+		both := follow(o.Fields, n.Fields)
+		was = both.prev[is.Key]
+	}
+	rule := ruleOf(b.Cause)
+	if b.Cause == compat.Removed && is != nil {
+		rule = "FIELD_SAME_JSON_NAME"
+	}
+	return s.fieldChange(n, was, is), rule
+}
+
+func fieldOf(r *plan.Record, json string) *plan.Field {
+	for i := range r.Fields {
+		if json != "" && r.Fields[i].JSON == json {
+			return &r.Fields[i]
+		}
+	}
+	return nil
+}
+
+// flowBreak finds the change that a break in a flow belongs to, and the rule.
+func (s *storedIndex) flowBreak(b compat.Break) (*change, string) {
+	o, n := s.old.Talk.Flow(b.Shape), s.flows.next[b.Shape]
+	if n == nil {
+		return s.flowChange(o, nil), "FLOW_NO_DELETE"
+	}
+	if id, isStep := strings.CutPrefix(b.Field, plan.StepField); isStep {
+		was := o.Step(id)
+		if is := follow(o.Steps, n.Steps).next[id]; is != nil {
+			return s.stepChange(n, was, is), "STEP_SAME_KIND"
+		}
+		return s.stepChange(n, was, nil), "STEP_NO_DELETE"
+	}
+	was := o.Slot(strings.TrimPrefix(b.Field, plan.SlotField))
+	is := follow(o.Slots, n.Slots).next[was.Key]
+	rec := n.Record()
+	if is == nil {
+		return s.fieldChange(&rec, &was.Field, nil), "SLOT_NO_DELETE"
+	}
+	return s.fieldChange(&rec, &was.Field, &is.Field), ruleOf(b.Cause)
+}
+
+// flowMeaning says what a break in a flow does to threads.
+func flowMeaning(b compat.Break) string {
+	const breaks = "breaks stored threads: "
+	name, isStep := strings.CutPrefix(b.Field, plan.StepField)
+	switch {
+	case b.Field == "":
+		return breaks + "a conversation may be in the middle of it"
+	case isStep && b.Cause == compat.Removed:
+		return breaks + "a conversation may stand at " + name
+	case isStep:
+		return breaks + "a conversation may wait at it, and " + strings.ReplaceAll(b.Reason,
+			plan.StepField, "a ")
+	case b.Cause == compat.Removed:
+		return breaks + "a conversation may have it filled"
+	}
+	return breaks + "a filled one may not fit: " + b.Reason
+}

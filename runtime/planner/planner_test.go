@@ -1,0 +1,453 @@
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/planner"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+func TestP1_ThreeStepsWithoutAnInterrupt(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		id := p.start("a,b,c")
+		s.next()
+		p.answered(id, "a done 1, b done 1, c done 1")
+		assert.Equal(s, []string{
+			"plan_created", "task_started 1", "task_completed 1", "plan_updated", "task_started 2",
+			"task_completed 2", "plan_updated",
+			"task_started 3", "task_completed 3", "plan_updated",
+		}, p.names(id))
+		for n, e := range p.events(id) {
+			assert.Equal(s, []string{"a", "b", "c"}, e.Plan)
+			assert.Equal(s, 3, e.Total)
+			assert.Equal(s, []int{0, 0, 1, 1, 1, 2, 2, 2, 3, 3}[n], e.Completed, "%d %s", n, e.Name)
+			if e.Name == "task_completed" {
+				assert.True(s, *e.Success)
+				assert.Equal(s, e.Task+" done 1", e.Result)
+			}
+		}
+	})
+}
+
+func TestP2_EscapeDuringStep2(t *testing.T) {
+	t.Parallel()
+	const context1, context2 = `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`,
+		`{"current_plan":["a","b","c"],"completed_steps":2,"total_steps":3}`
+	for name, c := range map[string]struct {
+		after bool // the step is held after its effect: it ends
+		shows string
+		did   int
+	}{
+		"stopped at its safe point": {false, context1, 0},
+		"the step ends":             {true, context2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				p, h := planning(s, ""), hold()
+				there := func(ctx context.Context, step string) error {
+					if step == "b" {
+						return h.here(ctx)
+					}
+					return nil
+				}
+				if c.after {
+					p.finish = there
+				} else {
+					p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
+						return there(ctx, step)
+					}
+				}
+				id := p.start("a,b,c")
+				<-h.reached
+				ack, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "wait")
+				require.NoError(s, err)
+				assert.Equal(s, thread.AckRequested, ack, "requested, not yet paused")
+				running, err := s.e.Thread(s.Context(), id)
+				require.NoError(s, err)
+				assert.Equal(s, thread.StatusRunning, running.Status())
+				close(h.release)
+				i := s.asks(id, thread.KindUserEscape)
+				s.next()
+				p.shows(i, c.shows)
+				assert.Equal(s, c.did, s.done("b"))
+				assert.Zero(s, s.done("c"))
+				ack, err = s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "again")
+				require.NoError(s, err)
+				assert.Equal(s, thread.AckPending, ack)
+				s.answer(i, `"continue"`)
+				p.answered(id, "a done 1, b done 1, c done 1")
+			})
+		})
+	}
+}
+
+func TestP3_ResumeWithAChange(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p, h := planning(s, ""), hold()
+		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
+			if step == "b" {
+				return h.here(ctx)
+			}
+			return nil
+		}
+		p.replan = func(plan *planner.Plan, modification string) planner.Replanned {
+			if modification != "" {
+				return planner.Replanned{Steps: []string{"notify Ann", "d"}}
+			}
+			return goOn(plan)
+		}
+		id := p.start("a,b,c")
+		<-h.reached
+		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		require.NoError(s, err)
+		close(h.release)
+		i := s.asks(id, thread.KindUserEscape)
+		s.next()
+		s.answer(i, `{"choice":"modify","text":"skip step 3, notify Ann"}`)
+		p.answered(id, "a done 1, notify Ann done 1, d done 1")
+		assert.Equal(s, []string{"skip step 3, notify Ann"}, p.asked(), "the replanner saw it once")
+		assert.Zero(s, s.done("b"), "the step that was stopped is not what the person wanted")
+		assert.Zero(s, s.done("c"))
+		assert.Equal(s, []string{
+			"plan_created", "task_started 1", "task_completed 1", "plan_updated", "task_started 2",
+			"task_stopped 2", "plan_modified",
+			"task_started 2", "task_completed 2", "plan_updated", "task_started 3",
+			"task_completed 3", "plan_updated",
+		}, p.names(id))
+		modified := p.events(id)[6]
+		assert.Equal(s, "replace", modified.Modified)
+		assert.Equal(s, "skip step 3, notify Ann", modified.Details)
+		assert.Equal(s, []string{"a", "notify Ann", "d"}, modified.Plan)
+	})
+}
+
+func TestP3_ChangeWhileThePlanIsMade(t *testing.T) {
+	playAll(t, func(s *stage) {
+		h := hold()
+		var seen []string
+		m, err := planner.New(planner.Config{
+			Plan: func(ctx context.Context, _ string) ([]string, error) {
+				if err := h.here(ctx); err != nil {
+					return nil, err
+				}
+				return thread.Do(ctx, "plan", func(context.Context, string) ([]string, error) {
+					return []string{"a"}, nil
+				})
+			},
+			Execute: func(_ context.Context, _ *planner.Plan, step string) (string, error) {
+				return step, nil
+			},
+			Replan: func(_ context.Context, p *planner.Plan, modification string) (
+				planner.Replanned, error) {
+				if modification != "" {
+					seen = append(seen, modification)
+					return planner.Replanned{Steps: []string{"z"}}, nil
+				}
+				return goOn(p), nil
+			},
+		})
+		require.NoError(s, err)
+		s.with(m)
+		p := &plans{stage: s}
+		id := p.start("goal")
+		<-h.reached
+		_, err = s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		require.NoError(s, err)
+		close(h.release)
+		i := s.asks(id, thread.KindUserEscape)
+		p.shows(i, `{"current_plan":[],"completed_steps":0,"total_steps":0}`)
+		s.next()
+		s.answer(i, `{"choice":"modify","text":"do z"}`)
+		p.answered(id, "z")
+		assert.Equal(s, []string{"do z"}, seen)
+	})
+}
+
+func TestP4_CancelledOrEmptyChange(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`"continue"`, `{"choice":"continue"}`, `{"choice":"modify"}`,
+		`{"choice":"modify","text":"  "}`} {
+		t.Run(answer, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				p, h := planning(s, ""), hold()
+				p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
+					if step == "b" {
+						return h.here(ctx)
+					}
+					return nil
+				}
+				id := p.start("a,b,c")
+				<-h.reached
+				_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+				require.NoError(s, err)
+				close(h.release)
+				i := s.asks(id, thread.KindUserEscape)
+				s.next()
+				s.answer(i, answer)
+				p.answered(id, "a done 1, b done 1, c done 1")
+				assert.Empty(s, p.asked())
+				assert.NotContains(s, p.names(id), "plan_modified")
+				resumed := s.log(id, thread.EntryResumed)
+				require.Len(s, resumed, 1)
+				assert.Nil(s, resumed[0].Value, "it was not modified")
+			})
+		})
+	}
+}
+
+func TestP5_EscapeWhenNothingRuns(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		id := p.start("a")
+		p.answered(id, "a done 1")
+		s.next()
+		before := s.rest(id)
+		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		s.code(runtime.CodeNotWaiting, err)
+		require.ErrorContains(s, err, "not_running")
+		assert.Equal(s, before, s.rest(id), "nothing has changed")
+	})
+}
+
+// question makes step b ask.
+func (p *plans) question(q thread.Question) {
+	p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
+		if step != "b" {
+			return nil
+		}
+		if _, err := thread.Do(ctx, "search", func(context.Context, string) (int, error) {
+			return p.do("search"), nil
+		}); err != nil {
+			return err
+		}
+		answer, err := thread.AskAll(ctx, q)
+		if err != nil {
+			return err
+		}
+		p.do("answer " + string(answer[0].Value))
+		return nil
+	}
+}
+
+func which() thread.Question {
+	return thread.Question{Name: "which", Text: "Which?", Plain: thread.PlainChoice,
+		Choices: []thread.Choice{
+			{Label: "left", Value: json.RawMessage(`"left"`)},
+			{Label: "right", Value: json.RawMessage(`"right"`)},
+		}}
+}
+
+func TestP6_QuestionOfAStep(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.question(which())
+		id := p.start("a,b,c")
+		i := s.asks(id, thread.KindAgentQuestion)
+		assert.Equal(s, "Which?", i.Text)
+		assert.Len(s, i.Choices, 2)
+		p.shows(i, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
+		s.next()
+		s.answer(i, `"left"`)
+		p.answered(id, "a done 1, b done 1, c done 1")
+		assert.Equal(s, 1, s.done(`answer "left"`), "the very step got it")
+		assert.Equal(s, 1, s.done("search"), "what it did before the question is done once")
+		assert.NotContains(s, p.names(id), "plan_modified")
+	})
+}
+
+func TestP7_EscapeWhileAQuestionIsOpen(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.question(which())
+		p.replan = func(plan *planner.Plan, modification string) planner.Replanned {
+			if modification != "" {
+				return planner.Replanned{Steps: []string{"x", "b"}}
+			}
+			return goOn(plan)
+		}
+		id := p.start("a,b,c")
+		old := s.asks(id, thread.KindAgentQuestion)
+		s.next()
+		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		require.NoError(s, err)
+		escape := s.asks(id, thread.KindUserEscape)
+		p.shows(escape, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
+		assert.Equal(s, escape.ID, s.interrupt(old.ID).SupersededBy)
+		_, err = s.e.Answer(s.Context(), id,
+			thread.Answer{Interrupt: old.ID, Value: json.RawMessage(`"left"`), By: "ann"})
+		s.code(runtime.CodeSuperseded, err)
+		s.next()
+		s.answer(escape, `{"choice":"modify","text":"x first"}`)
+		anew := s.asks(id, thread.KindAgentQuestion)
+		assert.NotEqual(s, old.ID, anew.ID)
+		p.shows(anew, `{"current_plan":["a","x","b"],"completed_steps":2,"total_steps":3}`)
+		s.next()
+		s.answer(anew, `"right"`)
+		p.answered(id, "a done 1, x done 1, b done 1")
+		assert.Len(s, s.log(id, thread.EntryAsked), 3, "all are in the history")
+		assert.Equal(s, []string{"x first"}, p.asked())
+	})
+}
+
+func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p, h := planning(s, ""), hold()
+		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
+			if step != "b" {
+				return nil
+			}
+			if err := h.here(ctx); err != nil {
+				return err
+			}
+			_, err := thread.Ask[string](ctx, "which", which())
+			return err
+		}
+		id := p.start("a,b,c")
+		<-h.reached
+		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		require.NoError(s, err)
+		close(h.release)
+		escape := s.asks(id, thread.KindUserEscape)
+		s.next()
+		asked := s.log(id, thread.EntryAsked)
+		require.Len(s, asked, 2, "the log has both")
+		lost := s.interrupt(asked[0].Interrupt)
+		assert.Equal(s, thread.InterruptSuperseded, lost.State)
+		assert.Equal(s, escape.ID, lost.SupersededBy, "with the clash")
+		s.answer(escape, `"continue"`)
+		s.next()
+		s.answer(s.asks(id, thread.KindAgentQuestion), `"left"`)
+		p.answered(id, "a done 1, b done 1, c done 1")
+	})
+}
+
+func TestP10_TwoTabsResume(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		q := which()
+		q.Assignees = []string{"ann"}
+		p.question(q)
+		id := p.start("a,b,c")
+		i := s.asks(id, thread.KindAgentQuestion)
+		s.next()
+		_, err := s.e.Answer(s.Context(), id,
+			thread.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "mallory"})
+		s.code(runtime.CodeForbidden, err)
+		errs := make(chan error, 2)
+		for _, value := range []string{`"left"`, `"right"`} {
+			go func() {
+				_, err := s.e.Answer(s.Context(), id,
+					thread.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
+				errs <- err
+			}()
+		}
+		one, two := <-errs, <-errs
+		if one != nil {
+			one, two = two, one
+		}
+		require.NoError(s, one)
+		s.code(runtime.CodeAlreadyAnswered, two)
+		p.answered(id, "a done 1, b done 1, c done 1")
+		assert.Equal(s, 1, s.done(`answer "left"`)+s.done(`answer "right"`),
+			"the step went on once")
+	})
+}
+
+func TestP11_ReaderComesBack(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.question(which())
+		id, other := p.start("a,b,c"), p.start("x,y")
+		i := s.asks(id, thread.KindAgentQuestion)
+		var seen []thread.Entry
+		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id}, 0) {
+			require.NoError(s, err)
+			if seen = append(seen, row); len(seen) == 3 {
+				break // the socket drops
+			}
+		}
+		s.answer(i, `"left"`)
+		s.next()
+		p.answered(other, "x done 1, y done 1")
+		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id},
+			seen[2].Cursor) {
+			require.NoError(s, err)
+			if seen = append(seen, row); row.Type == thread.EntryOver {
+				break
+			}
+		}
+		for n, row := range seen {
+			require.Equal(s, int64(n+1), row.Seq, "each once, in order")
+			require.Equal(s, id, row.Thread, "only this thread's")
+		}
+		assert.JSONEq(s, `"a done 1, b done 1, c done 1"`, string(seen[len(seen)-1].Value))
+	})
+}
+
+func TestP12_RestartWhileWaiting(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		q := which()
+		q.Payload = json.RawMessage(`{"about":"b"}`)
+		p.question(q)
+		id := p.start("a,b,c")
+		s.asks(id, thread.KindAgentQuestion)
+		s.restart()
+		inbox, err := s.e.Inbox(s.Context(), thread.InterruptQuery{})
+		require.NoError(s, err)
+		require.Len(s, inbox, 1)
+		assert.JSONEq(s, `{"about":"b"}`, string(inbox[0].Payload))
+		p.shows(inbox[0], `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
+		s.answer(inbox[0], `"left"`)
+		p.answered(id, "a done 1, b done 1, c done 1")
+		assert.Equal(s, 1, s.done("search"))
+	})
+}
+
+func TestP14_QuestionExpires(t *testing.T) {
+	t.Parallel()
+	const limit = 300 * time.Second
+	t.Run("default", func(t *testing.T) {
+		playAll(t, func(s *stage) {
+			p := planning(s, "")
+			q := which()
+			q.Deadline = &runtime.Deadline{After: limit, Then: "default", Answer: `"right"`}
+			p.question(q)
+			id := p.start("a,b,c")
+			i := s.asks(id, thread.KindAgentQuestion)
+			s.next()
+			s.pass(limit + time.Second)
+			p.answered(id, "a done 1, b done 1, c done 1")
+			assert.Equal(s, 1, s.done(`answer "right"`))
+			assert.Equal(s, "deadline", s.interrupt(i.ID).AnsweredBy)
+		})
+	})
+	t.Run("expire", func(t *testing.T) {
+		playAll(t, func(s *stage) {
+			p := planning(s, "")
+			q := which()
+			q.Deadline = &runtime.Deadline{After: limit, Then: "expire"}
+			p.question(q)
+			id := p.start("a,b,c")
+			i := s.asks(id, thread.KindAgentQuestion)
+			s.next()
+			s.pass(limit + time.Second)
+			end := s.rest(id)
+			assert.Equal(s, thread.StatusFailed, end.Status())
+			require.NotNil(s, end.Failure)
+			assert.Equal(s, runtime.CodeExpired, end.Failure.Code)
+			_, err := s.e.Answer(s.Context(), id,
+				thread.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "ann"})
+			s.code(runtime.CodeExpired, err)
+			assert.Zero(s, s.done("b")+s.done("c"), "nothing builds on a step that was not done")
+		})
+	})
+}

@@ -1,0 +1,326 @@
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/planner"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// says answers in plain words.
+func (s *stage) says(i *thread.Interrupt, text string) error {
+	_, err := s.e.Answer(s.Context(), i.Thread,
+		thread.Answer{Interrupt: i.ID, Text: text, By: "ann"})
+	return err
+}
+
+func TestP15_TypedAnswers(t *testing.T) {
+	t.Parallel()
+	t.Run("yes or no", func(t *testing.T) {
+		for text, want := range map[string]string{"no way": "false", "not really": "false",
+			"deny": "false", "Yes.": "true"} {
+			t.Run(text, func(t *testing.T) {
+				playAll(t, func(s *stage) {
+					p := planning(s, "")
+					p.question(thread.Question{Name: "sure", Text: "Sure?",
+						Plain: thread.PlainYesNo})
+					id := p.start("a,b")
+					i := s.asks(id, thread.KindAgentQuestion)
+					s.next()
+					require.NoError(s, s.says(i, text))
+					p.answered(id, "a done 1, b done 1")
+					assert.Equal(s, 1, s.done("answer "+want))
+				})
+			})
+		}
+	})
+	t.Run("unclear three times", func(t *testing.T) {
+		for name, deadline := range map[string]*runtime.Deadline{
+			"then the default": {After: time.Hour, Then: "default", Answer: `"right"`},
+			"then failure":     {After: time.Hour, Then: "expire"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				playAll(t, func(s *stage) {
+					p := planning(s, "")
+					q := which()
+					q.Deadline = deadline
+					p.question(q)
+					id := p.start("a,b")
+					i := s.asks(id, thread.KindAgentQuestion)
+					for left := 2; left >= 0; left-- {
+						s.next()
+						err := s.says(i, "the other one")
+						s.code(runtime.CodeInvalid, err)
+						var unclear *thread.UnclearError
+						require.ErrorAs(s, err, &unclear)
+						assert.Equal(s, left, unclear.Left)
+						assert.Contains(s, unclear.Reason, "left, right")
+					}
+					if deadline.Then == "default" {
+						p.answered(id, "a done 1, b done 1")
+						assert.Equal(s, 1, s.done(`answer "right"`))
+						return
+					}
+					assert.Equal(s, thread.StatusFailed, s.rest(id).Status())
+					assert.Zero(s, s.done("b"))
+				})
+			})
+		}
+	})
+	t.Run("approval takes its two words only", func(t *testing.T) {
+		playAll(t, func(s *stage) {
+			p := planning(s, "")
+			p.question(thread.Question{Name: "may",
+				Schema: json.RawMessage(`{"enum":["APPROVE","DENY"]}`)})
+			id := p.start("a,b")
+			i := s.asks(id, thread.KindAgentQuestion)
+			for _, value := range []string{`"approve"`, `"yes"`, `true`, `{"answer":"APPROVE"}`} {
+				s.next()
+				_, err := s.e.Answer(s.Context(), id,
+					thread.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
+				s.code(runtime.CodeInvalid, err)
+			}
+			s.code(runtime.CodeInvalid, s.says(i, "APPROVE"))
+			s.answer(i, `"DENY"`)
+			p.answered(id, "a done 1, b done 1")
+			assert.Equal(s, 1, s.done(`answer "DENY"`))
+		})
+	})
+}
+
+func TestP16_FailedStep(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`"retry"`:                             "a done 1, b done 1, c done 1",
+		`{"choice":"edit","input":"B"}`:       "a done 1, B done 1, c done 1",
+		`{"choice":"skip","value":"by hand"}`: "a done 1, by hand, c done 1",
+		`"abort"`:                             "",
+	} {
+		t.Run(answer, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				p := planning(s, "")
+				failing := true
+				p.execute = func(_ context.Context, plan *planner.Plan, step string) error {
+					if step != "b" || !failing {
+						return nil
+					}
+					assert.Len(s, plan.Done, 1)
+					s.do("tries of b")
+					return errBroken
+				}
+				id := p.start("a,b,c")
+				s.pass(time.Minute) // the tries of the retry policy
+				i := s.asks(id, thread.KindSystemError)
+				p.shows(i, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
+				var payload struct {
+					Recoverable bool             `json:"recoverable"`
+					Attempts    []thread.Attempt `json:"attempts"`
+				}
+				require.NoError(s, json.Unmarshal(i.Payload, &payload))
+				assert.True(s, payload.Recoverable)
+				assert.Len(s, payload.Attempts, 3)
+				var offered []string
+				for _, c := range i.Choices {
+					offered = append(offered, c.Label)
+				}
+				assert.Equal(s, []string{"retry", "edit", "skip", "abort"}, offered)
+				s.next()
+				failing = false
+				s.answer(i, answer)
+				if answer == `"abort"` {
+					assert.Equal(s, thread.StatusCancelled, s.rest(id).Status())
+					assert.Zero(s, s.done("b")+s.done("c"), "no further steps")
+					return
+				}
+				p.answered(id, want)
+				assert.Equal(s, 3, s.done("tries of b"))
+				assert.Equal(s, 1, s.done("a"), "what was done is not done again")
+				completed := p.events(id)[5]
+				require.Equal(s, "task_completed", completed.Name)
+				assert.Equal(s, 2, completed.Number)
+				skipped := answer == `{"choice":"skip","value":"by hand"}`
+				assert.Equal(s, skipped, completed.Skipped, "marked")
+				assert.Equal(s, !skipped, *completed.Success)
+				assert.Equal(s, 3, completed.Total)
+			})
+		})
+	}
+}
+
+func TestP16_RetryIsAnotherAttemptOfTheStep(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.execute = func(_ context.Context, _ *planner.Plan, step string) error {
+			if step == "b" {
+				return errBroken
+			}
+			return nil
+		}
+		id := p.start("a,b")
+		for attempts := 3; attempts <= 9; attempts += 3 {
+			s.pass(time.Minute)
+			i := s.asks(id, thread.KindSystemError)
+			var payload struct {
+				Attempts []thread.Attempt `json:"attempts"`
+			}
+			require.NoError(s, json.Unmarshal(i.Payload, &payload))
+			assert.Len(s, payload.Attempts, attempts)
+			s.next()
+			s.answer(i, `"retry"`)
+		}
+		assert.Equal(s, []string{"plan_created", "task_started 1", "task_completed 1",
+			"plan_updated", "task_started 2"}, p.names(id), "it is begun once")
+	})
+}
+
+func TestP17_BadInputs(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.question(which())
+		id := p.start("a,b")
+		i := s.asks(id, thread.KindAgentQuestion)
+		s.next()
+		before := s.rest(id)
+		for want, a := range map[runtime.Code]thread.Answer{
+			runtime.CodeInvalid: {Interrupt: i.ID, Value: json.RawMessage(`{"cut`), By: "ann"},
+			runtime.CodeNotFound: {Interrupt: "nobody knows it", Value: json.RawMessage(`1`),
+				By: "ann"},
+			runtime.CodeNoRoute: {Interrupt: i.ID, RouteTo: "NOWHERE", By: "ann"},
+		} {
+			_, err := s.e.Answer(s.Context(), id, a)
+			s.code(want, err)
+		}
+		_, err := s.e.Escape(s.Context(), id, "later", "ann", "")
+		s.code(runtime.CodeInvalid, err)
+		_, err = s.e.Escape(s.Context(), "orchestrator-1", thread.EscapeSafe, "ann", "")
+		s.code(runtime.CodeNotFound, err)
+		_, err = s.e.Start(s.Context(), thread.Begin{ID: "bad/id", Machine: planner.Name,
+			Input: "a"})
+		s.code(runtime.CodeInvalid, err)
+		_, err = s.e.Start(s.Context(), thread.Begin{Machine: "unknown", Input: "a"})
+		s.code(runtime.CodeInvalid, err)
+		assert.Equal(s, before, s.rest(id), "nothing has changed")
+		s.answer(i, `"left"`)
+		p.answered(id, "a done 1, b done 1")
+	})
+}
+
+func TestP17_GoalThatIsNone(t *testing.T) {
+	playAll(t, func(s *stage) {
+		planning(s, "")
+		th, err := s.e.Start(s.Context(), thread.Begin{Machine: planner.Name, Input: 7})
+		require.NoError(s, err)
+		s.next()
+		i := s.asks(th.ID, thread.KindSystemError)
+		s.answer(i, `{"choice":"edit","input":"a"}`)
+		assert.JSONEq(s, `"a done 1"`, string(s.rest(th.ID).Result))
+	})
+}
+
+func TestP18_PrematureCompletion(t *testing.T) {
+	t.Parallel()
+	early := func(p *planner.Plan, _ string) planner.Replanned {
+		if len(p.Done) == 2 || len(p.Steps) == 0 {
+			return planner.Replanned{Done: true, Answer: "enough"}
+		}
+		return goOn(p)
+	}
+	t.Run("the plan goes on", func(t *testing.T) {
+		playAll(t, func(s *stage) {
+			p := planning(s, "")
+			p.replan = early
+			id := p.start("a,b,c,d")
+			p.answered(id, "enough")
+			assert.Equal(s, 1, s.done("c"))
+			assert.Equal(s, 1, s.done("d"))
+			refused := p.events(id)[6]
+			assert.Equal(s, "completion_refused", refused.Name)
+			assert.Equal(s, 2, refused.Completed)
+			assert.Equal(s, 4, refused.Total)
+			assert.Equal(s, "enough", refused.Details)
+		})
+	})
+	for answer, last := range map[string]string{"yes": "completion_accepted",
+		"no": "plan_updated"} {
+		t.Run("a person says "+answer, func(t *testing.T) {
+			playAll(t, func(s *stage) {
+				p := planning(s, "ask")
+				p.replan = early
+				id := p.start("a,b,c,d")
+				i := s.asks(id, thread.KindAgentQuestion)
+				p.shows(i, `{"current_plan":["a","b","c","d"],"completed_steps":2,"total_steps":4}`)
+				s.next()
+				require.NoError(s, s.says(i, answer))
+				p.answered(id, "enough")
+				assert.Equal(s, map[string]int{"yes": 0, "no": 1}[answer], s.done("d"))
+				names := p.names(id)
+				assert.Equal(s, last, names[len(names)-1])
+			})
+		})
+	}
+	t.Run("a person asked for it", func(t *testing.T) {
+		playAll(t, func(s *stage) {
+			p, id := pausedAt2(s)
+			p.replan = func(*planner.Plan, string) planner.Replanned {
+				return planner.Replanned{Done: true, Answer: "stopped early"}
+			}
+			s.answer(s.asks(id, thread.KindUserEscape),
+				`{"choice":"modify","text":"that is enough"}`)
+			p.answered(id, "stopped early")
+			names := p.names(id)
+			assert.Equal(s, "completion_accepted", names[len(names)-1])
+		})
+	})
+}
+
+// pausedAt2 is a plan of a, b, c that was paused while b ran, which is then done.
+func pausedAt2(s *stage) (*plans, string) {
+	s.Helper()
+	p, h := planning(s, ""), hold()
+	p.finish = func(ctx context.Context, step string) error {
+		if step == "b" {
+			return h.here(ctx)
+		}
+		return nil
+	}
+	id := p.start("a,b,c")
+	<-h.reached
+	_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+	require.NoError(s, err)
+	close(h.release)
+	s.asks(id, thread.KindUserEscape)
+	s.next()
+	return p, id
+}
+
+func TestP18_ReplannerWithoutADecision(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.replan = func(*planner.Plan, string) planner.Replanned { return planner.Replanned{} }
+		id := p.start("a")
+		s.pass(time.Minute)
+		i := s.asks(id, thread.KindSystemError)
+		p.shows(i, `{"current_plan":["a"],"completed_steps":1,"total_steps":1}`)
+		assert.Contains(s, i.Text, "no step is left")
+	})
+}
+
+func TestPlanWithoutAnEnd(t *testing.T) {
+	playAll(t, func(s *stage) {
+		p := planning(s, "")
+		p.replan = func(*planner.Plan, string) planner.Replanned {
+			return planner.Replanned{Steps: []string{"more"}}
+		}
+		id := p.start("a")
+		i := s.asks(id, thread.KindSystemError)
+		assert.Contains(s, i.Text, string(runtime.CodeLoop))
+		assert.Equal(s, 99, s.done("more"))
+	})
+}

@@ -1,0 +1,201 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/thread"
+)
+
+// Door is a way in beside REST, like the WebSocket of package socket. Its routes stand in the table
+// of the server, so they share its authentication, limits, audit lines and OpenAPI document. A
+// program mounts it in [Config]:
+//
+//	web.Config{Doors: []web.Door{socket.Door(), agui.Door()}}
+type Door struct {
+	Routes []Endpoint
+	// Schemas is a JSON object: the schemas that Body and Reply of the routes name. The first of a
+	// schema's examples is that of the operations.
+	Schemas []byte
+	// NeedsConversation has [New] return CodeInvalid if Config.Conversation is nil.
+	NeedsConversation bool
+	// Reroutes is the machine whose running nodes take reroute events through the door.
+	Reroutes string
+	// Plan returns what a [Moment] shows as the plan of a thread, nil if the thread has none.
+	Plan func(t *thread.Thread) any
+}
+
+// addDoors checks the doors of a server, and adds their schemas to the document's.
+func (s *Server) addDoors() error {
+	s.schemas = map[string]json.RawMessage{}
+	for _, data := range append([][]byte{schemas}, doorSchemas(s.cfg.Doors)...) {
+		var more map[string]json.RawMessage
+		if err := json.Unmarshal(data, &more); err != nil {
+			return runtime.Errorf(runtime.CodeInvalid, "new server", "schemas of a door: %w", err)
+		}
+		maps.Copy(s.schemas, more)
+	}
+	if slices.ContainsFunc(s.cfg.Doors, func(d Door) bool { return d.NeedsConversation }) &&
+		s.cfg.Conversation == nil {
+		return runtime.Errorf(runtime.CodeInvalid, "new server",
+			"a door serves conversations and Config.Conversation is nil: set it, or leave the door "+
+				"out")
+	}
+	return nil
+}
+
+func doorSchemas(doors []Door) (out [][]byte) {
+	for i := range doors {
+		if doors[i].Schemas != nil {
+			out = append(out, doors[i].Schemas)
+		}
+	}
+	return out
+}
+
+// The methods below are what the routes of a door may use of a call.
+
+// Engine returns the engine of the server.
+func (c *Call) Engine() *thread.Engine { return c.s.engine }
+
+// Config returns the configuration of the server, with its defaults. It must not be changed.
+func (c *Call) Config() *Config { return &c.s.cfg }
+
+// Context returns the context of the call. It does not end when the client goes away, except in a
+// Route.Stream: a change is never left half-way.
+func (c *Call) Context() context.Context { return c.r.Context() }
+
+// HTTP returns the response and the request of the call.
+func (c *Call) HTTP() (http.ResponseWriter, *http.Request) { return c.w, c.r }
+
+// Body returns the body of the request.
+func (c *Call) Body() []byte { return c.body }
+
+// Detach returns the call of a connection that outlives its request: it holds on to neither the
+// response nor the request. Its Context must not be used.
+func (c *Call) Detach() *Call {
+	out := *c
+	out.w, out.r = nil, nil
+	return &out
+}
+
+// Grant returns the capability token of the caller, nil for the operator.
+func (c *Call) Grant() *Grant { return c.who.grant }
+
+// Allows reports whether the caller's token is for an action.
+func (c *Call) Allows(action string) bool { return c.who.may(action) }
+
+// CheckGrant returns an error if the caller's token has expired or was revoked since the call
+// began.
+func (c *Call) CheckGrant(ctx context.Context) error {
+	if g := c.who.grant; g != nil {
+		_, err := c.s.granted(ctx, g.Thread, g.ID)
+		return err
+	}
+	return nil
+}
+
+// TakeRate uses up one call of the caller's rate, and reports whether there was one left.
+func (c *Call) TakeRate() bool { return c.s.calls.allow(c.who.label()) }
+
+// SetAbout sets the thread or interrupt that the audit lines name.
+func (c *Call) SetAbout(id string) { c.about = id }
+
+// Problem returns what the caller may know of an error.
+func (c *Call) Problem(err error) *Problem {
+	p := ProblemOf(err)
+	p.Request = c.id
+	return p
+}
+
+// LogDefect logs the type of an internal error, whose text goes nowhere.
+func (c *Call) LogDefect(err error) {
+	c.s.log.Error("web defect", "request", c.id, "operation", c.operation(), "type",
+		fmt.Sprintf("%T", innermost(err)))
+}
+
+// Rows returns the rows of a thread's outbox after a cursor, the id of a row; "" is the beginning.
+// A row is handed out when the one before it was taken. The channel is closed when ctx ends, and
+// after broken was called: the store failed, or the token was revoked. An unknown thread and a
+// cursor that was never given out are refused.
+func (c *Call) Rows(ctx, life context.Context, threadID, after string, broken func()) (
+	<-chan Row, error) {
+	if _, err := c.s.engine.Thread(ctx, threadID); err != nil {
+		return nil, err
+	}
+	at, err := c.s.placed(ctx, threadID, after)
+	if err != nil {
+		return nil, err
+	}
+	return c.follow(life, threadID, at.Cursor, broken), nil
+}
+
+// Answer answers an interrupt of a thread. A token for one answer is spent in the same commit, and
+// a request id that was used with another answer is refused with [ErrOtherBody]. It returns nil if
+// the answer is kept for a later question.
+func (c *Call) Answer(ctx context.Context, threadID string, a thread.Answer) (*thread.Interrupt,
+	error) {
+	if g := c.who.grant; g != nil && g.Once {
+		a.Request, a.Spend = spentRequest(g.ID), true
+	}
+	i, err := c.s.engine.Answer(ctx, threadID, a)
+	if err == nil && i != nil && a.Request != "" && !gave(i, a) {
+		err = ErrOtherBody
+	}
+	return i, err
+}
+
+// Thread returns a thread as it is sent.
+func (c *Call) Thread(id string) (any, error) {
+	t, err := c.s.engine.Thread(c.Context(), id)
+	return sent(threadOf, t, err)
+}
+
+// Patient returns a context for a call that waits for a model: it ends after Config.Patience, and
+// with the connection. What it waits for continues in the engine.
+func (c *Call) Patient() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.came, c.s.cfg.Patience)
+}
+
+// Once does something that commits by itself and finds its own first result, like a reroute event.
+// The same Idempotency-Key with the same body returns what was told the first time; with another
+// body it is refused with [ErrOtherBody].
+func (c *Call) Once(threadID string, do func() (told string, err error)) (string, error) {
+	request, err := c.RequestID()
+	if err != nil {
+		return "", err
+	}
+	digest := c.digest()
+	if told, err := c.reserve(threadID, request, digest); err != nil || told != "" {
+		return told, err
+	}
+	told, err := do()
+	if err != nil {
+		return "", err
+	}
+	return told, c.tell(threadID, request, digest, told)
+}
+
+// planOf returns the plan of a thread as the doors see it.
+func (s *Server) planOf(t *thread.Thread) (json.RawMessage, error) {
+	for i := range s.cfg.Doors {
+		if see := s.cfg.Doors[i].Plan; see != nil {
+			if plan := see(t); plan != nil {
+				return runtime.Encode(plan)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// reroutes reports whether the running nodes of a machine take reroute events.
+func (c *Config) reroutes(machine string) bool {
+	return slices.ContainsFunc(c.Doors, func(d Door) bool {
+		return d.Reroutes != "" && d.Reroutes == machine
+	})
+}
