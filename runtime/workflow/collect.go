@@ -17,7 +17,7 @@ func (s *stepRun) startFanOut(n *runtime.Node) (thread.Transition, error) {
 		return thread.Transition{}, err
 	}
 	leaf := s.node(n.Dispatch.To)
-	typeName := rowAt(s.tables.Requests, leaf.Request).Name
+	typeName := runtime.Row(s.tables.Requests, leaf.Request).Name
 	children := make([]thread.Spawned, len(each))
 	for i, one := range each {
 		child := frameState{Dispatch: n.Key, Index: i + 1,

@@ -43,7 +43,7 @@ func (s *stepRun) runNode(ctx context.Context) (thread.Transition, error) {
 		Answer: s.state.Answer, Results: s.state.Results,
 	}
 	ctx = context.WithValue(ctx, placeKey{}, &place{step: s, node: at, request: request})
-	if n.Adapt != 0 && s.state.Type == rowAt(s.tables.Requests, n.Adapt).Name {
+	if n.Adapt != 0 && s.state.Type == runtime.Row(s.tables.Requests, n.Adapt).Name {
 		if request, err = s.adaptRequest(ctx, call, request); err != nil {
 			return thread.Transition{}, err
 		}
@@ -175,7 +175,7 @@ func (s *stepRun) checkRecord(name string, data json.RawMessage) error {
 }
 
 func (s *stepRun) findBranch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
-	rows := rowAt(s.tables.Routings, n.Routing).Branches
+	rows := runtime.Row(s.tables.Routings, n.Routing).Branches
 	at := slices.IndexFunc(rows, func(r runtime.BranchRow) bool { return r.Name == name })
 	if at < 0 {
 		return runtime.BranchRow{}, false

@@ -239,21 +239,7 @@ type stepRun struct {
 	informed      atomic.Bool     // a model of this node has seen it
 }
 
-// rowAt returns row i, counted from 1, or the zero value.
-func rowAt[T any](rows []T, i int) T {
-	if i < 1 || i > len(rows) {
-		var none T
-		return none
-	}
-	return rows[i-1]
-}
-
-func (m *Machine) node(i int) *runtime.Node {
-	if i < 1 || i > len(m.tables.Nodes) {
-		return &runtime.Node{}
-	}
-	return &m.tables.Nodes[i-1]
-}
+func (m *Machine) node(i int) *runtime.Node { return runtime.Row(m.tables.Nodes, i) }
 
 func (m *Machine) nodeByKey(key string) int {
 	for i := range m.tables.Nodes {
@@ -266,7 +252,7 @@ func (m *Machine) nodeByKey(key string) int {
 
 // nodeForRequest returns the number of the node that takes a type of request, or 0.
 func (m *Machine) nodeForRequest(request string) int {
-	return rowAt(m.tables.Requests, m.requestRow(request)).Node
+	return runtime.Row(m.tables.Requests, m.requestRow(request)).Node
 }
 
 // nodeByAgentType returns the node of an agent type, or of an alias of one.
@@ -303,7 +289,7 @@ func (s *stepRun) ownNode(n *runtime.Node) *runtime.Node {
 
 // missingRequest returns CodeNotFound for a node that had no request on the thread.
 func (m *Machine) missingRequest(n *runtime.Node, reason string) error {
-	name := rowAt(m.tables.Requests, n.Request).Name
+	name := runtime.Row(m.tables.Requests, n.Request).Name
 	return thread.Permanent(runtime.Errorf(runtime.CodeNotFound, "continue workflow",
 		"node %s has no %s on this thread: %s", n.Key, name, reason))
 }
