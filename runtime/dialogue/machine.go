@@ -41,19 +41,6 @@ type Machine struct {
 	steps     map[string]stepFunc
 }
 
-// stepFunc implements a kind of step: it changes the state of the frame and returns where it
-// continues. It has no effects.
-type stepFunc func(w *work, st *step) move
-
-// stepKinds returns the implementation of each kind of step.
-func stepKinds() map[string]stepFunc {
-	return map[string]stepFunc{
-		"say": runSay, "collect": runCollect, "set": runSet, "branch": runBranch, "while": runWhile,
-		"action": runAction, "confirm": runConfirm, "call": runCall,
-		"link": runLink, "generate": runGenerate, "handoff": runHandoff,
-	}
-}
-
 // New makes the machine of a generated package. It returns CodeInvalid for a dialogue that has no
 // tables, or lacks the function for its actions or validators, for a step of an unknown kind or
 // with the number of a row that is not there, and for a generate step without a model. Texts and
