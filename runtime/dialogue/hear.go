@@ -346,10 +346,7 @@ func (h *messageHandler) decideMove() move {
 	if len(w.said) == 0 {
 		w.addResponse("not_understood")
 	}
-	if w.s.tries++; w.s.tries >= st.maxAttempts() {
-		return w.goToOrCancel(st.OnInvalid, "given_up")
-	}
-	return w.askQuestion(st)
+	return w.askAgain(st)
 }
 
 // queueFlows keeps flows to start at the next question, or after this flow.
