@@ -129,16 +129,19 @@ type flowResult struct {
 	counters
 }
 
-// childResult decodes the result of a child. A child that was skipped or expired returned no flow
-// result, but asked at least one question.
-func childResult(c *thread.Child) flowResult {
+// readChild returns the result of a child. A child that was skipped or expired returned no flow
+// result, but asked at least one question. The user is told of a child that the engine ended.
+func (v *replies) readChild(c *thread.Child) flowResult {
 	r := flowResult{Flow: c.Name, Outcome: outcomeDone, counters: counters{Questions: 1}}
-	if c.Failure != nil && !c.Skipped {
-		r.Outcome, r.Failure = outcomeFailed, c.Failure
-		return r
-	}
 	var own flowResult
-	if json.Unmarshal(c.Value, &own) == nil && own.Outcome != "" {
+	switch failed := c.Failure != nil && !c.Skipped; {
+	case failed && c.Failure.Code == runtime.CodeExpired:
+		v.addResponse("timed_out")
+		r.Outcome, r.Failure = outcomeFailed, c.Failure
+	case failed:
+		v.addResponse("failed", "error", c.Failure.Text, "error_code", string(c.Failure.Code))
+		r.Outcome, r.Failure = outcomeFailed, c.Failure
+	case json.Unmarshal(c.Value, &own) == nil && own.Outcome != "":
 		return own
 	}
 	return r

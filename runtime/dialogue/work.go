@@ -311,25 +311,13 @@ func (w *work) initFrame(o *flowInput) {
 
 // resumeAfterChild continues with the result of a child, at a step.
 func (w *work) resumeAfterChild(c *thread.Child, at int) {
-	r := childResult(c)
+	r := w.readChild(c)
 	w.input = stepInput{kind: inputChild, child: r}
 	w.s.Moves, w.s.Acts = r.Moves, r.Acts
 	w.s.Questions += r.Questions
 	w.leaveLoops(at)
 	w.s.later = append(r.Rest, w.s.later...)
 	w.s.said = r.Said
-	if c.Failure != nil && !c.Skipped { // the engine ended it: the user does not know yet
-		w.reportLostFlow(c.Failure)
-	}
-}
-
-// reportLostFlow tells the user of a flow that the engine ended: its question expired, for example.
-func (v *replies) reportLostFlow(f *thread.Failure) {
-	if f.Code == runtime.CodeExpired {
-		v.addResponse("timed_out")
-		return
-	}
-	v.addResponse("failed", "error", f.Text, "error_code", string(f.Code))
 }
 
 // evalBinds evaluates binds. Names without a value are left out.
