@@ -7,10 +7,9 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// changeSlot gives a slot another value, if that is valid. The flow goes back to where the slot got
-// the first value.
-func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) (v json.RawMessage,
-	changed bool) {
+// changeSlot gives a slot another value, and returns it, or nil if it is not valid. The flow goes
+// back to where the slot got the first value.
+func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) json.RawMessage {
 	var from origin
 	if h.st != nil {
 		from = h.findOrigin(s)
@@ -18,31 +17,23 @@ func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) (v json.RawMes
 	by := h.collectStep(s, from)
 	if h.isTooLate(s, from) {
 		h.refuseChange(s, raw, reasonActedOn)
-		return nil, false
+		return nil
 	}
 	v, wrong := h.checkValue(s, raw, by)
 	if wrong != "" {
 		h.refuseChange(s, raw, wrong)
-		return nil, false
+		return nil
 	}
 	outside := h.s.of(s).fromOutside || by == nil && !h.isFilled(s)
 	*h.s.of(s) = slotState{value: v, fromOutside: outside}
 	h.changed = true
-	if from.to != runtime.NoTarget {
+	if h.st != nil {
 		h.fixed = append(h.fixed, fix{s, v, from})
-		h.moveOrigin(from)
 	}
-	return v, true
+	return v
 }
 
 const reasonActedOn = "it has been acted on"
-
-// moveOrigin makes the flow go back to o, unless it goes back further.
-func (h *messageHandler) moveOrigin(o origin) {
-	if o.isBefore(h.back) {
-		h.back = o
-	}
-}
 
 // collectStep returns the step that collected a slot, or will collect it, or nil.
 func (h *messageHandler) collectStep(s *slot, from origin) *step {
@@ -62,7 +53,7 @@ func (h *messageHandler) correctSlot(s *slot, raw json.RawMessage) {
 		h.refuseChange(s, raw, "it cannot be changed")
 		return
 	}
-	if v, changed := h.changeSlot(s, raw); changed {
+	if v := h.changeSlot(s, raw); v != nil {
 		h.addResponse("corrected", "slot", spacedName(s.Name), "value", displayValue(v, s, 0))
 	}
 }
@@ -97,19 +88,20 @@ func (h *messageHandler) reaskSlot(name string) {
 		}
 		h.changed = true
 		h.asked = append(h.asked, fix{slot: s, from: from})
-		h.moveOrigin(from)
 	}
 }
 
 // applyChanges makes the flow go back as far as the changes of the message require.
 func (h *messageHandler) applyChanges() move {
-	for _, x := range slices.Concat(h.fixed, h.asked) {
+	changes := slices.Concat(h.fixed, h.asked)
+	for _, x := range changes {
 		h.reviseValue(x.slot, x.from, x.value)
 	}
-	if h.back.leg >= len(h.s.trail) {
+	back := slices.MinFunc(changes, func(a, b fix) int { return a.from.leg - b.from.leg }).from
+	if back.leg >= len(h.s.trail) {
 		h.keepResults(h.s.trail)
 	}
-	mv := h.restoreTo(h.back)
+	mv := h.restoreTo(back)
 	if h.answer != nil {
 		h.s.keep(done{at: h.st.number, out: []slotValue{{h.st.Slot, h.answer}}})
 	}

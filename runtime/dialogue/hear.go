@@ -22,10 +22,9 @@ type messageHandler struct {
 	explained         bool            // the user asked or chatted: not counted as an attempt
 	notUnderstood     bool            // a command was not understood
 	rejected          bool            // a command was understood but rejected
-	back              origin
-	fixed             []fix // values that were changed
-	asked             []fix // slots to ask for again
-	out               move  // set if the frame continues elsewhere
+	fixed             []fix           // values that were changed
+	asked             []fix           // slots to ask for again
+	out               move            // set if the frame continues elsewhere
 	starts            []runtime.Command
 }
 
@@ -317,8 +316,8 @@ func (h *messageHandler) decideMove() move {
 	if h.out.kind != moveNone {
 		return h.out
 	}
-	verdict := (h.yes && !h.rejected || h.no) && !h.corrected && h.back.to == runtime.NoTarget &&
-		!h.notUnderstood
+	goesBack := len(h.fixed)+len(h.asked) > 0
+	verdict := (h.yes && !h.rejected || h.no) && !h.corrected && !goesBack && !h.notUnderstood
 	if verdict || h.answer != nil || h.changed || len(h.starts) > 0 {
 		w.s.idle = 0
 	} else if mv, stop := w.countIdleMessage(); stop {
@@ -332,7 +331,7 @@ func (h *messageHandler) decideMove() move {
 		}
 		w.clearConfirmed()
 		return w.goTo(st.OnChange)
-	case h.back.to != runtime.NoTarget:
+	case goesBack:
 		return h.applyChanges()
 	case h.answer != nil:
 		w.s.tries = 0

@@ -57,14 +57,9 @@ func (d *done) setValue(s *slot, v json.RawMessage) {
 
 // origin is where a flow goes back to when a slot changes.
 type origin struct {
-	to   runtime.Target // the step; NoTarget: nowhere
+	to   runtime.Target // the step
 	leg  int            // begins at the step
 	done int            // of the leg, counted from 1: the step that has filled the slot; 0: none
-}
-
-// isBefore reports whether o is before other, or other is nowhere.
-func (o origin) isBefore(other origin) bool {
-	return o.to != runtime.NoTarget && (other.to == runtime.NoTarget || o.leg < other.leg)
 }
 
 // findOrigin returns where a slot got its value: the collect step that took it first, else the leg
