@@ -87,10 +87,7 @@ func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if err := runtime.Unmarshal(doc, &r); err != nil {
 		return nil, errorText(err)
 	}
-	out, err := runtime.Encode(r.v)
-	if err != nil {
-		return nil, "it cannot be stored"
-	}
+	out, _ := runtime.Encode(r.v) // cannot fail: it was decoded from JSON
 	return out, ""
 }
 
@@ -138,31 +135,28 @@ func (s *slot) parse(raw json.RawMessage, language string) (json.RawMessage, str
 	if s.Type.Kind == runtime.SlotJSON || json.Unmarshal(raw, &text) != nil {
 		return s.normalize(raw)
 	}
-	if s.Type.List {
-		var items []json.RawMessage
-		for item := range strings.SplitSeq(text, ",") {
-			value, wrong := s.parseText(strings.TrimSpace(item), language)
-			if wrong != "" {
-				return nil, wrong
-			}
-			items = append(items, value)
+	if !s.Type.List {
+		value, wrong := s.parseText(text, language)
+		if wrong != "" {
+			return nil, wrong
 		}
-		list, err := runtime.Encode(items)
-		if err != nil {
-			return nil, "it cannot be stored"
+		return s.normalize(value)
+	}
+	var items []json.RawMessage
+	for item := range strings.SplitSeq(text, ",") {
+		value, wrong := s.parseText(item, language)
+		if wrong != "" {
+			return nil, wrong
 		}
-		return s.normalize(list)
+		items = append(items, value)
 	}
-	value, wrong := s.parseText(strings.TrimSpace(text), language)
-	if wrong != "" {
-		return nil, wrong
-	}
-	return s.normalize(value)
+	list, _ := runtime.Encode(items) // cannot fail: each is JSON
+	return s.normalize(list)
 }
 
 // parseText reads the text of one value.
 func (s *slot) parseText(said, language string) (json.RawMessage, string) {
-	if said == "" {
+	if said = strings.TrimSpace(said); said == "" {
 		return nil, "there is no value"
 	}
 	switch s.Type.Kind { //nolint:exhaustive // the others are texts
