@@ -139,6 +139,7 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 	here := a.Frame.PC != "" // the position is stored: the effect of the step has a key of its own
 	for {
 		mv := w.runSteps(at)
+		w.s.said = w.hasReplied()
 		switch {
 		case w.err != nil:
 			return thread.Transition{}, w.err

@@ -103,7 +103,6 @@ func (w *work) runSteps(at int) move {
 		st := &w.f.steps[at-1]
 		if w.input.kind == inputNone &&
 			(w.passed >= stepsPerRun || w.passed > 0 && w.textBytes >= bytesPerRun) {
-			w.s.said = w.s.said || len(w.said) > 0
 			return move{kind: moveStore, st: st}
 		}
 		w.passed++
@@ -130,8 +129,6 @@ func (w *work) runSteps(at int) move {
 			w.endAtTarget(&mv, len(w.said) > before)
 		}
 		if mv.kind != moveGoTo {
-			w.s.said = w.s.said || len(w.said) > 0
-			mv.end.Said = w.s.said
 			return mv
 		}
 		at = int(mv.to)
@@ -180,7 +177,8 @@ func (w *work) endAtTarget(mv *move, told bool) {
 
 // endFrame ends the frame without a reply.
 func (w *work) endFrame(to runtime.Target) move {
-	r := flowResult{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.later, counters: w.s.counters}
+	r := flowResult{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.later, Said: w.hasReplied(),
+		counters: w.s.counters}
 	switch to {
 	case runtime.TargetCancel:
 		r.Outcome = outcomeCancelled
@@ -220,10 +218,11 @@ func (w *work) handleFailure(to runtime.Target, failure *thread.Failure, told bo
 func (w *work) endLooping() move {
 	w.s.failure = &thread.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}
 	w.addResponse("looped")
-	mv := w.endFrame(runtime.TargetError)
-	mv.end.Said = true
-	return mv
+	return w.endFrame(runtime.TargetError)
 }
+
+// hasReplied reports whether there was a reply since the last message.
+func (w *work) hasReplied() bool { return w.s.said || len(w.said) > 0 }
 
 // failureVars returns the template variables of the current failure.
 func (w *work) failureVars() vars {
@@ -250,8 +249,8 @@ func (w *work) askQuestion(st *step) move {
 			w.addResponse("too_deep")
 			continue
 		}
-		return move{kind: moveCall, st: st, child: w.m.beginFlow(first, w.s.depth+1, w.s.said ||
-			len(w.said) > 0)}
+		return move{kind: moveCall, st: st, child: w.m.beginFlow(first, w.s.depth+1,
+			w.hasReplied())}
 	}
 	return move{kind: moveAsk, st: st, text: w.flowText(st.Text)}
 }
