@@ -248,8 +248,9 @@ func (v *replies) addReplies(a *thread.Activation, t thread.Transition) thread.T
 	frame, said := a.Frame.ID, v.said
 	return t.First(func(c *thread.Change) {
 		for i := range said {
+			value, _ := runtime.Encode(&said[i]) // cannot fail: strings
 			c.Add(thread.Entry{Type: thread.EntryMessage, Frame: frame, Name: said[i].name,
-				Value: said[i].encode(), Failure: said[i].failed})
+				Value: value, Failure: said[i].failed})
 		}
 	})
 }
