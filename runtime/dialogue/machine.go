@@ -109,7 +109,7 @@ func (m *Machine) Timeout(frame *thread.Frame) time.Duration {
 // quick: many more may follow.
 func (m *Machine) Inline(frame *thread.Frame) bool {
 	f, replies := m.byName[frame.Name], len(frame.Replies)
-	if frame.Name == "" || f == nil || f.checks {
+	if frame.Name == "" || f == nil || f.hasValidator {
 		return false
 	}
 	if replies > 0 {

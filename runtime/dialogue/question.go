@@ -33,7 +33,7 @@ func runCollect(w *work, st *step) move {
 	case !offered && value != nil:
 		offer, offered = value, true
 	case !offered && now.value != nil:
-		w.beginLeg(st, nil)
+		w.beginSegment(st, nil)
 		return w.goTo(st.Next)
 	}
 	if !offered {
@@ -49,7 +49,7 @@ func runCollect(w *work, st *step) move {
 // storeAnswer fills the slot of a collect step with the user's value.
 func (w *work) storeAnswer(st *step, v json.RawMessage) {
 	s := &w.f.slots[st.Slot-1]
-	w.beginLeg(st, v)
+	w.beginSegment(st, v)
 	for i := range w.s.trail { // the user's value replaces every earlier one
 		for n := range w.s.trail[i].done {
 			if d := &w.s.trail[i].done[n]; d.filled(s) != nil {

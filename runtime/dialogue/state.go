@@ -14,7 +14,7 @@ type state struct {
 	flow    *flow
 	slots   []slotState       // in the order of the flow
 	later   []runtime.Command // flows to start when the time has come, each with its commands
-	trail   []leg             // the way that the flow has come
+	trail   []segment         // the way that the flow has come
 	kept    []done            // of steps before the flow went back; without out: asked
 	loops   []loop            // that run
 	tries   int               // invalid answers to the open question
@@ -66,8 +66,8 @@ func (s *state) findKept(step int) *done {
 	return nil
 }
 
-// keep keeps the result of a step, in the place of an earlier one.
-func (s *state) keep(d done) {
+// keepResult keeps the result of a step, in the place of an earlier one.
+func (s *state) keepResult(d done) {
 	s.dropKept(d.at)
 	s.kept = append(s.kept, d)
 }

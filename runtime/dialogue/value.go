@@ -79,7 +79,7 @@ func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, "there is no value"
 	}
-	if s.isNormal(raw) {
+	if s.isStoredForm(raw) {
 		return raw, ""
 	}
 	r := slotReader{slot: s}
@@ -91,9 +91,9 @@ func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	return out, ""
 }
 
-// isNormal reports, for simple types, whether a value is valid in the form that the slot stores. It
+// isStoredForm reports, for simple types, whether a value is valid in the form that the slot stores. It
 // is a shortcut for most computed values.
-func (s *slot) isNormal(raw json.RawMessage) bool {
+func (s *slot) isStoredForm(raw json.RawMessage) bool {
 	if s.Type.List || s.Rule != nil || s.Of != nil {
 		return false
 	}

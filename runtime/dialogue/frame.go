@@ -267,7 +267,7 @@ func (m *Machine) beginFlow(group []runtime.Command, depth int, said bool) threa
 
 // writeSlot records the earlier value and fills a slot; nil empties it.
 func (w *work) writeSlot(s *slot, v json.RawMessage) {
-	if l := w.lastLeg(); l != nil {
+	if l := w.currentSegment(); l != nil {
 		l.noteValue(slotValue{s.number, w.s.of(s).value})
 	}
 	*w.s.of(s) = slotState{value: v}

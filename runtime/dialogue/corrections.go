@@ -28,7 +28,7 @@ func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) json.RawMessag
 	*h.s.of(s) = slotState{value: v, fromOutside: outside}
 	h.changed = true
 	if h.st != nil {
-		h.fixed = append(h.fixed, fix{s, v, from})
+		h.corrections = append(h.corrections, correction{s, v, from})
 	}
 	return v
 }
@@ -38,8 +38,8 @@ const reasonActedOn = "it has been acted on"
 // collectStep returns the step that collected a slot, or will collect it, or nil.
 func (h *messageHandler) collectStep(s *slot, from origin) *step {
 	switch {
-	case from.leg > 0 && from.done == 0:
-		return h.collectStepOf(from.leg)
+	case from.segment > 0 && from.done == 0:
+		return h.collectStepOf(from.segment)
 	case s.collect > 0:
 		return &h.f.steps[s.collect-1]
 	}
@@ -76,47 +76,49 @@ func (h *messageHandler) reaskSlot(name string) {
 	case !h.isFilled(s): // it comes later, and is asked for then
 		h.s.of(s).offer = nil
 		if by != nil {
-			h.s.keep(done{at: by.number})
+			h.s.keepResult(done{at: by.number})
 		}
 		h.changed, h.rejected = true, true
 	case h.isTooLate(s, from):
 		h.refuseChange(s, nil, reasonActedOn)
 	default:
 		// the flow has filled it, and may pass by the step that asks
-		if from.done > 0 || from.leg == 0 && !h.s.of(s).fromOutside {
-			from = origin{to: runtime.Target(s.collect), leg: len(h.s.trail)}
+		if from.done > 0 || from.segment == 0 && !h.s.of(s).fromOutside {
+			from = origin{to: runtime.Target(s.collect), segment: len(h.s.trail)}
 		}
 		h.changed = true
-		h.asked = append(h.asked, fix{slot: s, from: from})
+		h.reasked = append(h.reasked, correction{slot: s, from: from})
 	}
 }
 
 // applyChanges makes the flow go back as far as the changes of the message require.
 func (h *messageHandler) applyChanges() move {
-	changes := slices.Concat(h.fixed, h.asked)
+	changes := slices.Concat(h.corrections, h.reasked)
 	for _, x := range changes {
 		h.reviseValue(x.slot, x.from, x.value)
 	}
-	back := slices.MinFunc(changes, func(a, b fix) int { return a.from.leg - b.from.leg }).from
-	if back.leg >= len(h.s.trail) {
-		h.keepResults(h.s.trail)
+	back := slices.MinFunc(changes, func(a, b correction) int {
+		return a.from.segment - b.from.segment
+	}).from
+	if back.segment >= len(h.s.trail) {
+		h.keepResultsOf(h.s.trail)
 	}
-	mv := h.restoreTo(back)
+	mv := h.rewindTo(back)
 	if h.answer != nil {
-		h.s.keep(done{at: h.st.number, out: []slotValue{{h.st.Slot, h.answer}}})
+		h.s.keepResult(done{at: h.st.number, out: []slotValue{{h.st.Slot, h.answer}}})
 	}
-	for _, x := range h.fixed {
-		if x.from.leg == 0 && x.from.done == 0 && !h.s.of(x.slot).fromOutside {
+	for _, x := range h.corrections {
+		if x.from.segment == 0 && x.from.done == 0 && !h.s.of(x.slot).fromOutside {
 			h.overrideSetSteps(x.slot, x.value)
 		}
 	}
-	for _, x := range h.asked {
+	for _, x := range h.reasked {
 		h.writeSlot(x.slot, nil)
 		st := h.collectStep(x.slot, origin{})
 		if x.from.to > 1 {
 			st = &h.f.steps[x.from.to-1]
 		}
-		h.s.keep(done{at: st.number})
+		h.s.keepResult(done{at: st.number})
 	}
 	return mv
 }
