@@ -11,8 +11,8 @@ import (
 )
 
 // segment is the part of a flow's path from one collect step to the next. The trail of a frame is
-// the path so far, with each step at most once: when the flow reaches a step again, the round before
-// is dropped, and only the slots that it changed are kept with the segment it began in.
+// the path so far, with each step at most once: when the flow reaches a step again, the earlier
+// round is dropped, and only the slots that it changed are kept with the segment it began in.
 type segment struct {
 	at    int             // its collect step; 0: the flow's start
 	value json.RawMessage // what the user gave there
@@ -94,7 +94,9 @@ func (w *work) collectStepOf(i int) *step {
 }
 
 // segmentsFrom returns the segments since an origin.
-func (w *work) segmentsFrom(o origin) []segment { return w.s.trail[min(o.segment, len(w.s.trail)):] }
+func (w *work) segmentsFrom(o origin) []segment {
+	return w.s.trail[min(o.segment, len(w.s.trail)):]
+}
 
 // isTooLate reports whether a slot cannot be changed: a once action has used it, or ran in an
 // earlier round of a loop that would restart.
