@@ -15,36 +15,37 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// slotReader decodes one value of a slot with the strict decoder of the runtime.
-type slotReader struct {
-	*slot
-	v any
-}
-
-// Shape implements runtime.Record.
-func (r *slotReader) Shape() *runtime.Shape {
-	return &runtime.Shape{Name: "slot",
-		Fields: []runtime.Field{{Name: "v", Required: true, Rule: r.Rule}}}
-}
-
-// DecodeField implements runtime.FieldDecoder.
-func (r *slotReader) DecodeField(d *runtime.Decoder, _ string) {
-	switch r.Type.Kind {
+// decodeForm decodes a value of a slot strictly and returns it as the slot stores it.
+func (s *slot) decodeForm(raw json.RawMessage) (json.RawMessage, error) {
+	switch s.Type.Kind {
 	case runtime.SlotString, runtime.SlotEnum:
-		readValue[string](r, d)
+		return decodeAs[string](s, raw)
 	case runtime.SlotInt:
-		readValue[int64](r, d)
+		return decodeAs[int64](s, raw)
 	case runtime.SlotFloat:
-		readValue[float64](r, d)
+		return decodeAs[float64](s, raw)
 	case runtime.SlotBool:
-		readValue[bool](r, d)
+		return decodeAs[bool](s, raw)
 	case runtime.SlotTime:
-		readValue[time.Time](r, d)
+		return decodeAs[time.Time](s, raw)
 	case runtime.SlotDuration:
-		readValue[runtime.Duration](r, d)
-	case runtime.SlotJSON:
-		readValue[json.RawMessage](r, d)
+		return decodeAs[runtime.Duration](s, raw)
+	default:
+		return decodeAs[json.RawMessage](s, raw)
 	}
+}
+
+func decodeAs[T any](s *slot, raw json.RawMessage) (json.RawMessage, error) {
+	var one T
+	var many []T
+	var v any = &one
+	if s.Type.List {
+		v = &many
+	}
+	if err := runtime.DecodeValue(raw, v, s.itemShape(), s.Rule); err != nil {
+		return nil, err
+	}
+	return runtime.Encode(v)
 }
 
 // itemShape returns the shape of the value, or of each item of a list; nil for a plain type.
@@ -62,18 +63,6 @@ func (s *slot) itemShape() *runtime.Shape {
 	return nil
 }
 
-func readValue[T any](r *slotReader, d *runtime.Decoder) {
-	if r.Type.List {
-		var many []T
-		d.Decode(&many, r.itemShape())
-		r.v = many
-		return
-	}
-	var v T
-	d.Decode(&v, r.itemShape())
-	r.v = v
-}
-
 // normalize returns a value in the form that the slot stores, or why it is invalid.
 func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
@@ -82,12 +71,10 @@ func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if s.isStoredForm(raw) {
 		return raw, ""
 	}
-	r := slotReader{slot: s}
-	doc := append(append([]byte(`{"v":`), raw...), '}')
-	if err := runtime.Unmarshal(doc, &r); err != nil {
+	out, err := s.decodeForm(raw)
+	if err != nil {
 		return nil, errorText(err)
 	}
-	out, _ := runtime.Encode(r.v) // cannot fail: it was decoded from JSON
 	return out, ""
 }
 
