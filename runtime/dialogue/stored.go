@@ -25,7 +25,8 @@ func (s *state) decode(data json.RawMessage) error {
 	if len(data) == 0 {
 		return nil
 	}
-	in := jsonscan.Scanner{Data: data}
+	// the limit of 64 is for what comes from outside: here values stand deeper than they came
+	in := jsonscan.Scanner{Data: data, Depth: -10_000}
 	c := codec{flow: s.flow, in: &in}
 	c.visitState(s)
 	in.CheckEnd()
