@@ -269,13 +269,18 @@ func (m *Machine) nodeByAgentType(agentType string) int {
 // sendToNode continues at another node with its last request.
 func (s *stepRun) sendToNode(agentType string) (thread.Transition, error) {
 	n := s.ownNode(s.node(s.nodeByAgentType(agentType)))
-	last, ok := s.state.Last[n.Key]
-	if !ok {
-		return thread.Transition{}, s.missingRequest(n, "a failed step was sent there")
+	last, err := s.lastRequest(n, "a failed step was sent there")
+	if err != nil {
+		return thread.Transition{}, err
 	}
 	s.state.Repeats, s.state.Asked = 0, nil // a person has decided: reset the loop counts
-	s.state.enterNode(n, last.Type, last.Request, false)
-	return s.expireReroutes(thread.Advance(n.Key, s.state)), nil
+	return s.advanceTo(n, last), nil
+}
+
+// advanceTo continues at a node with a request.
+func (s *stepRun) advanceTo(n *runtime.Node, r storedRequest) thread.Transition {
+	s.state.enterNode(n, r.Type, r.Request, false)
+	return s.expireReroutes(thread.Advance(n.Key, s.state))
 }
 
 // ownNode returns n, but for a child of a fan-out that is sent to its dispatch the child's own
@@ -287,9 +292,13 @@ func (s *stepRun) ownNode(n *runtime.Node) *runtime.Node {
 	return n
 }
 
-// missingRequest returns CodeNotFound for a node that had no request on the thread.
-func (m *Machine) missingRequest(n *runtime.Node, reason string) error {
-	name := runtime.Row(m.tables.Requests, n.Request).Name
-	return thread.Permanent(runtime.Errorf(runtime.CodeNotFound, "continue workflow",
-		"node %s has no %s on this thread: %s", n.Key, name, reason))
+// lastRequest returns the last request of a node. It returns CodeNotFound for a node that had none
+// on the thread.
+func (s *stepRun) lastRequest(n *runtime.Node, reason string) (storedRequest, error) {
+	if last, ok := s.state.Last[n.Key]; ok {
+		return last, nil
+	}
+	name := runtime.Row(s.tables.Requests, n.Request).Name
+	return storedRequest{}, thread.Permanent(runtime.Errorf(runtime.CodeNotFound,
+		"continue workflow", "node %s has no %s on this thread: %s", n.Key, name, reason))
 }
