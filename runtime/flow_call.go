@@ -44,21 +44,28 @@ func RunAction[I, O any, PI interface {
 func RunValidator[T any](ctx context.Context, value json.RawMessage,
 	method func(context.Context, T) (T, error)) (json.RawMessage, error) {
 	var v T
-	d := newDecoder(value)
+	if err := DecodeValue(value, &v, nil, nil); err != nil {
+		return nil, err
+	}
+	out, err := method(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(out)
+}
+
+// DecodeValue reads one JSON value into v as [Decoder.Decode] does, within the bounds of a rule,
+// which may be nil. It returns [CodeInvalid] with an [InvalidError] for a value that does not fit.
+func DecodeValue(data []byte, v any, of *Shape, rule *Rule) error {
+	d := newDecoder(data)
 	if d.scan.CheckStart() {
-		d.Decode(&v, nil)
+		d.rule = rule
+		d.Decode(v, of)
 		d.scan.CheckEnd()
 	}
 	err := d.problemsError("decode value")
 	d.release()
-	if err != nil {
-		return nil, err
-	}
-	v, err = method(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return Encode(v)
+	return err
 }
 
 // NoAction returns [CodeNotFound] for an action that no case of a generated switch runs.

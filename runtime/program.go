@@ -62,28 +62,14 @@ func (p *Program) DecodeInterrupt(name string, data []byte) (Record, error) {
 // DecodeRouting reads a stored routing of a node as [Unmarshal] does; node 0 means the interrupt
 // routing. A node without a routing is refused with [CodeNotFound].
 func (p *Program) DecodeRouting(node int, data []byte) (Routing, error) {
-	v, err := p.newRouting(node)
-	if err != nil {
-		return nil, err
-	}
-	if err := Unmarshal(data, v); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return p.decodeRouting(node, func(v Routing) error { return Unmarshal(data, v) })
 }
 
 // DecodeReply reads the routing a model answered with, as the function [DecodeReply] does; node 0
 // means the interrupt routing. A node without a routing is refused with [CodeNotFound].
 func (p *Program) DecodeReply(node int, data []byte, allowed func(name string) bool) (Routing,
 	error) {
-	v, err := p.newRouting(node)
-	if err != nil {
-		return nil, err
-	}
-	if err := DecodeReply(data, v, allowed); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return p.decodeRouting(node, func(v Routing) error { return DecodeReply(data, v, allowed) })
 }
 
 // RoutingSchema returns the schema of a node's whole routing; node 0 means the interrupt routing.
@@ -103,10 +89,13 @@ func (p *Program) routingRow(node int) RoutingRow {
 	return *Row(p.Tables.Routings, Row(p.Tables.Nodes, node).Routing)
 }
 
-func (p *Program) newRouting(node int) (Routing, error) {
-	name := p.routingRow(node).Name
-	if name != "" {
+// decodeRouting returns a fresh routing of a node that decode has filled.
+func (p *Program) decodeRouting(node int, decode func(Routing) error) (Routing, error) {
+	if name := p.routingRow(node).Name; name != "" {
 		if v := p.Routing(name); v != nil {
+			if err := decode(v); err != nil {
+				return nil, err
+			}
 			return v, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -199,21 +200,15 @@ func (s *Shape) branchNames(indexes []int) []string {
 
 // isWrapped reports whether the document is {"route": ...}; nothing is consumed.
 func (d *Decoder) isWrapped(s *Shape) bool {
-	if s.indexOf([]byte(wrapper), 0) >= 0 {
-		return false // the branch of that name wins
-	}
 	pos := d.scan.Pos
 	defer func() { d.scan.Pos = pos }()
-	if d.scan.Peek() != '{' {
+	// a branch of that name wins
+	if s.indexOf([]byte(wrapper), 0) >= 0 || d.scan.Peek() != '{' {
 		return false
 	}
 	d.scan.Pos++
-	if d.scan.Peek() != '"' {
-		return false
-	}
-	const quoted = `"` + wrapper + `"`
-	return len(d.scan.Data)-d.scan.Pos >= len(quoted) &&
-		string(d.scan.Data[d.scan.Pos:d.scan.Pos+len(quoted)]) == quoted
+	d.scan.Peek()
+	return bytes.HasPrefix(d.scan.Data[d.scan.Pos:], []byte(`"`+wrapper+`"`))
 }
 
 const wrapper = "route" // the key that wraps a union for providers that accept no union at the root

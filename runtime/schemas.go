@@ -32,10 +32,9 @@ import (
 type Schemas struct {
 	read     func(file string) ([]byte, error)
 	branches []BranchRow
-	// one branch narrowed to: branch by branch, dialect by dialect
-	single []atomic.Pointer[string]
-	whole  []atomic.Pointer[string] // all branches, by dialect
-	sheets []atomic.Pointer[sheet]  // by dialect
+	// the schemas of all branches, then those of each branch: one by one, dialect by dialect
+	kept   []atomic.Pointer[string]
+	sheets []atomic.Pointer[sheet] // by dialect
 	recent [recentSets]atomic.Pointer[recentSet]
 }
 
@@ -67,8 +66,7 @@ func (s *Schemas) recentSlot(words []uint64, d Dialect) *atomic.Pointer[recentSe
 // interrupt routing, so that row r-1 is route r. The slice is kept and must not change.
 func NewSchemas(read func(file string) ([]byte, error), branches []BranchRow) *Schemas {
 	return &Schemas{read: read, branches: branches,
-		single: make([]atomic.Pointer[string], len(branches)*len(dialectNames)),
-		whole:  make([]atomic.Pointer[string], len(dialectNames)),
+		kept:   make([]atomic.Pointer[string], (1+len(branches))*len(dialectNames)),
 		sheets: make([]atomic.Pointer[sheet], len(dialectNames))}
 }
 
@@ -82,33 +80,33 @@ func (s *Schemas) Set(words []uint64, d Dialect) string {
 		return ""
 	}
 	if r := singleValue(words); r != 0 && r <= len(s.branches) {
-		return s.composeOnce(&s.single[(r-1)*len(dialectNames)+int(d)], s.branches[r-1:r], d)
+		return s.composeOnce(r, s.branches[r-1:r], d)
 	}
 	if SetLen(words) == len(s.branches) {
-		return s.composeOnce(&s.whole[d], s.branches, d)
+		return s.composeOnce(0, s.branches, d)
 	}
 	place := s.recentSlot(words, d)
 	if c := place.Load(); c != nil && c.dialect == d && slices.Equal(c.words, words) {
 		return c.text
 	}
 	var few [16]BranchRow
-	kept := few[:0]
+	branches := few[:0]
 	for r := range SetAll[uint32](words) {
 		if int(r) <= len(s.branches) {
-			kept = append(kept, s.branches[r-1])
+			branches = append(branches, s.branches[r-1])
 		}
 	}
-	text := s.Union(kept, d)
+	text := s.Union(branches, d)
 	if len(text) <= recentSize {
 		place.Store(&recentSet{slices.Clone(words), d, text})
 	}
 	return text
 }
 
-// composeOnce returns the text of a memo, which it fills at the first call. Concurrent first
+// composeOnce returns the schema of a route, 0 for all of them, and keeps it. Concurrent first
 // callers may each compose an equal text.
-func (s *Schemas) composeOnce(memo *atomic.Pointer[string], branches []BranchRow,
-	d Dialect) string {
+func (s *Schemas) composeOnce(route int, branches []BranchRow, d Dialect) string {
+	memo := &s.kept[route*len(dialectNames)+int(d)]
 	if text := memo.Load(); text != nil {
 		return *text
 	}

@@ -19,12 +19,9 @@ func runAction(w *work, st *step) move {
 		if failure != nil {
 			return w.handleFailure(st.OnError, failure, false)
 		}
-		if mv, ok := w.reuseResult(st, shortDigest(input)); ok {
-			return mv
-		}
-		return move{kind: moveEffect, st: st, do: func(ctx context.Context) (stepInput, error) {
+		return w.startEffect(st, input, func(ctx context.Context) (effectResult, error) {
 			return w.m.callAction(ctx, st, input)
-		}}
+		})
 	}
 	if failure := w.input.effect.failure; failure != nil {
 		return w.handleFailure(st.OnError, failure, false)
@@ -38,6 +35,20 @@ func runAction(w *work, st *step) move {
 	return w.storeOutputs(st, out, done{in: w.input.effect.in, once: once})
 }
 
+// startEffect reuses the result that a step has for the same input, or lets the effect run.
+func (w *work) startEffect(st *step, input []byte,
+	run func(ctx context.Context) (effectResult, error)) move {
+	digest := shortDigest(input)
+	if mv, ok := w.reuseResult(st, digest); ok {
+		return mv
+	}
+	return move{kind: moveEffect, st: st, do: func(ctx context.Context) (stepInput, error) {
+		out, err := run(ctx)
+		out.in = digest
+		return stepInput{kind: inputEffect, effect: out}, err
+	}}
+}
+
 // failedAction is the stored result of an action that failed. Its key cannot be the name of an
 // output.
 type failedAction struct {
@@ -47,7 +58,7 @@ type failedAction struct {
 // callAction runs an action with its retries. The final result or failure is stored once, so it is
 // not run again after a crash.
 func (m *Machine) callAction(ctx context.Context, st *step, input json.RawMessage) (
-	stepInput, error) {
+	effectResult, error) {
 	row := &m.tables.Actions[st.Action-1]
 	do := thread.Do[json.RawMessage]
 	if row.Once {
@@ -65,15 +76,11 @@ func (m *Machine) callAction(ctx context.Context, st *step, input json.RawMessag
 		}
 		return runtime.Encode(failedAction{newFailure(err)})
 	})
-	if err != nil {
-		return stepInput{}, err
-	}
-	out := effectResult{output: stored, in: shortDigest(input)}
 	var f failedAction
-	if json.Unmarshal(stored, &f) == nil && f.Failure != nil {
-		out = effectResult{failure: f.Failure}
+	if err == nil && json.Unmarshal(stored, &f) == nil && f.Failure != nil {
+		return effectResult{failure: f.Failure}, nil
 	}
-	return stepInput{kind: inputEffect, effect: out}, nil
+	return effectResult{output: stored}, err
 }
 
 // tryAction runs an action until it succeeds or has no attempts left. It returns CodeInDoubt for a

@@ -26,7 +26,7 @@ func runCall(w *work, st *step) move {
 	if mv, ok := w.reuseResult(st, slotsDigest(slots)); ok {
 		return mv
 	}
-	input := &flowInput{Slots: slots, Depth: w.s.depth + 1, Said: w.s.said || len(w.said) > 0,
+	input := &flowInput{Slots: slots, Depth: w.s.depth + 1, Said: w.hasReplied(),
 		counters: counters{Moves: w.s.Moves, Acts: w.s.Acts}}
 	return move{kind: moveCall, st: st,
 		child: thread.Spawned{Machine: Name, Name: f.Name, Input: input}}
@@ -120,6 +120,6 @@ func runLink(w *work, st *step) move {
 	}
 	w.s.Moves += linkCost
 	input := &flowInput{Slots: slots, Later: w.s.later, Depth: w.s.depth,
-		Said: w.s.said || len(w.said) > 0, counters: w.s.counters}
+		Said: w.hasReplied(), counters: w.s.counters}
 	return move{kind: moveJump, child: thread.Spawned{Machine: Name, Name: f.Name, Input: input}}
 }

@@ -2,7 +2,6 @@ package dialogue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -20,12 +19,9 @@ func runGenerate(w *work, st *step) move {
 			return w.handleFailure(st.OnError, failure, false)
 		}
 		prompt := w.flowText(st.Text) + "\n\nData:\n" + string(told)
-		if mv, ok := w.reuseResult(st, shortDigest([]byte(prompt))); ok {
-			return mv
-		}
-		return move{kind: moveEffect, st: st, do: func(ctx context.Context) (stepInput, error) {
+		return w.startEffect(st, []byte(prompt), func(ctx context.Context) (effectResult, error) {
 			return w.m.generateText(ctx, prompt)
-		}}
+		})
 	}
 	if failure := w.input.effect.failure; failure != nil {
 		return w.handleFailure(st.OnError, failure, false)
@@ -49,7 +45,7 @@ func runGenerate(w *work, st *step) move {
 
 var errEmptyReply = errors.New("the model wrote nothing")
 
-func (m *Machine) generateText(ctx context.Context, prompt string) (stepInput, error) {
+func (m *Machine) generateText(ctx context.Context, prompt string) (effectResult, error) {
 	type written struct {
 		Text    string          `json:"text,omitempty"`
 		Failure *thread.Failure `json:"failure,omitempty"`
@@ -74,11 +70,6 @@ func (m *Machine) generateText(ctx context.Context, prompt string) (stepInput, e
 		}
 		return written{Failure: newFailure(err)}, nil
 	})
-	if err != nil {
-		return stepInput{}, err
-	}
 	value, _ := runtime.Encode(out.Text) // cannot fail: a string
-	return stepInput{kind: inputEffect,
-		effect: effectResult{output: json.RawMessage(value), failure: out.Failure,
-			in: shortDigest([]byte(prompt))}}, nil
+	return effectResult{output: value, failure: out.Failure}, err
 }

@@ -12,13 +12,13 @@ import (
 // flow is a flow of the tables and where its slots and steps are by name.
 type flow struct {
 	*runtime.Flow
-	number  int
-	slots   []slot
-	steps   []step
-	bySlot  map[string]int // earlier names too
-	byStep  map[string]int
-	checks  bool // a validator is called, which is user code
-	changes bool // users may change a slot
+	number       int
+	slots        []slot
+	steps        []step
+	bySlot       map[string]int // earlier names too
+	byStep       map[string]int
+	hasValidator bool // a validator is called, which is user code
+	editable     bool // users may change a slot
 }
 
 // step is a row of a flow's steps and its number.
@@ -93,9 +93,9 @@ func (m *Machine) indexFlow(f *flow) error {
 		case st.Kind == "collect" && f.slots[st.Slot-1].collect == 0:
 			f.slots[st.Slot-1].collect = st.number
 		}
-		f.checks = f.checks || st.Check > 0
+		f.hasValidator = f.hasValidator || st.Check > 0
 	}
-	f.changes = slices.ContainsFunc(f.slots, func(s slot) bool { return f.isSettable(&s) })
+	f.editable = slices.ContainsFunc(f.slots, func(s slot) bool { return f.isSettable(&s) })
 	return nil
 }
 

@@ -41,19 +41,6 @@ type Machine struct {
 	steps     map[string]stepFunc
 }
 
-// stepFunc implements a kind of step: it changes the state of the frame and returns where it
-// continues. It has no effects.
-type stepFunc func(w *work, st *step) move
-
-// stepKinds returns the implementation of each kind of step.
-func stepKinds() map[string]stepFunc {
-	return map[string]stepFunc{
-		"say": runSay, "collect": runCollect, "set": runSet, "branch": runBranch, "while": runWhile,
-		"action": runAction, "confirm": runConfirm, "call": runCall,
-		"link": runLink, "generate": runGenerate, "handoff": runHandoff,
-	}
-}
-
 // New makes the machine of a generated package. It returns CodeInvalid for a dialogue that has no
 // tables, or lacks the function for its actions or validators, for a step of an unknown kind or
 // with the number of a row that is not there, and for a generate step without a model. Texts and
@@ -122,7 +109,7 @@ func (m *Machine) Timeout(frame *thread.Frame) time.Duration {
 // quick: many more may follow.
 func (m *Machine) Inline(frame *thread.Frame) bool {
 	f, replies := m.byName[frame.Name], len(frame.Replies)
-	if frame.Name == "" || f == nil || f.checks {
+	if frame.Name == "" || f == nil || f.hasValidator {
 		return false
 	}
 	if replies > 0 {
@@ -152,6 +139,7 @@ func (m *Machine) Step(ctx context.Context, a thread.Activation) (thread.Transit
 	here := a.Frame.PC != "" // the position is stored: the effect of the step has a key of its own
 	for {
 		mv := w.runSteps(at)
+		w.s.said = w.hasReplied()
 		switch {
 		case w.err != nil:
 			return thread.Transition{}, w.err
@@ -260,8 +248,9 @@ func (v *replies) addReplies(a *thread.Activation, t thread.Transition) thread.T
 	frame, said := a.Frame.ID, v.said
 	return t.First(func(c *thread.Change) {
 		for i := range said {
+			value, _ := runtime.Encode(&said[i]) // cannot fail: strings
 			c.Add(thread.Entry{Type: thread.EntryMessage, Frame: frame, Name: said[i].name,
-				Value: said[i].encode(), Failure: said[i].failed})
+				Value: value, Failure: said[i].failed})
 		}
 	})
 }

@@ -14,7 +14,7 @@ type state struct {
 	flow    *flow
 	slots   []slotState       // in the order of the flow
 	later   []runtime.Command // flows to start when the time has come, each with its commands
-	trail   []leg             // the way that the flow has come
+	trail   []segment         // the way that the flow has come
 	kept    []done            // of steps before the flow went back; without out: asked
 	loops   []loop            // that run
 	tries   int               // invalid answers to the open question
@@ -66,8 +66,8 @@ func (s *state) findKept(step int) *done {
 	return nil
 }
 
-// keep keeps the result of a step, in the place of an earlier one.
-func (s *state) keep(d done) {
+// keepResult keeps the result of a step, in the place of an earlier one.
+func (s *state) keepResult(d done) {
 	s.dropKept(d.at)
 	s.kept = append(s.kept, d)
 }
@@ -129,16 +129,19 @@ type flowResult struct {
 	counters
 }
 
-// childResult decodes the result of a child. A child that was skipped or expired returned no flow
-// result, but asked at least one question.
-func childResult(c *thread.Child) flowResult {
+// readChild returns the result of a child. A child that was skipped or expired returned no flow
+// result, but asked at least one question. The user is told of a child that the engine ended.
+func (v *replies) readChild(c *thread.Child) flowResult {
 	r := flowResult{Flow: c.Name, Outcome: outcomeDone, counters: counters{Questions: 1}}
-	if c.Failure != nil && !c.Skipped {
-		r.Outcome, r.Failure = outcomeFailed, c.Failure
-		return r
-	}
 	var own flowResult
-	if json.Unmarshal(c.Value, &own) == nil && own.Outcome != "" {
+	switch failed := c.Failure != nil && !c.Skipped; {
+	case failed && c.Failure.Code == runtime.CodeExpired:
+		v.addResponse("timed_out")
+		r.Outcome, r.Failure = outcomeFailed, c.Failure
+	case failed:
+		v.addResponse("failed", "error", c.Failure.Text, "error_code", string(c.Failure.Code))
+		r.Outcome, r.Failure = outcomeFailed, c.Failure
+	case json.Unmarshal(c.Value, &own) == nil && own.Outcome != "":
 		return own
 	}
 	return r

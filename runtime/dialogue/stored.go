@@ -25,7 +25,8 @@ func (s *state) decode(data json.RawMessage) error {
 	if len(data) == 0 {
 		return nil
 	}
-	in := jsonscan.Scanner{Data: data}
+	// the limit of 64 is for what comes from outside: here values stand deeper than they came
+	in := jsonscan.Scanner{Data: data, Depth: -10_000}
 	c := codec{flow: s.flow, in: &in}
 	c.visitState(s)
 	in.CheckEnd()
@@ -53,7 +54,7 @@ func (c *codec) visitState(s *state) {
 		c.visitSlots("sure", s, func(at string, v *slotState) { c.visitFlag(at, &v.confirmed) })
 		c.visitSlots("offers", s, func(at string, v *slotState) { c.visitValue(at, &v.offer) })
 		c.visitReflected("later", &s.later, len(s.later) > 0)
-		visitList(c, "trail", &s.trail, c.visitLeg)
+		visitList(c, "trail", &s.trail, c.visitSegment)
 		c.visitRows("kept", c.flow.byStep, func() {
 			for i := range s.kept {
 				c.beginMember(c.flow.steps[s.kept[i].at-1].ID, true)
@@ -62,7 +63,7 @@ func (c *codec) visitState(s *state) {
 		}, func(int) {
 			var d done
 			c.visitDone(&d)
-			s.keep(d)
+			s.keepResult(d)
 		})
 		c.visitLoops("rounds", s, func(at string, l *loop) { c.visitNumber(at, &l.rounds) })
 		c.visitLoops("entered", s, func(at string, l *loop) { c.visitNumber(at, &l.entered) })
@@ -79,7 +80,7 @@ func (c *codec) visitState(s *state) {
 	})
 }
 
-func (c *codec) visitLeg(l *leg) {
+func (c *codec) visitSegment(l *segment) {
 	c.visitObject(func() {
 		c.visitStep("at", &l.at)
 		c.visitValue("value", &l.value)

@@ -30,16 +30,6 @@ type line struct {
 	failed *thread.Failure // that it tells of
 }
 
-// encode returns the line as it is stored. The name of a flow is an identifier.
-func (l *line) encode() json.RawMessage {
-	text, _ := runtime.Encode(l.Text) // cannot fail: a string
-	b := append(make([]byte, 0, len(text)+64), '{')
-	if l.Flow != "" {
-		b = append(append(append(b, `"flow":"`...), l.Flow...), `",`...)
-	}
-	return append(append(append(b, `"text":`...), text...), '}')
-}
-
 func (v *replies) addLine(name, text string) {
 	if text != "" {
 		v.said = append(v.said, line{Flow: v.flow, Text: text, name: name})

@@ -15,36 +15,37 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// slotReader decodes one value of a slot with the strict decoder of the runtime.
-type slotReader struct {
-	*slot
-	v any
-}
-
-// Shape implements runtime.Record.
-func (r *slotReader) Shape() *runtime.Shape {
-	return &runtime.Shape{Name: "slot",
-		Fields: []runtime.Field{{Name: "v", Required: true, Rule: r.Rule}}}
-}
-
-// DecodeField implements runtime.FieldDecoder.
-func (r *slotReader) DecodeField(d *runtime.Decoder, _ string) {
-	switch r.Type.Kind {
+// decodeForm decodes a value of a slot strictly and returns it as the slot stores it.
+func (s *slot) decodeForm(raw json.RawMessage) (json.RawMessage, error) {
+	switch s.Type.Kind {
 	case runtime.SlotString, runtime.SlotEnum:
-		readValue[string](r, d)
+		return decodeAs[string](s, raw)
 	case runtime.SlotInt:
-		readValue[int64](r, d)
+		return decodeAs[int64](s, raw)
 	case runtime.SlotFloat:
-		readValue[float64](r, d)
+		return decodeAs[float64](s, raw)
 	case runtime.SlotBool:
-		readValue[bool](r, d)
+		return decodeAs[bool](s, raw)
 	case runtime.SlotTime:
-		readValue[time.Time](r, d)
+		return decodeAs[time.Time](s, raw)
 	case runtime.SlotDuration:
-		readValue[runtime.Duration](r, d)
-	case runtime.SlotJSON:
-		readValue[json.RawMessage](r, d)
+		return decodeAs[runtime.Duration](s, raw)
+	default:
+		return decodeAs[json.RawMessage](s, raw)
 	}
+}
+
+func decodeAs[T any](s *slot, raw json.RawMessage) (json.RawMessage, error) {
+	var one T
+	var many []T
+	var v any = &one
+	if s.Type.List {
+		v = &many
+	}
+	if err := runtime.DecodeValue(raw, v, s.itemShape(), s.Rule); err != nil {
+		return nil, err
+	}
+	return runtime.Encode(v)
 }
 
 // itemShape returns the shape of the value, or of each item of a list; nil for a plain type.
@@ -62,41 +63,24 @@ func (s *slot) itemShape() *runtime.Shape {
 	return nil
 }
 
-func readValue[T any](r *slotReader, d *runtime.Decoder) {
-	if r.Type.List {
-		var many []T
-		d.Decode(&many, r.itemShape())
-		r.v = many
-		return
-	}
-	var v T
-	d.Decode(&v, r.itemShape())
-	r.v = v
-}
-
 // normalize returns a value in the form that the slot stores, or why it is invalid.
 func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, "there is no value"
 	}
-	if s.isNormal(raw) {
+	if s.isStoredForm(raw) {
 		return raw, ""
 	}
-	r := slotReader{slot: s}
-	doc := append(append([]byte(`{"v":`), raw...), '}')
-	if err := runtime.Unmarshal(doc, &r); err != nil {
-		return nil, errorText(err)
-	}
-	out, err := runtime.Encode(r.v)
+	out, err := s.decodeForm(raw)
 	if err != nil {
-		return nil, "it cannot be stored"
+		return nil, errorText(err)
 	}
 	return out, ""
 }
 
-// isNormal reports, for simple types, whether a value is valid in the form that the slot stores. It
+// isStoredForm reports, for simple types, whether a value is valid in the form that the slot stores. It
 // is a shortcut for most computed values.
-func (s *slot) isNormal(raw json.RawMessage) bool {
+func (s *slot) isStoredForm(raw json.RawMessage) bool {
 	if s.Type.List || s.Rule != nil || s.Of != nil {
 		return false
 	}
@@ -138,31 +122,28 @@ func (s *slot) parse(raw json.RawMessage, language string) (json.RawMessage, str
 	if s.Type.Kind == runtime.SlotJSON || json.Unmarshal(raw, &text) != nil {
 		return s.normalize(raw)
 	}
-	if s.Type.List {
-		var items []json.RawMessage
-		for item := range strings.SplitSeq(text, ",") {
-			value, wrong := s.parseText(strings.TrimSpace(item), language)
-			if wrong != "" {
-				return nil, wrong
-			}
-			items = append(items, value)
+	if !s.Type.List {
+		value, wrong := s.parseText(text, language)
+		if wrong != "" {
+			return nil, wrong
 		}
-		list, err := runtime.Encode(items)
-		if err != nil {
-			return nil, "it cannot be stored"
+		return s.normalize(value)
+	}
+	var items []json.RawMessage
+	for item := range strings.SplitSeq(text, ",") {
+		value, wrong := s.parseText(item, language)
+		if wrong != "" {
+			return nil, wrong
 		}
-		return s.normalize(list)
+		items = append(items, value)
 	}
-	value, wrong := s.parseText(strings.TrimSpace(text), language)
-	if wrong != "" {
-		return nil, wrong
-	}
-	return s.normalize(value)
+	list, _ := runtime.Encode(items) // cannot fail: each is JSON
+	return s.normalize(list)
 }
 
 // parseText reads the text of one value.
 func (s *slot) parseText(said, language string) (json.RawMessage, string) {
-	if said == "" {
+	if said = strings.TrimSpace(said); said == "" {
 		return nil, "there is no value"
 	}
 	switch s.Type.Kind { //nolint:exhaustive // the others are texts

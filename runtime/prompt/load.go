@@ -52,7 +52,7 @@ func (p *Prompts) loadTemplates(fsys fs.FS) error {
 
 // checkVars returns an error if a variable of a node is not a visible field of its request.
 func (p *Prompts) checkVars(n *runtime.Node) error {
-	name := rowOrZero(p.tables.Requests, n.Request).Name
+	name := runtime.Row(p.tables.Requests, n.Request).Name
 	request := p.program.Request(name)
 	for _, v := range n.Vars {
 		if request == nil {

@@ -79,7 +79,7 @@ func (p *Prompts) targetText(b runtime.BranchRow) string {
 
 // armsText lists where the decisions of a collector lead.
 func (p *Prompts) armsText(node int, b runtime.BranchRow, before string) string {
-	collect := rowOrZero(p.tables.Nodes, node).Collect
+	collect := runtime.Row(p.tables.Nodes, node).Collect
 	if b.Kind != runtime.ToCollect || collect == nil {
 		return ""
 	}
@@ -156,11 +156,11 @@ func (p *Prompts) historyTable(v View) string {
 	b.WriteString("| # | Action | Input |\n|---|---|---|")
 	counts := make([]int, len(p.tables.Nodes)+1)
 	for i, h := range v.History {
-		n := rowOrZero(p.tables.Nodes, h.Node)
-		action, input := cmp.Or(n.Action, n.Key), rowOrZero(p.tables.Requests, h.Request).
+		n := runtime.Row(p.tables.Nodes, h.Node)
+		action, input := cmp.Or(n.Action, n.Key), runtime.Row(p.tables.Requests, h.Request).
 			DisplayName
 		if h.Interrupt > 0 {
-			action, input = p.tables.Handler.Name, rowOrZero(p.tables.Interrupts, h.Interrupt).
+			action, input = p.tables.Handler.Name, runtime.Row(p.tables.Interrupts, h.Interrupt).
 				DisplayName
 		} else if h.Node > 0 && h.Node < len(counts) {
 			counts[h.Node]++
@@ -215,6 +215,6 @@ func (p *page) addLoopBreaker(v View, n *runtime.Node, branches []int) {
 	p.addSection("loop", map[string]string{
 		"Name": n.DisplayName, "Count": strconv.Itoa(len(earlier)), "Instead": advice,
 		"Earlier":   Data("text", strings.Join(earlier, "\n")),
-		"Interrupt": rowOrZero(p.tables.Interrupts, n.Interrupt).DisplayName,
+		"Interrupt": runtime.Row(p.tables.Interrupts, n.Interrupt).DisplayName,
 	})
 }

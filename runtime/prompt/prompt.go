@@ -263,12 +263,12 @@ func (p *page) answerText(answer json.RawMessage) string {
 
 // interruptName names what is asked.
 func (p *page) interruptName(v View) string {
-	return rowOrZero(p.tables.Interrupts, v.Interrupt).DisplayName
+	return runtime.Row(p.tables.Interrupts, v.Interrupt).DisplayName
 }
 
 // askedText shows the visible fields of an interrupt request.
 func (p *page) askedText(op string, v View) string {
-	row := rowOrZero(p.tables.Interrupts, v.Interrupt)
+	row := runtime.Row(p.tables.Interrupts, v.Interrupt)
 	if row.Name == "" || v.Asked == nil {
 		p.err = errors.Join(p.err, runtime.Errorf(runtime.CodeInvalid, op, "there is no interrupt"))
 		return ""
@@ -289,7 +289,7 @@ func (p *page) askedText(op string, v View) string {
 
 // allowedBranches returns the indexes of the branches of a routing that may be set.
 func (p *Prompts) allowedBranches(routing int, names []string) ([]int, error) {
-	row := rowOrZero(p.tables.Routings, routing)
+	row := runtime.Row(p.tables.Routings, routing)
 	var out []int
 	for i, b := range row.Branches {
 		if names == nil || slices.Contains(names, b.Name) {
@@ -317,15 +317,4 @@ func (p *Prompts) branchRows(routing int, indexes []int) []runtime.BranchRow {
 	return out
 }
 
-func (p *Prompts) nodeName(node int) string {
-	return rowOrZero(p.tables.Nodes, node).DisplayName
-}
-
-// rowOrZero returns the row of that number, counted from 1, and the zero row for any other number.
-func rowOrZero[T any](rows []T, number int) T {
-	if number < 1 || number > len(rows) {
-		var none T
-		return none
-	}
-	return rows[number-1]
-}
+func (p *Prompts) nodeName(node int) string { return runtime.Row(p.tables.Nodes, node).DisplayName }

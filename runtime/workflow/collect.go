@@ -17,7 +17,7 @@ func (s *stepRun) startFanOut(n *runtime.Node) (thread.Transition, error) {
 		return thread.Transition{}, err
 	}
 	leaf := s.node(n.Dispatch.To)
-	typeName := rowAt(s.tables.Requests, leaf.Request).Name
+	typeName := runtime.Row(s.tables.Requests, leaf.Request).Name
 	children := make([]thread.Spawned, len(each))
 	for i, one := range each {
 		child := frameState{Dispatch: n.Key, Index: i + 1,
@@ -101,9 +101,9 @@ func resultsField(shape *runtime.Shape) string {
 func (s *stepRun) resumeDispatch(row runtime.BranchRow, value json.RawMessage) (thread.Transition,
 	error) {
 	n := s.node(row.Node)
-	last, ok := s.state.Last[n.Key]
-	if !ok {
-		return thread.Transition{}, s.missingRequest(n, "results came back to it")
+	last, err := s.lastRequest(n, "results came back to it")
+	if err != nil {
+		return thread.Transition{}, err
 	}
 	s.state.enterNode(n, last.Type, last.Request, false)
 	s.state.Results = value
@@ -121,7 +121,6 @@ func setDefaultDecision(n *runtime.Node, value json.RawMessage) (json.RawMessage
 // followDecision reads the decision in a collector's result and continues at its arm.
 func (s *stepRun) followDecision(n *runtime.Node, row runtime.BranchRow, value json.RawMessage) (
 	thread.Transition, error) {
-	op := "collect " + n.Key
 	decision := textAt(value, n.Collect.Field)
 	to := ""
 	for _, arm := range n.Collect.Arms {
@@ -131,22 +130,20 @@ func (s *stepRun) followDecision(n *runtime.Node, row runtime.BranchRow, value j
 	}
 	switch to {
 	case "":
-		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, op,
+		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, "collect "+n.Key,
 			"the decision %q has no arm", decision)
 	case "end":
 		return s.endWithResult(row.Type, value), nil
 	}
-	branch, ok := s.findBranch(n, to)
-	if !ok {
-		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, op,
-			"%s", "the tables have no branch "+to)
+	branch, err := s.findBranch(n, to)
+	if err != nil {
+		return thread.Transition{}, err
 	}
 	request, err := s.buildArmRequest(n, branch, value)
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	s.state.enterNode(s.node(branch.Node), branch.Type, request, false)
-	return s.expireReroutes(thread.Advance(s.state.Node, s.state)), nil
+	return s.advanceTo(s.node(branch.Node), storedRequest{branch.Type, request}), nil
 }
 
 // buildArmRequest makes the request of an arm: the node's last request, or else the fields of the

@@ -13,7 +13,7 @@ import (
 // for it. It asks a person for the required fields that are left, with a form.
 func (s *stepRun) buildFirstRequest(ctx context.Context, n *runtime.Node, request int) (
 	storedRequest, error) {
-	typeName := rowAt(s.tables.Requests, request).Name
+	typeName := runtime.Row(s.tables.Requests, request).Name
 	target := s.program.Request(typeName)
 	fields, err := zeroFields(target)
 	if err != nil {

@@ -135,11 +135,8 @@ func (s *stepRun) interruptOrigin(name string) (route int, err error) {
 		return 0, runtime.Errorf(runtime.CodeInvalid, "handle interrupt",
 			"%s has no route back: set escalates on its node", name)
 	}
-	n := s.node(s.tables.Routes[route-1].Node)
-	if _, ok := s.state.Last[n.Key]; !ok {
-		return 0, s.missingRequest(n, name+" goes back to it")
-	}
-	return route, nil
+	_, err = s.lastRequest(s.node(s.tables.Routes[route-1].Node), name+" goes back to it")
+	return route, err
 }
 
 // questionName is the name of the question of the interrupt that is handled.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -43,7 +42,7 @@ func (s *stepRun) runNode(ctx context.Context) (thread.Transition, error) {
 		Answer: s.state.Answer, Results: s.state.Results,
 	}
 	ctx = context.WithValue(ctx, placeKey{}, &place{step: s, node: at, request: request})
-	if n.Adapt != 0 && s.state.Type == rowAt(s.tables.Requests, n.Adapt).Name {
+	if n.Adapt != 0 && s.state.Type == runtime.Row(s.tables.Requests, n.Adapt).Name {
 		if request, err = s.adaptRequest(ctx, call, request); err != nil {
 			return thread.Transition{}, err
 		}
@@ -118,10 +117,9 @@ func (s *stepRun) adaptRequest(ctx context.Context, call runtime.Call, request r
 // followBranch continues where the table says that a branch of a node's routing leads.
 func (s *stepRun) followBranch(ctx context.Context, n *runtime.Node, b runtime.Branch) (
 	thread.Transition, error) {
-	row, ok := s.findBranch(n, b.Name)
-	if !ok {
-		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, "route "+n.Key,
-			"%s", "the tables have no branch "+b.Name)
+	row, err := s.findBranch(n, b.Name)
+	if err != nil {
+		return thread.Transition{}, err
 	}
 	value, err := runtime.Encode(b.Value)
 	if err != nil {
@@ -137,8 +135,7 @@ func (s *stepRun) followBranch(ctx context.Context, n *runtime.Node, b runtime.B
 	}
 	switch row.Kind {
 	case runtime.ToNode:
-		s.state.enterNode(s.node(row.Node), row.Type, value, false)
-		return s.expireReroutes(thread.Advance(s.state.Node, s.state)), nil
+		return s.advanceTo(s.node(row.Node), storedRequest{row.Type, value}), nil
 	case runtime.ToResume:
 		return s.resumeDispatch(row, value)
 	case runtime.ToInterrupt:
@@ -174,13 +171,15 @@ func (s *stepRun) checkRecord(name string, data json.RawMessage) error {
 	return nil
 }
 
-func (s *stepRun) findBranch(n *runtime.Node, name string) (runtime.BranchRow, bool) {
-	rows := rowAt(s.tables.Routings, n.Routing).Branches
-	at := slices.IndexFunc(rows, func(r runtime.BranchRow) bool { return r.Name == name })
-	if at < 0 {
-		return runtime.BranchRow{}, false
+// findBranch returns the row of a branch of a node's routing, or CodeInternal if there is none.
+func (s *stepRun) findBranch(n *runtime.Node, name string) (runtime.BranchRow, error) {
+	for _, row := range runtime.Row(s.tables.Routings, n.Routing).Branches {
+		if row.Name == name {
+			return row, nil
+		}
 	}
-	return rows[at], true
+	return runtime.BranchRow{}, runtime.Errorf(runtime.CodeInternal, "route "+n.Key,
+		"the tables have no branch %s", name)
 }
 
 // expireReroutes drops the pending reroute events of the frame, so that they do not affect its next

@@ -61,7 +61,7 @@ func (s *stepRun) resolveInterrupt(ctx context.Context, origin, route int, answe
 	if err != nil {
 		return thread.Transition{}, err
 	}
-	typeName := rowAt(s.tables.Requests, to.Request).Name
+	typeName := runtime.Row(s.tables.Requests, to.Request).Name
 	if next != n {
 		typeName = last.Type
 		if each, err := dispatchList(n, request); err == nil && len(each) >= s.state.Index {
@@ -208,7 +208,8 @@ func (s *stepRun) chooseRoute(ctx context.Context, origin, route int, answer jso
 	if err != nil {
 		return nil, err
 	}
-	words := routeSet(route, len(s.tables.Routes))
+	words := make([]uint64, (len(s.tables.Routes)+63)/64)
+	runtime.SetWith(words, uint32(len(s.tables.Routes)+1), uint32(route))
 	err = s.askModel(ctx, &modelCall{model: s.cfg.Model, name: "model/"}, llm.Request{
 		Prompt: text, SchemaName: s.tables.Routings[0].Name,
 		Schema: func(d runtime.Dialect) string { return s.program.RouteSchema(words, d) },
@@ -219,13 +220,6 @@ func (s *stepRun) chooseRoute(ctx context.Context, origin, route int, answer jso
 		return err
 	})
 	return routing, err
-}
-
-// routeSet is the set of one route, as generated code writes it.
-func routeSet(route, routes int) []uint64 {
-	words := make([]uint64, (routes+63)/64)
-	words[(route-1)/64] |= 1 << ((route - 1) % 64)
-	return words
 }
 
 // askModel calls a model, as an effect, until read accepts the reply. A rejected reply is sent back
@@ -330,7 +324,7 @@ func Choose[T any, R interface {
 		return nil, err
 	}
 	n := s.node(p.node)
-	found := rowAt(s.tables.Routings, n.Routing)
+	found := runtime.Row(s.tables.Routings, n.Routing)
 	branches := found.Branches
 	var allowed func(string) bool
 	if call.Allowed != nil {

@@ -239,21 +239,7 @@ type stepRun struct {
 	informed      atomic.Bool     // a model of this node has seen it
 }
 
-// rowAt returns row i, counted from 1, or the zero value.
-func rowAt[T any](rows []T, i int) T {
-	if i < 1 || i > len(rows) {
-		var none T
-		return none
-	}
-	return rows[i-1]
-}
-
-func (m *Machine) node(i int) *runtime.Node {
-	if i < 1 || i > len(m.tables.Nodes) {
-		return &runtime.Node{}
-	}
-	return &m.tables.Nodes[i-1]
-}
+func (m *Machine) node(i int) *runtime.Node { return runtime.Row(m.tables.Nodes, i) }
 
 func (m *Machine) nodeByKey(key string) int {
 	for i := range m.tables.Nodes {
@@ -266,7 +252,7 @@ func (m *Machine) nodeByKey(key string) int {
 
 // nodeForRequest returns the number of the node that takes a type of request, or 0.
 func (m *Machine) nodeForRequest(request string) int {
-	return rowAt(m.tables.Requests, m.requestRow(request)).Node
+	return runtime.Row(m.tables.Requests, m.requestRow(request)).Node
 }
 
 // nodeByAgentType returns the node of an agent type, or of an alias of one.
@@ -283,13 +269,18 @@ func (m *Machine) nodeByAgentType(agentType string) int {
 // sendToNode continues at another node with its last request.
 func (s *stepRun) sendToNode(agentType string) (thread.Transition, error) {
 	n := s.ownNode(s.node(s.nodeByAgentType(agentType)))
-	last, ok := s.state.Last[n.Key]
-	if !ok {
-		return thread.Transition{}, s.missingRequest(n, "a failed step was sent there")
+	last, err := s.lastRequest(n, "a failed step was sent there")
+	if err != nil {
+		return thread.Transition{}, err
 	}
 	s.state.Repeats, s.state.Asked = 0, nil // a person has decided: reset the loop counts
-	s.state.enterNode(n, last.Type, last.Request, false)
-	return s.expireReroutes(thread.Advance(n.Key, s.state)), nil
+	return s.advanceTo(n, last), nil
+}
+
+// advanceTo continues at a node with a request.
+func (s *stepRun) advanceTo(n *runtime.Node, r storedRequest) thread.Transition {
+	s.state.enterNode(n, r.Type, r.Request, false)
+	return s.expireReroutes(thread.Advance(n.Key, s.state))
 }
 
 // ownNode returns n, but for a child of a fan-out that is sent to its dispatch the child's own
@@ -301,9 +292,13 @@ func (s *stepRun) ownNode(n *runtime.Node) *runtime.Node {
 	return n
 }
 
-// missingRequest returns CodeNotFound for a node that had no request on the thread.
-func (m *Machine) missingRequest(n *runtime.Node, reason string) error {
-	name := rowAt(m.tables.Requests, n.Request).Name
-	return thread.Permanent(runtime.Errorf(runtime.CodeNotFound, "continue workflow",
-		"node %s has no %s on this thread: %s", n.Key, name, reason))
+// lastRequest returns the last request of a node. It returns CodeNotFound for a node that had none
+// on the thread.
+func (s *stepRun) lastRequest(n *runtime.Node, reason string) (storedRequest, error) {
+	if last, ok := s.state.Last[n.Key]; ok {
+		return last, nil
+	}
+	name := runtime.Row(s.tables.Requests, n.Request).Name
+	return storedRequest{}, thread.Permanent(runtime.Errorf(runtime.CodeNotFound,
+		"continue workflow", "node %s has no %s on this thread: %s", n.Key, name, reason))
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// leg is the part of a flow's path from one collect step to the next. The trail of a frame is the
-// path so far, with each step at most once: when the flow reaches a step again, the round before is
-// dropped, and only the slots that it changed are kept with the leg it began in.
-type leg struct {
+// segment is the part of a flow's path from one collect step to the next. The trail of a frame is
+// the path so far, with each step at most once: when the flow reaches a step again, the earlier
+// round is dropped, and only the slots that it changed are kept with the segment it began in.
+type segment struct {
 	at    int             // its collect step; 0: the flow's start
 	value json.RawMessage // what the user gave there
 	was   []slotValue     // written slots, as before; nil: empty
@@ -57,22 +57,18 @@ func (d *done) setValue(s *slot, v json.RawMessage) {
 
 // origin is where a flow goes back to when a slot changes.
 type origin struct {
-	to   runtime.Target // the step; NoTarget: nowhere
-	leg  int            // begins at the step
-	done int            // of the leg, counted from 1: the step that has filled the slot; 0: none
+	to      runtime.Target // the step
+	segment int            // begins at the step
+	// of the segment, counted from 1: the step that has filled the slot; 0: none
+	done int
 }
 
-// isBefore reports whether o is before other, or other is nowhere.
-func (o origin) isBefore(other origin) bool {
-	return o.to != runtime.NoTarget && (other.to == runtime.NoTarget || o.leg < other.leg)
-}
-
-// findOrigin returns where a slot got its value: the collect step that took it first, else the leg
-// with the step that filled it last, else the start of the flow.
+// findOrigin returns where a slot got its value: the collect step that took it first, else the
+// segment with the step that filled it last, else the start of the flow.
 func (w *work) findOrigin(s *slot) origin {
 	for i := range w.s.trail {
 		if st := w.collectStepOf(i); st != nil && st.Slot == s.number {
-			return origin{to: runtime.Target(st.number), leg: i}
+			return origin{to: runtime.Target(st.number), segment: i}
 		}
 	}
 	for i, l := range slices.Backward(w.s.trail) {
@@ -81,7 +77,7 @@ func (w *work) findOrigin(s *slot) origin {
 				continue
 			}
 			if st := w.collectStepOf(i); st != nil {
-				return origin{to: runtime.Target(st.number), leg: i, done: n + 1}
+				return origin{to: runtime.Target(st.number), segment: i, done: n + 1}
 			}
 			return origin{to: 1, done: n + 1}
 		}
@@ -89,21 +85,23 @@ func (w *work) findOrigin(s *slot) origin {
 	return origin{to: 1}
 }
 
-// collectStepOf returns the collect step that a leg begins with; nil for the first leg.
-func (w *work) collectStepOf(leg int) *step {
-	if n := w.s.trail[leg].at; n > 0 {
+// collectStepOf returns the collect step that a segment begins with; nil for the first segment.
+func (w *work) collectStepOf(i int) *step {
+	if n := w.s.trail[i].at; n > 0 {
 		return &w.f.steps[n-1]
 	}
 	return nil
 }
 
-// legsFrom returns the legs since an origin.
-func (w *work) legsFrom(o origin) []leg { return w.s.trail[min(o.leg, len(w.s.trail)):] }
+// segmentsFrom returns the segments since an origin.
+func (w *work) segmentsFrom(o origin) []segment {
+	return w.s.trail[min(o.segment, len(w.s.trail)):]
+}
 
 // isTooLate reports whether a slot cannot be changed: a once action has used it, or ran in an
 // earlier round of a loop that would restart.
 func (w *work) isTooLate(s *slot, o origin) bool {
-	for _, l := range w.legsFrom(o) {
+	for _, l := range w.segmentsFrom(o) {
 		if l.past || slices.ContainsFunc(l.done, func(d done) bool {
 			return d.once && w.f.steps[d.at-1].readsSlot(s)
 		}) {
@@ -132,28 +130,28 @@ func (st *step) readsSlot(s *slot) bool {
 	return false
 }
 
-// restoreTo makes the flow continue at an origin with the slots as they were there. Answers since
+// rewindTo makes the flow continue at an origin with the slots as they were there. Answers since
 // then are not asked for again, and steps since then keep their results while their inputs are the
 // same.
-func (w *work) restoreTo(o origin) move {
-	for _, l := range slices.Backward(w.legsFrom(o)) {
+func (w *work) rewindTo(o origin) move {
+	for _, l := range slices.Backward(w.segmentsFrom(o)) {
 		for _, was := range l.was {
 			w.s.slots[was.slot-1] = slotState{value: was.value, offer: w.s.slots[was.slot-1].offer}
 		}
 	}
-	w.keepResults(w.legsFrom(o))
-	w.s.trail = w.s.trail[:min(o.leg, len(w.s.trail))]
+	w.keepResultsOf(w.segmentsFrom(o))
+	w.s.trail = w.s.trail[:min(o.segment, len(w.s.trail))]
 	return w.goTo(o.to)
 }
 
-// keepResults keeps the results of the steps of legs.
-func (w *work) keepResults(legs []leg) {
-	for _, l := range legs {
+// keepResultsOf keeps the results of the steps of segments.
+func (w *work) keepResultsOf(segments []segment) {
+	for _, l := range segments {
 		if l.at > 0 && l.value != nil {
-			w.s.keep(done{at: l.at, out: []slotValue{{w.f.steps[l.at-1].Slot, l.value}}})
+			w.s.keepResult(done{at: l.at, out: []slotValue{{w.f.steps[l.at-1].Slot, l.value}}})
 		}
 		for _, d := range l.done {
-			w.s.keep(d)
+			w.s.keepResult(d)
 		}
 	}
 }
@@ -162,9 +160,9 @@ func (w *work) keepResults(legs []leg) {
 func (w *work) reviseValue(s *slot, o origin, v json.RawMessage) {
 	switch {
 	case o.done > 0:
-		w.s.trail[o.leg].done[o.done-1].setValue(s, v)
-	case o.leg > 0 && o.leg < len(w.s.trail):
-		w.s.trail[o.leg].value = v
+		w.s.trail[o.segment].done[o.done-1].setValue(s, v)
+	case o.segment > 0 && o.segment < len(w.s.trail):
+		w.s.trail[o.segment].value = v
 	}
 }
 
@@ -174,7 +172,7 @@ func (w *work) overrideSetSteps(s *slot, v json.RawMessage) {
 		st := &w.f.steps[i]
 		if slices.ContainsFunc(st.Set, func(b runtime.Bind) bool { return b.Slot == s.number }) {
 			if w.s.findKept(st.number) == nil {
-				w.s.keep(done{at: st.number})
+				w.s.keepResult(done{at: st.number})
 			}
 			w.s.findKept(st.number).setValue(s, v)
 		}
@@ -196,27 +194,28 @@ func (w *work) earlierAnswer(s *slot) (v json.RawMessage, by *step, asks bool) {
 	return nil, nil, false
 }
 
-// beginLeg begins a leg at a collect step. v is the user's value, nil if the slot was filled.
-func (w *work) beginLeg(st *step, v json.RawMessage) {
-	if w.lastLeg() == nil {
+// beginSegment begins a segment at a collect step. v is the user's value, nil if the slot was
+// filled.
+func (w *work) beginSegment(st *step, v json.RawMessage) {
+	if w.currentSegment() == nil {
 		return
 	}
-	if i := slices.IndexFunc(w.s.trail, func(l leg) bool { return l.at == st.number }); i > 0 {
-		w.dropLegs(i)
+	if i := slices.IndexFunc(w.s.trail, func(l segment) bool { return l.at == st.number }); i > 0 {
+		w.dropSegments(i)
 	}
 	w.s.dropKept(st.number)
-	w.s.trail = appendFew(w.s.trail, leg{at: st.number, value: v})
+	w.s.trail = appendFew(w.s.trail, segment{at: st.number, value: v})
 }
 
 // recordDone adds the result of a step to the trail.
 func (w *work) recordDone(st *step, d done) {
-	if w.lastLeg() == nil {
+	if w.currentSegment() == nil {
 		return
 	}
 	for i := range w.s.trail {
 		l := &w.s.trail[i]
 		if n := slices.IndexFunc(l.done, func(d done) bool { return d.at == st.number }); n >= 0 {
-			w.dropLegs(i + 1)
+			w.dropSegments(i + 1)
 			l.past = l.past || hasOnce(l.done[n:])
 			l.done = l.done[:n]
 			break
@@ -224,30 +223,30 @@ func (w *work) recordDone(st *step, d done) {
 	}
 	w.s.dropKept(st.number)
 	d.at = st.number
-	l := w.lastLeg()
+	l := w.currentSegment()
 	l.done = appendFew(l.done, d)
 }
 
 // forbidGoingBack prevents the flow from going back before this point.
 func (w *work) forbidGoingBack() {
-	if l := w.lastLeg(); l != nil {
+	if l := w.currentSegment(); l != nil {
 		l.past = true
 	}
 }
 
-// lastLeg returns the leg that the flow is on; nil if its users may not change anything.
-func (w *work) lastLeg() *leg {
-	if !w.f.changes {
+// currentSegment returns the segment that the flow is on; nil if its users may not change anything.
+func (w *work) currentSegment() *segment {
+	if !w.f.editable {
 		return nil
 	}
 	if len(w.s.trail) == 0 {
-		w.s.trail = []leg{{}}
+		w.s.trail = []segment{{}}
 	}
 	return &w.s.trail[len(w.s.trail)-1]
 }
 
-// dropLegs removes the legs from i on, which are an earlier round, from the trail.
-func (w *work) dropLegs(i int) {
+// dropSegments removes the segments from i on, which are an earlier round, from the trail.
+func (w *work) dropSegments(i int) {
 	into := &w.s.trail[i-1]
 	for _, l := range w.s.trail[i:] {
 		into.past = into.past || l.past || hasOnce(l.done)
@@ -262,8 +261,8 @@ func hasOnce(list []done) bool {
 	return slices.ContainsFunc(list, func(d done) bool { return d.once })
 }
 
-// noteValue adds the value of a slot from before the leg, if there is none yet.
-func (l *leg) noteValue(was slotValue) {
+// noteValue adds the value of a slot from before the segment, if there is none yet.
+func (l *segment) noteValue(was slotValue) {
 	if !slices.ContainsFunc(l.was, func(v slotValue) bool { return v.slot == was.slot }) {
 		l.was = appendFew(l.was, was)
 	}

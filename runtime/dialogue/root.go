@@ -61,11 +61,8 @@ func (m *Machine) runRoot(ctx context.Context, a *thread.Activation, v *replies)
 
 // resumeAfterFlow adds the pending flows of a flow that has ended.
 func (l *rootState) resumeAfterFlow(v *replies, c *thread.Child) {
-	r := childResult(c)
+	r := v.readChild(c)
 	l.Later, l.Said = append(r.Rest, l.Later...), r.Said
-	if c.Failure != nil && !c.Skipped { // the engine ended it: the user does not know yet
-		v.reportLostFlow(c.Failure)
-	}
 	l.Last = flowResult{Flow: r.Flow, Outcome: r.Outcome, Outputs: r.Outputs, Failure: r.Failure}
 }
 

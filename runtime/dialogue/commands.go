@@ -22,15 +22,14 @@ type messageHandler struct {
 	explained         bool            // the user asked or chatted: not counted as an attempt
 	notUnderstood     bool            // a command was not understood
 	rejected          bool            // a command was understood but rejected
-	back              origin
-	fixed             []fix // values that were changed
-	asked             []fix // slots to ask for again
-	out               move  // set if the frame continues elsewhere
+	corrections       []correction    // values that were changed
+	reasked           []correction    // slots to ask for again
+	out               move            // set if the frame continues elsewhere
 	starts            []runtime.Command
 }
 
-// fix is a slot that the user has changed.
-type fix struct {
+// correction is a slot that the user has changed.
+type correction struct {
 	slot  *slot
 	value json.RawMessage
 	from  origin
@@ -176,7 +175,7 @@ func (h *messageHandler) handleCommand(c *runtime.Command) {
 
 // reportUnused replies to commands that could not be used.
 func (h *messageHandler) reportUnused() {
-	if h.unexpectedVerdict && !h.corrected && len(h.asked) == 0 {
+	if h.unexpectedVerdict && !h.corrected && len(h.reasked) == 0 {
 		h.addResponse("nothing_to_confirm")
 	}
 	if h.notUnderstood {
@@ -317,22 +316,22 @@ func (h *messageHandler) decideMove() move {
 	if h.out.kind != moveNone {
 		return h.out
 	}
-	verdict := (h.yes && !h.rejected || h.no) && !h.corrected && h.back.to == runtime.NoTarget &&
-		!h.notUnderstood
+	goesBack := len(h.corrections)+len(h.reasked) > 0
+	verdict := (h.yes && !h.rejected || h.no) && !h.corrected && !goesBack && !h.notUnderstood
 	if verdict || h.answer != nil || h.changed || len(h.starts) > 0 {
 		w.s.idle = 0
 	} else if mv, stop := w.countIdleMessage(); stop {
 		return mv
 	}
 	switch {
-	case len(h.fixed) > 0 && len(h.asked) == 0 && st.Kind == "confirm" &&
+	case len(h.corrections) > 0 && len(h.reasked) == 0 && st.Kind == "confirm" &&
 		st.OnChange != runtime.NoTarget:
-		for _, x := range h.fixed {
+		for _, x := range h.corrections {
 			w.reviseValue(x.slot, x.from, x.value)
 		}
 		w.clearConfirmed()
 		return w.goTo(st.OnChange)
-	case h.back.to != runtime.NoTarget:
+	case goesBack:
 		return h.applyChanges()
 	case h.answer != nil:
 		w.s.tries = 0
@@ -346,10 +345,7 @@ func (h *messageHandler) decideMove() move {
 	if len(w.said) == 0 {
 		w.addResponse("not_understood")
 	}
-	if w.s.tries++; w.s.tries >= st.maxAttempts() {
-		return w.goToOrCancel(st.OnInvalid, "given_up")
-	}
-	return w.askQuestion(st)
+	return w.askAgain(st)
 }
 
 // queueFlows keeps flows to start at the next question, or after this flow.

@@ -103,7 +103,6 @@ func (w *work) runSteps(at int) move {
 		st := &w.f.steps[at-1]
 		if w.input.kind == inputNone &&
 			(w.passed >= stepsPerRun || w.passed > 0 && w.textBytes >= bytesPerRun) {
-			w.s.said = w.s.said || len(w.said) > 0
 			return move{kind: moveStore, st: st}
 		}
 		w.passed++
@@ -130,8 +129,6 @@ func (w *work) runSteps(at int) move {
 			w.endAtTarget(&mv, len(w.said) > before)
 		}
 		if mv.kind != moveGoTo {
-			w.s.said = w.s.said || len(w.said) > 0
-			mv.end.Said = w.s.said
 			return mv
 		}
 		at = int(mv.to)
@@ -180,7 +177,8 @@ func (w *work) endAtTarget(mv *move, told bool) {
 
 // endFrame ends the frame without a reply.
 func (w *work) endFrame(to runtime.Target) move {
-	r := flowResult{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.later, counters: w.s.counters}
+	r := flowResult{Flow: w.f.Name, Outcome: outcomeDone, Rest: w.s.later, Said: w.hasReplied(),
+		counters: w.s.counters}
 	switch to {
 	case runtime.TargetCancel:
 		r.Outcome = outcomeCancelled
@@ -220,10 +218,11 @@ func (w *work) handleFailure(to runtime.Target, failure *thread.Failure, told bo
 func (w *work) endLooping() move {
 	w.s.failure = &thread.Failure{Code: runtime.CodeLoop, Text: "it went round in circles"}
 	w.addResponse("looped")
-	mv := w.endFrame(runtime.TargetError)
-	mv.end.Said = true
-	return mv
+	return w.endFrame(runtime.TargetError)
 }
+
+// hasReplied reports whether there was a reply since the last message.
+func (w *work) hasReplied() bool { return w.s.said || len(w.said) > 0 }
 
 // failureVars returns the template variables of the current failure.
 func (w *work) failureVars() vars {
@@ -250,8 +249,8 @@ func (w *work) askQuestion(st *step) move {
 			w.addResponse("too_deep")
 			continue
 		}
-		return move{kind: moveCall, st: st, child: w.m.beginFlow(first, w.s.depth+1, w.s.said ||
-			len(w.said) > 0)}
+		return move{kind: moveCall, st: st, child: w.m.beginFlow(first, w.s.depth+1,
+			w.hasReplied())}
 	}
 	return move{kind: moveAsk, st: st, text: w.flowText(st.Text)}
 }
@@ -268,7 +267,7 @@ func (m *Machine) beginFlow(group []runtime.Command, depth int, said bool) threa
 
 // writeSlot records the earlier value and fills a slot; nil empties it.
 func (w *work) writeSlot(s *slot, v json.RawMessage) {
-	if l := w.lastLeg(); l != nil {
+	if l := w.currentSegment(); l != nil {
 		l.noteValue(slotValue{s.number, w.s.of(s).value})
 	}
 	*w.s.of(s) = slotState{value: v}
@@ -311,25 +310,13 @@ func (w *work) initFrame(o *flowInput) {
 
 // resumeAfterChild continues with the result of a child, at a step.
 func (w *work) resumeAfterChild(c *thread.Child, at int) {
-	r := childResult(c)
+	r := w.readChild(c)
 	w.input = stepInput{kind: inputChild, child: r}
 	w.s.Moves, w.s.Acts = r.Moves, r.Acts
 	w.s.Questions += r.Questions
 	w.leaveLoops(at)
 	w.s.later = append(r.Rest, w.s.later...)
 	w.s.said = r.Said
-	if c.Failure != nil && !c.Skipped { // the engine ended it: the user does not know yet
-		w.reportLostFlow(c.Failure)
-	}
-}
-
-// reportLostFlow tells the user of a flow that the engine ended: its question expired, for example.
-func (v *replies) reportLostFlow(f *thread.Failure) {
-	if f.Code == runtime.CodeExpired {
-		v.addResponse("timed_out")
-		return
-	}
-	v.addResponse("failed", "error", f.Text, "error_code", string(f.Code))
 }
 
 // evalBinds evaluates binds. Names without a value are left out.

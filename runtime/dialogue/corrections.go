@@ -7,10 +7,9 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// changeSlot gives a slot another value, if that is valid. The flow goes back to where the slot got
-// the first value.
-func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) (v json.RawMessage,
-	changed bool) {
+// changeSlot gives a slot another value, and returns it, or nil if it is not valid. The flow goes
+// back to where the slot got the first value.
+func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) json.RawMessage {
 	var from origin
 	if h.st != nil {
 		from = h.findOrigin(s)
@@ -18,37 +17,29 @@ func (h *messageHandler) changeSlot(s *slot, raw json.RawMessage) (v json.RawMes
 	by := h.collectStep(s, from)
 	if h.isTooLate(s, from) {
 		h.refuseChange(s, raw, reasonActedOn)
-		return nil, false
+		return nil
 	}
 	v, wrong := h.checkValue(s, raw, by)
 	if wrong != "" {
 		h.refuseChange(s, raw, wrong)
-		return nil, false
+		return nil
 	}
 	outside := h.s.of(s).fromOutside || by == nil && !h.isFilled(s)
 	*h.s.of(s) = slotState{value: v, fromOutside: outside}
 	h.changed = true
-	if from.to != runtime.NoTarget {
-		h.fixed = append(h.fixed, fix{s, v, from})
-		h.moveOrigin(from)
+	if h.st != nil {
+		h.corrections = append(h.corrections, correction{s, v, from})
 	}
-	return v, true
+	return v
 }
 
 const reasonActedOn = "it has been acted on"
 
-// moveOrigin makes the flow go back to o, unless it goes back further.
-func (h *messageHandler) moveOrigin(o origin) {
-	if o.isBefore(h.back) {
-		h.back = o
-	}
-}
-
 // collectStep returns the step that collected a slot, or will collect it, or nil.
 func (h *messageHandler) collectStep(s *slot, from origin) *step {
 	switch {
-	case from.leg > 0 && from.done == 0:
-		return h.collectStepOf(from.leg)
+	case from.segment > 0 && from.done == 0:
+		return h.collectStepOf(from.segment)
 	case s.collect > 0:
 		return &h.f.steps[s.collect-1]
 	}
@@ -62,7 +53,7 @@ func (h *messageHandler) correctSlot(s *slot, raw json.RawMessage) {
 		h.refuseChange(s, raw, "it cannot be changed")
 		return
 	}
-	if v, changed := h.changeSlot(s, raw); changed {
+	if v := h.changeSlot(s, raw); v != nil {
 		h.addResponse("corrected", "slot", spacedName(s.Name), "value", displayValue(v, s, 0))
 	}
 }
@@ -85,46 +76,49 @@ func (h *messageHandler) reaskSlot(name string) {
 	case !h.isFilled(s): // it comes later, and is asked for then
 		h.s.of(s).offer = nil
 		if by != nil {
-			h.s.keep(done{at: by.number})
+			h.s.keepResult(done{at: by.number})
 		}
 		h.changed, h.rejected = true, true
 	case h.isTooLate(s, from):
 		h.refuseChange(s, nil, reasonActedOn)
 	default:
 		// the flow has filled it, and may pass by the step that asks
-		if from.done > 0 || from.leg == 0 && !h.s.of(s).fromOutside {
-			from = origin{to: runtime.Target(s.collect), leg: len(h.s.trail)}
+		if from.done > 0 || from.segment == 0 && !h.s.of(s).fromOutside {
+			from = origin{to: runtime.Target(s.collect), segment: len(h.s.trail)}
 		}
 		h.changed = true
-		h.asked = append(h.asked, fix{slot: s, from: from})
-		h.moveOrigin(from)
+		h.reasked = append(h.reasked, correction{slot: s, from: from})
 	}
 }
 
 // applyChanges makes the flow go back as far as the changes of the message require.
 func (h *messageHandler) applyChanges() move {
-	for _, x := range slices.Concat(h.fixed, h.asked) {
+	changes := slices.Concat(h.corrections, h.reasked)
+	for _, x := range changes {
 		h.reviseValue(x.slot, x.from, x.value)
 	}
-	if h.back.leg >= len(h.s.trail) {
-		h.keepResults(h.s.trail)
+	back := slices.MinFunc(changes, func(a, b correction) int {
+		return a.from.segment - b.from.segment
+	}).from
+	if back.segment >= len(h.s.trail) {
+		h.keepResultsOf(h.s.trail)
 	}
-	mv := h.restoreTo(h.back)
+	mv := h.rewindTo(back)
 	if h.answer != nil {
-		h.s.keep(done{at: h.st.number, out: []slotValue{{h.st.Slot, h.answer}}})
+		h.s.keepResult(done{at: h.st.number, out: []slotValue{{h.st.Slot, h.answer}}})
 	}
-	for _, x := range h.fixed {
-		if x.from.leg == 0 && x.from.done == 0 && !h.s.of(x.slot).fromOutside {
+	for _, x := range h.corrections {
+		if x.from.segment == 0 && x.from.done == 0 && !h.s.of(x.slot).fromOutside {
 			h.overrideSetSteps(x.slot, x.value)
 		}
 	}
-	for _, x := range h.asked {
+	for _, x := range h.reasked {
 		h.writeSlot(x.slot, nil)
 		st := h.collectStep(x.slot, origin{})
 		if x.from.to > 1 {
 			st = &h.f.steps[x.from.to-1]
 		}
-		h.s.keep(done{at: st.number})
+		h.s.keepResult(done{at: st.number})
 	}
 	return mv
 }
