@@ -29,7 +29,7 @@ func ReadYAML(text []byte) *YAMLNode {
 }
 
 // Language returns the shape of a whole routes.yaml.
-func Language() *Shape { return language().Shape }
+func Language() *Shape { return language() }
 
 // Key returns the row of a key, or nil if the shape has no such key.
 func (s *Shape) Key(name string) *Key {

@@ -62,7 +62,7 @@ func (c *checker) checkFlows() {
 		reached:    map[string]bool{}, used: map[string]bool{}, languages: []string{"en"},
 		doors: map[*Flow]*door{}, forms: stepForms(), stepKeys: map[string]bool{},
 	}
-	for _, k := range stepGrammar().Keys {
+	for _, k := range language().Follow("flows", "steps").Keys {
 		f.stepKeys[k.Name] = true
 	}
 	f.index()

@@ -59,7 +59,7 @@ func (r *reader) parse(src []byte) *Spec {
 		return nil
 	}
 	s := &Spec{Name: r.src.Name, At: r.span(root), Allows: r.allows}
-	readMapping(r, language(), root, s)
+	r.readMapping(language(), root, s)
 	check(r, s)
 	return s
 }
