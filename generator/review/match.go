@@ -2,7 +2,6 @@ package review
 
 import (
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/routegen/routegen/generator/plan"
@@ -62,6 +61,21 @@ func earlierNames(thing any) []string {
 	return was
 }
 
+// find returns the first thing of a list that is as asked, or nil.
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// named returns the thing of that name, or nil.
+func named[T any](list []T, name string) *T {
+	return find(list, func(thing *T) bool { return nameOf(thing) == name })
+}
+
 // pairs matches the things of an old list and a new one: next maps an old name to the new thing,
 // prev a new name to the old thing.
 type pairs[T any] struct {
@@ -113,6 +127,14 @@ func (p pairs[T]) visit(visit func(o, n *T)) {
 			visit(&p.old[i], nil)
 		}
 	}
+}
+
+// either is the new form of a thing, or the old one of what is gone.
+func either[T any](o, n *T) *T {
+	if n == nil {
+		return o
+	}
+	return n
 }
 
 // commonOrders returns the new names of what is on both sides and counts, in the old order and in
@@ -192,10 +214,8 @@ func newMatch(old, now *plan.Plan) *match {
 				continue
 			}
 		}
-		if at := slices.IndexFunc(old.Routings, func(o plan.Routing) bool {
-			return o.Node == key
-		}); at >= 0 {
-			m.routings.join(old.Routings[at].Name, &old.Routings[at], n.Name, n)
+		if o := find(old.Routings, func(o *plan.Routing) bool { return o.Node == key }); o != nil {
+			m.routings.join(o.Name, o, n.Name, n)
 		}
 	}
 	return m
