@@ -116,22 +116,12 @@ func (f *Flow) Record() Record {
 
 // Slot returns the slot of that name, or nil.
 func (f *Flow) Slot(key string) *FlowSlot {
-	for i := range f.Slots {
-		if f.Slots[i].Key == key {
-			return &f.Slots[i]
-		}
-	}
-	return nil
+	return find(f.Slots, func(s *FlowSlot) bool { return s.Key == key })
 }
 
 // Step returns the step of that id, or nil.
 func (f *Flow) Step(id string) *FlowStep {
-	for i := range f.Steps {
-		if f.Steps[i].ID == id {
-			return &f.Steps[i]
-		}
-	}
-	return nil
+	return find(f.Steps, func(s *FlowStep) bool { return s.ID == id })
 }
 
 // Records are the Go structs of an action, its input and its output, as records.
@@ -144,29 +134,23 @@ func (a *Action) Records() (input, output Record) {
 
 // Flow returns the flow of that key, or nil.
 func (t *Talk) Flow(key string) *Flow {
-	for i := range t.Flows {
-		if t.Flows[i].Name == key {
-			return &t.Flows[i]
-		}
-	}
-	return nil
+	return find(t.Flows, func(f *Flow) bool { return f.Name == key })
 }
 
 // Action returns the action of that key, or nil.
 func (t *Talk) Action(key string) *Action {
-	for i := range t.Actions {
-		if t.Actions[i].Name == key {
-			return &t.Actions[i]
-		}
-	}
-	return nil
+	return find(t.Actions, func(a *Action) bool { return a.Name == key })
 }
 
 // Validator returns the validator of that key, or nil.
 func (t *Talk) Validator(key string) *Validator {
-	for i := range t.Validators {
-		if t.Validators[i].Key == key {
-			return &t.Validators[i]
+	return find(t.Validators, func(v *Validator) bool { return v.Key == key })
+}
+
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil

@@ -233,10 +233,8 @@ func (b *flowBuilder) step(s *spec.Step, following string) FlowStep {
 	case StepConfirm:
 		out.OnYes, out.OnNo = to(s.OnYes, next), to(s.OnNo, TargetCancel)
 	}
-	if i := slices.IndexFunc(b.talk.Actions, func(a Action) bool {
-		return a.Name == out.Action
-	}); i >= 0 {
-		b.bindAction(&out, s, &b.talk.Actions[i])
+	if a := b.talk.Action(out.Action); a != nil {
+		b.bindAction(&out, s, a)
 		return out
 	}
 	out.Inputs = b.binds(s.Inputs, func(bind *spec.Bind) (string, string) {
@@ -288,10 +286,8 @@ func target(t spec.Text, def, following string) string {
 
 // wire is the JSON name of a field, or the name itself where there is no such field.
 func wire(fields []Field, key string) string {
-	for i := range fields {
-		if fields[i].Key == key {
-			return fields[i].JSON
-		}
+	if f := find(fields, func(f *Field) bool { return f.Key == key }); f != nil {
+		return f.JSON
 	}
 	return key
 }

@@ -35,10 +35,10 @@ type Plan struct {
 	// names of nodes, types and enums that must not come back
 	Reserved []string `json:"reserved,omitempty"`
 
-	byRecord map[string]int
-	byNode   map[string]int
-	byEnum   map[string]int
-	byScalar map[string]int
+	byRecord map[string]*Record
+	byNode   map[string]*Node
+	byEnum   map[string]*Enum
+	byScalar map[string]*Scalar
 }
 
 // Enum is a closed set of strings and its Go names.
@@ -282,54 +282,33 @@ type Convo struct {
 }
 
 // Record returns the record of that name, or nil.
-func (p *Plan) Record(name string) *Record {
-	if i, ok := p.byRecord[name]; ok {
-		return &p.Records[i]
-	}
-	return nil
-}
+func (p *Plan) Record(name string) *Record { return p.byRecord[name] }
 
 // Node returns the node of that key, or nil.
-func (p *Plan) Node(key string) *Node {
-	if i, ok := p.byNode[key]; ok {
-		return &p.Nodes[i]
-	}
-	return nil
-}
+func (p *Plan) Node(key string) *Node { return p.byNode[key] }
 
 // Enum returns the enum of that name, or nil.
-func (p *Plan) Enum(name string) *Enum {
-	if i, ok := p.byEnum[name]; ok {
-		return &p.Enums[i]
-	}
-	return nil
-}
+func (p *Plan) Enum(name string) *Enum { return p.byEnum[name] }
 
 // Scalar returns the named scalar of that name, or nil.
-func (p *Plan) Scalar(name string) *Scalar {
-	if i, ok := p.byScalar[name]; ok {
-		return &p.Scalars[i]
-	}
-	return nil
-}
+func (p *Plan) Scalar(name string) *Scalar { return p.byScalar[name] }
 
 // HasWorkflow reports whether the package has a workflow: a spec of flows alone has none.
 func (p *Plan) HasWorkflow() bool { return len(p.Nodes) > 0 || p.Talk == nil }
 
-// Index builds the lookups. Build calls it; a plan that is put together by hand needs a call, too.
+// Index builds the lookups. Build calls it; a plan that is put together by hand, or gets another
+// list of records, nodes, enums or scalars, needs a call, too.
 func (p *Plan) Index() {
-	p.byRecord, p.byNode, p.byEnum, p.byScalar = map[string]int{}, map[string]int{},
-		map[string]int{}, map[string]int{}
-	for i := range p.Records {
-		p.byRecord[p.Records[i].Name] = i
+	p.byRecord = indexed(p.Records, func(r *Record) string { return r.Name })
+	p.byNode = indexed(p.Nodes, func(n *Node) string { return n.Key })
+	p.byEnum = indexed(p.Enums, func(e *Enum) string { return e.Name })
+	p.byScalar = indexed(p.Scalars, func(s *Scalar) string { return s.Name })
+}
+
+func indexed[T any](list []T, name func(*T) string) map[string]*T {
+	out := make(map[string]*T, len(list))
+	for i := range list {
+		out[name(&list[i])] = &list[i]
 	}
-	for i := range p.Nodes {
-		p.byNode[p.Nodes[i].Key] = i
-	}
-	for i := range p.Enums {
-		p.byEnum[p.Enums[i].Name] = i
-	}
-	for i := range p.Scalars {
-		p.byScalar[p.Scalars[i].Name] = i
-	}
+	return out
 }
