@@ -255,15 +255,8 @@ func (c *checker) checkFormat(t Text, path string) {
 	if !t.Set() || slices.Contains(known, t.Value) {
 		return
 	}
-	near := c.nearest(t.Value, known)
-	hint := didYouMean(near)
-	if near == "" {
-		hint = "known: " + strings.Join(known, ", ")
-	}
-	f := c.warn(RuleFormatUnknown, path, t.At, hint, "nothing checks the format %q", t.Value)
-	if near != "" {
-		f.replace(near)
-	}
+	c.failNear(RuleFormatUnknown, path, t, known, "known: "+strings.Join(known, ", "),
+		"nothing checks the format %q", t.Value).Severity = report.Warning
 }
 
 // checkRecursion refuses records that must hold themselves.

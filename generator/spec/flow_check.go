@@ -177,15 +177,11 @@ func (f *flowChecker) noSuch(rule, what string, t Text, path string, names []str
 
 // missing reports a name that is not there; the message ends with it.
 func (f *flowChecker) missing(rule, message string, t Text, path string, names []string) {
-	near := f.nearest(t.Value, names)
-	hint := didYouMean(near)
-	if hint == "" && len(names) > 0 && len(names) <= 12 {
-		hint = "there is " + strings.Join(names, ", ")
+	known := ""
+	if len(names) > 0 && len(names) <= maxNamed {
+		known = "there is " + strings.Join(names, ", ")
 	}
-	found := f.fail(rule, path, t.At, hint, "%s %q", message, t.Value)
-	if near != "" {
-		found.replace(near)
-	}
+	f.failNear(rule, path, t, names, known, "%s %q", message, t.Value)
 }
 
 func (f *flowChecker) checkTalk() {
