@@ -8,7 +8,10 @@
 // inside a collector, a dispatch or a flow have the numbers themselves.
 package plan
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/runtime"
+)
 
 // Plan is the whole output, decided. Its JSON form is the contract of `routegen inspect --format
 // json`.
@@ -43,26 +46,24 @@ type Plan struct {
 
 // Enum is a closed set of strings and its Go names.
 type Enum struct {
-	Name     string      `json:"name"` // Go type name, and the name in the spec
-	Doc      string      `json:"doc,omitempty"`
-	Was      []string    `json:"was,omitempty"`
-	Reserved []string    `json:"reserved,omitempty"` // values that must not come back
-	Values   []EnumValue `json:"values"`
-	Used     bool        `json:"used"`
-	Line     int         `json:"-"` // in the spec, for messages
-	Column   int         `json:"-"`
+	Name       string      `json:"name"` // Go type name, and the name in the spec
+	Doc        string      `json:"doc,omitempty"`
+	Was        []string    `json:"was,omitempty"`
+	Reserved   []string    `json:"reserved,omitempty"` // values that must not come back
+	Values     []EnumValue `json:"values"`
+	Used       bool        `json:"used"`
+	report.Pos `json:"-"`  // in the spec, for messages
 }
 
 // EnumValue is one value: Wire on the wire, Const in Go.
 type EnumValue struct {
-	Wire       string   `json:"wire"`
-	Const      string   `json:"const"`
-	Doc        string   `json:"doc,omitempty"`
-	Hidden     bool     `json:"hidden,omitempty"`
-	Was        []string `json:"was,omitempty"`
-	Deprecated string   `json:"deprecated,omitempty"`
-	Line       int      `json:"-"` // in the spec, for messages
-	Column     int      `json:"-"`
+	Wire       string     `json:"wire"`
+	Const      string     `json:"const"`
+	Doc        string     `json:"doc,omitempty"`
+	Hidden     bool       `json:"hidden,omitempty"`
+	Was        []string   `json:"was,omitempty"`
+	Deprecated string     `json:"deprecated,omitempty"`
+	Pos        report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Scalar is a named scalar: `type ArtifactKey string`.
@@ -72,8 +73,7 @@ type Scalar struct {
 	Type        Type        `json:"type"`
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
-	Line        int         `json:"-"` // in the spec, for messages
-	Column      int         `json:"-"`
+	report.Pos  `json:"-"`  // in the spec, for messages
 }
 
 // Role says what a record is for.
@@ -89,19 +89,18 @@ const (
 
 // Record is one Go struct and one schema definition.
 type Record struct {
-	Name        string   `json:"name"` // Go type name and name of the definition
-	Role        Role     `json:"role"`
-	Doc         string   `json:"doc,omitempty"`
-	DisplayName string   `json:"displayName,omitempty"`
-	Node        string   `json:"node,omitempty"` // requests and interrupts: the node it belongs to
-	GoType      string   `json:"goType,omitempty"`
-	Was         []string `json:"was,omitempty"`
-	Reserved    []string `json:"reserved,omitempty"`
-	Fields      []Field  `json:"fields"`
-	Refs        []string `json:"refs"`   // records that its visible fields name directly, sorted
-	Schema      bool     `json:"schema"` // reached by some schema that a model sees
-	Line        int      `json:"-"`      // in the spec, for messages
-	Column      int      `json:"-"`
+	Name        string     `json:"name"` // Go type name and name of the definition
+	Role        Role       `json:"role"`
+	Doc         string     `json:"doc,omitempty"`
+	DisplayName string     `json:"displayName,omitempty"`
+	Node        string     `json:"node,omitempty"` // requests and interrupts: the node it belongs to
+	GoType      string     `json:"goType,omitempty"`
+	Was         []string   `json:"was,omitempty"`
+	Reserved    []string   `json:"reserved,omitempty"`
+	Fields      []Field    `json:"fields"`
+	Refs        []string   `json:"refs"`   // records that its visible fields name directly, sorted
+	Schema      bool       `json:"schema"` // reached by some schema that a model sees
+	Pos         report.Pos `json:"-"`      // in the spec, for messages
 }
 
 // Field is one member of a record.
@@ -121,8 +120,7 @@ type Field struct {
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
 	Deprecated  string      `json:"deprecated,omitempty"`
-	Line        int         `json:"-"` // in the spec, for messages
-	Column      int         `json:"-"`
+	report.Pos  `json:"-"`  // in the spec, for messages
 }
 
 // Constraints narrow a value. Nil means: no such bound.
@@ -184,13 +182,12 @@ func (t Type) String() string {
 type Branch struct {
 	runtime.BranchRow
 
-	Key    string   `json:"key"`
-	Go     string   `json:"go"`
-	Node   string   `json:"node,omitempty"` // where it goes; empty for interrupts and results
-	Doc    string   `json:"doc,omitempty"`
-	Was    []string `json:"was,omitempty"`
-	Line   int      `json:"-"`
-	Column int      `json:"-"`
+	Key  string     `json:"key"`
+	Go   string     `json:"go"`
+	Node string     `json:"node,omitempty"` // where it goes; empty for interrupts and results
+	Doc  string     `json:"doc,omitempty"`
+	Was  []string   `json:"was,omitempty"`
+	Pos  report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Routing is a struct of nullable branches, exactly one set.
@@ -220,21 +217,20 @@ type Node struct {
 	Escalates   string `json:"escalates,omitempty"`
 	// Go constant of the route its interrupts go back to: its own, or that of the node it escalates
 	// to
-	Origin     string   `json:"origin,omitempty"`
-	Decides    string   `json:"decides,omitempty"` // enum of a collector's decision
-	Prompt     *Prompt  `json:"-"`                 // nil for a node without a prompt
-	Was        []string `json:"was,omitempty"`
-	Reserved   []string `json:"reserved,omitempty"` // names of branches that must not come back
-	Deprecated string   `json:"deprecated,omitempty"`
-	Line       int      `json:"-"`
-	Column     int      `json:"-"`
+	Origin     string     `json:"origin,omitempty"`
+	Decides    string     `json:"decides,omitempty"` // enum of a collector's decision
+	Prompt     *Prompt    `json:"-"`                 // nil for a node without a prompt
+	Was        []string   `json:"was,omitempty"`
+	Reserved   []string   `json:"reserved,omitempty"` // names of branches that must not come back
+	Deprecated string     `json:"deprecated,omitempty"`
+	Pos        report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Prompt is what stands beside the names of a node's prompt.
 type Prompt struct {
-	Text   string // of the template, for a review; "" if it was not read
-	Line   int    // in the spec, for messages
-	Column int
+	Text string // of the template, for a review; "" if it was not read
+
+	Pos report.Pos // in the spec, for messages
 }
 
 // Route is one legal place to continue after an interrupt.
@@ -259,20 +255,18 @@ type Interrupts struct {
 	Reserved []string        `json:"reserved,omitempty"`
 	Kinds    []InterruptKind `json:"kinds"`
 	// names of kinds that must not come back
-	ReservedKinds []string `json:"reservedKinds,omitempty"`
-	Line          int      `json:"-"`
-	Column        int      `json:"-"`
+	ReservedKinds []string   `json:"reservedKinds,omitempty"`
+	Pos           report.Pos `json:"-"` // in the spec, for messages
 }
 
 // InterruptKind is one row of the kinds table; order is priority.
 type InterruptKind struct {
 	runtime.Kind
 
-	Const  string   `json:"const"`
-	Doc    string   `json:"doc,omitempty"`
-	Was    []string `json:"was,omitempty"`
-	Line   int      `json:"-"` // in the spec, for messages
-	Column int      `json:"-"`
+	Const string     `json:"const"`
+	Doc   string     `json:"doc,omitempty"`
+	Was   []string   `json:"was,omitempty"`
+	Pos   report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Convo says how plain messages are taken.

@@ -51,7 +51,8 @@ func (w *comparison) collectNow(o, n *plan.Node) *runtime.Collect {
 	}
 	for _, a := range is.Arms {
 		to, had := rows[a.Decision]
-		if v := named(after.Values, a.Decision); !had && v != nil && values.prev[a.Decision] == nil {
+		v := named(after.Values, a.Decision)
+		if !had && v != nil && values.prev[a.Decision] == nil {
 			w.valueChange(after, nil, v).notef(models, "%s decides %s → %s", n.Key, a.Decision,
 				a.To)
 			to = a.To

@@ -99,7 +99,7 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 			"who starts a run or answers with a value outside it is refused")
 	}
 	owner := ifElse(n.Common, w.now.Interrupt.Interface, rec.Name)
-	w.docAdder(read)(owner+"."+n.Key, placeOf(n), o.Doc, n.Doc)
+	w.docAdder(read)(owner+"."+n.Key, n.Pos, o.Doc, n.Doc)
 }
 
 // messagesWith are the messages that a record is part of, as a detail; "" for a message.

@@ -13,7 +13,7 @@ import (
 var nameFields = []string{"Key", "ID", "Wire", "Name"}
 
 // common is where the fields that all things have stand in a type.
-type common struct{ name, was, line, column []int }
+type common struct{ name, was, pos []int }
 
 var commons sync.Map // of type reflect.Type: common
 
@@ -29,7 +29,7 @@ func commonOf(t reflect.Type) common {
 		}
 		return nil
 	}
-	c := common{name: at(nameFields...), was: at("Was"), line: at("Line"), column: at("Column")}
+	c := common{name: at(nameFields...), was: at("Was"), pos: at("Pos")}
 	commons.Store(t, c)
 	return c
 }
@@ -49,9 +49,8 @@ func placeOf(thing any) report.Pos {
 	if v.IsNil() {
 		return report.Pos{}
 	}
-	c := commonOf(v.Type().Elem())
-	return report.Pos{Line: int(v.Elem().FieldByIndex(c.line).Int()),
-		Column: int(v.Elem().FieldByIndex(c.column).Int())}
+	pos, _ := reflect.TypeAssert[report.Pos](v.Elem().FieldByIndex(commonOf(v.Type().Elem()).pos))
+	return pos
 }
 
 // earlierNames returns the earlier names that a thing gives.
