@@ -28,7 +28,6 @@ type decl struct {
 	node   *Node // of requests
 	fields []*Field
 	path   string
-	used   bool
 	state  uint8 // of the search for recursion
 }
 

@@ -39,20 +39,13 @@ func (c *checker) lintBranches(n *Node) {
 
 // lintUnused reports types and enums that no request, interrupt, routing or result reaches.
 func (c *checker) lintUnused() {
-	var queue []*decl
+	var from []*decl
 	use := func(name string) {
-		if d := c.byName[name]; d != nil && !d.used {
-			d.used = true
-			queue = append(queue, d)
+		if d := c.byName[name]; d != nil {
+			from = append(from, d)
 		}
 	}
-	useFields := func(fields []*Field) {
-		for _, f := range fields {
-			if leaf := f.Type.leaf(); leaf != nil && leaf.Kind == Named {
-				use(leaf.Name)
-			}
-		}
-	}
+	useFields := func(fields []*Field) { from = append(from, c.typesOf(fields)...) }
 	for _, name := range c.meant {
 		use(name)
 	}
@@ -87,16 +80,23 @@ func (c *checker) lintUnused() {
 	for _, f := range c.spec.Flows {
 		useFields(f.Slots)
 	}
-	for len(queue) > 0 {
-		d := queue[0]
-		queue = queue[1:]
-		useFields(d.fields)
-	}
+	used := reach(from, func(d *decl) []*decl { return c.typesOf(d.fields) })
 	for _, d := range c.decls {
-		if !d.used {
+		if !used[d] {
 			c.warn(RuleTypeUnused, d.path, d.at, "remove it", "nothing uses %q", d.name)
 		}
 	}
+}
+
+// typesOf returns the declared types that fields are made of.
+func (c *checker) typesOf(fields []*Field) []*decl {
+	var out []*decl
+	for _, f := range fields {
+		if leaf := f.Type.leaf(); leaf != nil && leaf.Kind == Named && c.byName[leaf.Name] != nil {
+			out = append(out, c.byName[leaf.Name])
+		}
+	}
+	return out
 }
 
 // lintDocs reports what a model or a reader would have to guess.
