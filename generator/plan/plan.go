@@ -124,19 +124,7 @@ type Field struct {
 }
 
 // Constraints narrow a value. Nil means: no such bound.
-type Constraints struct {
-	Min       *float64 `json:"min,omitempty"`
-	Max       *float64 `json:"max,omitempty"`
-	MinLength *int     `json:"minLength,omitempty"`
-	MaxLength *int     `json:"maxLength,omitempty"`
-	MinItems  *int     `json:"minItems,omitempty"`
-	MaxItems  *int     `json:"maxItems,omitempty"`
-	Pattern   string   `json:"pattern,omitempty"`
-	Format    string   `json:"format,omitempty"`
-}
-
-// IsZero reports whether nothing is bounded.
-func (c Constraints) IsZero() bool { return c == Constraints{} }
+type Constraints = runtime.Rule
 
 // Kind is the form of a type.
 type Kind string

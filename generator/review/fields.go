@@ -92,7 +92,7 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 		}
 	}
 	s.effectsOf(compare(&was, n, nil, nil))
-	rules, rulesNow := o.Constraints.Rules(), n.Constraints.Rules()
+	rules, rulesNow := o.Constraints.Texts(), n.Constraints.Texts()
 	w.compareBounds(c, rules, rulesNow, read)
 	if len(compat.Tightened(rules, rulesNow)) > 0 && w.sent[rec.Name] {
 		c().tellf("SCHEMA_NO_TIGHTEN", callers,

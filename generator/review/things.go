@@ -173,7 +173,7 @@ func (w *comparison) compareScalar(o, n *plan.Scalar) {
 	}
 	subject{change: c, values: map[string]string{"name": n.Name}}.effectsOf(compare(o, n, nil, nil))
 	w.addDoc(n.Name, n.Pos, o.Doc, n.Doc)
-	w.compareBounds(c, o.Constraints.Rules(), n.Constraints.Rules(), true)
+	w.compareBounds(c, o.Constraints.Texts(), n.Constraints.Texts(), true)
 }
 
 func (w *comparison) compareRecord(o, n *plan.Record) {
