@@ -159,10 +159,7 @@ func (g *goFile) slotValues() {
 	used := map[string]bool{}
 	for _, f := range g.p.Talk.Flows {
 		for _, s := range f.Slots {
-			t := s.Type
-			for t.Elem != nil {
-				t = *t.Elem
-			}
+			t := s.Type.Leaf()
 			used[t.Name] = used[t.Name] || t.Kind == plan.EnumOf
 		}
 	}

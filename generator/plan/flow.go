@@ -115,12 +115,12 @@ func (f *Flow) Record() Record {
 
 // Slot returns the slot of that name, or nil.
 func (f *Flow) Slot(key string) *FlowSlot {
-	return find(f.Slots, func(s *FlowSlot) bool { return s.Key == key })
+	return Find(f.Slots, func(s *FlowSlot) bool { return s.Key == key })
 }
 
 // Step returns the step of that id, or nil.
 func (f *Flow) Step(id string) *FlowStep {
-	return find(f.Steps, func(s *FlowStep) bool { return s.ID == id })
+	return Find(f.Steps, func(s *FlowStep) bool { return s.ID == id })
 }
 
 // Records are the Go structs of an action, its input and its output, as records.
@@ -133,20 +133,21 @@ func (a *Action) Records() (input, output Record) {
 
 // Flow returns the flow of that key, or nil.
 func (t *Talk) Flow(key string) *Flow {
-	return find(t.Flows, func(f *Flow) bool { return f.Name == key })
+	return Find(t.Flows, func(f *Flow) bool { return f.Name == key })
 }
 
 // Action returns the action of that key, or nil.
 func (t *Talk) Action(key string) *Action {
-	return find(t.Actions, func(a *Action) bool { return a.Name == key })
+	return Find(t.Actions, func(a *Action) bool { return a.Name == key })
 }
 
 // Validator returns the validator of that key, or nil.
 func (t *Talk) Validator(key string) *Validator {
-	return find(t.Validators, func(v *Validator) bool { return v.Key == key })
+	return Find(t.Validators, func(v *Validator) bool { return v.Key == key })
 }
 
-func find[T any](list []T, is func(*T) bool) *T {
+// Find returns the first of a list that is as asked, or nil.
+func Find[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
 		if is(&list[i]) {
 			return &list[i]

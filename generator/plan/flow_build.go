@@ -286,7 +286,7 @@ func target(t spec.Text, def, following string) string {
 
 // wire is the JSON name of a field, or the name itself where there is no such field.
 func wire(fields []Field, key string) string {
-	if f := find(fields, func(f *Field) bool { return f.Key == key }); f != nil {
+	if f := Find(fields, func(f *Field) bool { return f.Key == key }); f != nil {
 		return f.JSON
 	}
 	return key

@@ -152,6 +152,14 @@ type Type struct {
 	Elem *Type  `json:"elem,omitempty"`
 }
 
+// Leaf returns the type that lists and maps are finally made of.
+func (t Type) Leaf() Type {
+	for t.Elem != nil {
+		t = *t.Elem
+	}
+	return t
+}
+
 // String writes the type as routes.yaml does, names in their final form.
 func (t Type) String() string {
 	switch t.Kind {

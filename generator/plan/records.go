@@ -233,20 +233,14 @@ func (b *builder) markReached() {
 
 // record is the record at the heart of a type, or "".
 func (t Type) record() string {
-	for t.Elem != nil {
-		t = *t.Elem
-	}
-	if t.Kind == RecordOf {
-		return t.Name
+	if leaf := t.Leaf(); leaf.Kind == RecordOf {
+		return leaf.Name
 	}
 	return ""
 }
 
 func markEnum(t Type, used map[string]bool) {
-	for t.Elem != nil {
-		t = *t.Elem
-	}
-	if t.Kind == EnumOf {
-		used[t.Name] = true
+	if leaf := t.Leaf(); leaf.Kind == EnumOf {
+		used[leaf.Name] = true
 	}
 }

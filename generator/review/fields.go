@@ -111,11 +111,7 @@ func (w *comparison) messagesWith(r *plan.Record) string {
 		w.usedBy = map[string][]string{}
 		for i := range w.now.Records {
 			for _, f := range w.now.Records[i].Fields {
-				t := f.Type
-				for t.Elem != nil {
-					t = *t.Elem
-				}
-				if t.Kind == plan.RecordOf {
+				if t := f.Type.Leaf(); t.Kind == plan.RecordOf {
 					w.usedBy[t.Name] = append(w.usedBy[t.Name], w.now.Records[i].Name)
 				}
 			}

@@ -60,19 +60,9 @@ func earlierNames(thing any) []string {
 	return was
 }
 
-// find returns the first thing of a list that is as asked, or nil.
-func find[T any](list []T, is func(*T) bool) *T {
-	for i := range list {
-		if is(&list[i]) {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
 // named returns the thing of that name, or nil.
 func named[T any](list []T, name string) *T {
-	return find(list, func(thing *T) bool { return nameOf(thing) == name })
+	return plan.Find(list, func(thing *T) bool { return nameOf(thing) == name })
 }
 
 // pairs matches the things of an old list and a new one: next maps an old name to the new thing,
@@ -213,7 +203,8 @@ func newMatch(old, now *plan.Plan) *match {
 				continue
 			}
 		}
-		if o := find(old.Routings, func(o *plan.Routing) bool { return o.Node == key }); o != nil {
+		o := plan.Find(old.Routings, func(o *plan.Routing) bool { return o.Node == key })
+		if o != nil {
 			m.routings.join(o.Name, o, n.Name, n)
 		}
 	}

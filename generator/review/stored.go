@@ -201,7 +201,7 @@ func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
 
 // branchOf returns the branch of a JSON name, or nil.
 func branchOf(r *plan.Routing, json string) *plan.Branch {
-	return find(r.Branches, func(b *plan.Branch) bool { return b.Name == json })
+	return plan.Find(r.Branches, func(b *plan.Branch) bool { return b.Name == json })
 }
 
 func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
@@ -234,7 +234,7 @@ func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
 
 // fieldOf returns the field of a JSON name, or nil.
 func fieldOf(r *plan.Record, json string) *plan.Field {
-	return find(r.Fields, func(f *plan.Field) bool { return json != "" && f.JSON == json })
+	return plan.Find(r.Fields, func(f *plan.Field) bool { return json != "" && f.JSON == json })
 }
 
 // flowBreak finds the change that a break in a flow belongs to, and the rule.

@@ -76,7 +76,7 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 			continue
 		}
 		at := path + f.Key.Value
-		if leaf := f.Type.leaf(); leaf.Kind == Named {
+		if leaf := f.Type.Leaf(); leaf.Kind == Named {
 			c.fieldTypeRef(leaf, at+"/type")
 		}
 		c.checkConstraints(at, f.Type, &f.Constraints)
@@ -171,7 +171,7 @@ func (c *checker) scalar(t *TypeExpr) *Type {
 
 // isKnown reports whether a type was read and is declared. What is not was reported.
 func (c *checker) isKnown(t *TypeExpr) bool {
-	leaf := t.leaf()
+	leaf := t.Leaf()
 	return leaf != nil && (leaf.Kind != Named || c.byName[leaf.Name] != nil)
 }
 

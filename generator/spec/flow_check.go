@@ -309,7 +309,7 @@ func (f *flowChecker) checkSlotType(t *TypeExpr, path string) {
 		f.fieldTypeRef(one, path)
 		return
 	}
-	if leaf := t.leaf(); leaf.Kind == Named && f.byName[leaf.Name] == nil {
+	if leaf := t.Leaf(); leaf.Kind == Named && f.byName[leaf.Name] == nil {
 		f.fieldTypeRef(leaf, path)
 	}
 	switch kind, _ := f.base(one); kind {

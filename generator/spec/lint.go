@@ -92,7 +92,7 @@ func (c *checker) lintUnused() {
 func (c *checker) typesOf(fields []*Field) []*decl {
 	var out []*decl
 	for _, f := range fields {
-		if leaf := f.Type.leaf(); leaf != nil && leaf.Kind == Named && c.byName[leaf.Name] != nil {
+		if leaf := f.Type.Leaf(); leaf != nil && leaf.Kind == Named && c.byName[leaf.Name] != nil {
 			out = append(out, c.byName[leaf.Name])
 		}
 	}
