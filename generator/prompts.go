@@ -35,7 +35,7 @@ func (r *Result) CheckPrompts(folder fs.FS) {
 			err = prompt.CheckTemplate(n.Template, string(text), n.Vars)
 		}
 		if err != nil {
-			at := report.Pos{Line: n.Prompt.Line, Column: n.Prompt.Column}
+			at := n.Prompt.Pos
 			bad = append(bad, report.Finding{
 				Rule: spec.RulePromptTemplate, Severity: report.Error, File: r.name,
 				At: report.Span{Start: at, End: at}, Path: "/nodes/" + n.Key + "/prompt",

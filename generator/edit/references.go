@@ -82,23 +82,15 @@ func (f *finder) fields(fields []*spec.Field) {
 	}
 }
 
-// leaf returns the type that a type is made of: T of []T and map[string]T.
-func leaf(t *spec.TypeExpr) *spec.TypeExpr {
-	for t != nil && t.Elem != nil {
-		t = t.Elem
-	}
-	return t
-}
-
 func (f *finder) typ(t *spec.TypeExpr) {
-	if t = leaf(t); t != nil && t.Kind == spec.Named {
+	if t = t.Leaf(); t != nil && t.Kind == spec.Named {
 		f.add(KindType, "", spec.Text{Value: t.Name, At: t.At})
 	}
 }
 
 // enumOf returns the name of the enum that a type is or is made of, or "".
 func (f *finder) enumOf(t *spec.TypeExpr) string {
-	if t = leaf(t); t != nil && f.enums[t.Name] {
+	if t = t.Leaf(); t != nil && f.enums[t.Name] {
 		return t.Name
 	}
 	return ""

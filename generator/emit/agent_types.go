@@ -212,7 +212,7 @@ func (g *goFile) scalar(s plan.Scalar) {
 	g.decl(doc(s.Name+" is a "+string(s.Type.Kind)+" with a meaning.",
 		s.Doc), jen.Type().Id(s.Name).Add(goType(s.Type)).Line())
 	var given code
-	if r := s.Constraints.Rule(); r != nil {
+	if r := plan.RuleOf(s.Constraints); r != nil {
 		g.decl(jen.Var().Id("rule" + s.Name).Op("=").Add(rowWriter{}.value(reflect.ValueOf(*r))).
 			Line())
 		given = code{"Rule": jen.Op("&").Id("rule" + s.Name)}

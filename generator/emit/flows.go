@@ -128,7 +128,7 @@ func slotRow(p *plan.Plan, s *plan.FlowSlot) (runtime.FlowSlot, code) {
 		base, list = *base.Elem, true
 	}
 	if scalar := p.Scalar(base.Name); base.Kind == plan.ScalarOf && scalar != nil {
-		if !scalar.Constraints.IsZero() {
+		if plan.RuleOf(scalar.Constraints) != nil {
 			named = scalar.Name
 		}
 		base = scalar.Type
@@ -139,7 +139,7 @@ func slotRow(p *plan.Plan, s *plan.FlowSlot) (runtime.FlowSlot, code) {
 	}
 	out := runtime.FlowSlot{Name: s.Key, Was: s.Was, Doc: s.Doc, Input: s.Input, Output: s.Output,
 		Type: runtime.SlotType{Kind: kind, List: list}, Required: s.Needed, Examples: s.Examples,
-		Rule: s.Constraints.Rule()}
+		Rule: plan.RuleOf(s.Constraints)}
 	if s.Default != nil {
 		out.Default = *s.Default
 	}
@@ -159,10 +159,7 @@ func (g *goFile) slotValues() {
 	used := map[string]bool{}
 	for _, f := range g.p.Talk.Flows {
 		for _, s := range f.Slots {
-			t := s.Type
-			for t.Elem != nil {
-				t = *t.Elem
-			}
+			t := s.Type.Leaf()
 			used[t.Name] = used[t.Name] || t.Kind == plan.EnumOf
 		}
 	}

@@ -21,9 +21,9 @@ func Limits(p *plan.Plan, file string) []report.Finding {
 	c := NewComposer(p)
 	var out []report.Finding
 	for _, r := range p.Routings {
-		at := report.Pos{Line: p.Interrupt.Line, Column: p.Interrupt.Column}
+		at := p.Interrupt.Pos
 		if n := p.Node(r.Node); n != nil {
-			at = report.Pos{Line: n.Line, Column: n.Column}
+			at = n.Pos
 		}
 		for _, d := range runtime.Dialects() {
 			if d == runtime.Plain {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/schema"
 )
@@ -58,7 +59,7 @@ func schemaPlan() *plan.Plan {
 			{Name: "AnyResult", Role: plan.RoleResult, Schema: true, Refs: []string{},
 				Fields: []plan.Field{
 					{Key: "data", JSON: "data", Doc: "Anything.", Type: plan.Type{Kind: plan.JSON},
-						Line: 7, Column: 3},
+						Pos: report.Pos{Line: 7, Column: 3}},
 					{Key: "raw", JSON: "raw", Type: plan.Type{Kind: plan.JSON}}}},
 			{Name: "LoneInterrupt", Role: plan.RoleInterrupt, Refs: []string{"Note"},
 				Fields: []plan.Field{{Key: "note", JSON: "note", Type: elem}}},

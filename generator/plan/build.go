@@ -105,13 +105,13 @@ func (b *builder) addEnums() {
 	for _, e := range b.spec.Enums {
 		name := or(e.GoName, e.Key.Value)
 		out := Enum{Name: name, Doc: e.Doc.Value, Was: values(e.Was), Reserved: values(e.Reserved),
-			Line: e.Key.At.Start.Line, Column: e.Key.At.Start.Column}
+			Pos: e.Key.At.Start}
 		for _, v := range e.Values {
 			out.Values = append(out.Values, EnumValue{
 				Wire: v.Key.Value, Const: or(v.GoName, name+spec.GoName(v.Key.Value)),
 				Doc:    v.Doc.Value,
 				Hidden: v.Hidden, Was: values(v.Was), Deprecated: v.Deprecated.Value,
-				Line: v.Key.At.Start.Line, Column: v.Key.At.Start.Column,
+				Pos: v.Key.At.Start,
 			})
 		}
 		b.plan.Enums = append(b.plan.Enums, out)
@@ -124,7 +124,7 @@ func (b *builder) addScalars() {
 			b.plan.Scalars = append(b.plan.Scalars, Scalar{
 				Name: or(t.GoName, t.Key.Value), Doc: t.Doc.Value,
 				Type: Type{Kind: Kind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
-				Was: values(t.Was), Line: t.Key.At.Start.Line, Column: t.Key.At.Start.Column,
+				Was: values(t.Was), Pos: t.Key.At.Start,
 			})
 		}
 	}
@@ -142,8 +142,7 @@ func (b *builder) addInterrupts() {
 		Answer:        b.symbols[in.Answer.Value].name,
 		Reserved:      values(in.Reserved),
 		ReservedKinds: values(in.ReservedKinds),
-		Line:          in.At.Start.Line,
-		Column:        in.At.Start.Column,
+		Pos:           in.At.Start,
 		Handler: runtime.Handler{
 			Name:        or(in.Handler.Name, "handleInterrupt"),
 			DisplayName: or(in.Handler.DisplayName, "Interrupt Handler"),
@@ -176,7 +175,7 @@ func interruptKind(k *spec.InterruptKind) InterruptKind {
 		Kind: runtime.Kind{Name: k.Key.Value, Clash: or(k.Clash, "queue"), Choices: choices(k),
 			RouteTo: k.RouteTo, Retry: retry(k.Retry)},
 		Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was),
-		Line: k.Key.At.Start.Line, Column: k.Key.At.Start.Column,
+		Pos: k.Key.At.Start,
 	}
 	if d := k.Deadline; d != nil && !d.None {
 		out.Deadline = &runtime.Deadline{

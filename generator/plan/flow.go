@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/runtime"
+)
 
 // Talk is everything about dialogue flows; nil in a Plan without flows.
 type Talk struct {
@@ -20,25 +23,23 @@ type Talk struct {
 type Action struct {
 	runtime.FlowAction
 
-	Was     []string `json:"was,omitempty"`
-	Method  string   `json:"method"`
-	Input   string   `json:"input"`  // Go type of its input, without fields when it takes nothing
-	Output  string   `json:"output"` // Go type of its output, without fields when it gives nothing
-	Inputs  []Field  `json:"inputs,omitempty"`
-	Outputs []Field  `json:"outputs,omitempty"`
-	Line    int      `json:"-"`
-	Column  int      `json:"-"`
+	Was     []string   `json:"was,omitempty"`
+	Method  string     `json:"method"`
+	Input   string     `json:"input"`  // Go type of its input, without fields when it takes nothing
+	Output  string     `json:"output"` // Go type of its output, without fields when it gives nothing
+	Inputs  []Field    `json:"inputs,omitempty"`
+	Outputs []Field    `json:"outputs,omitempty"`
+	Pos     report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Validator is one method of Validators.
 type Validator struct {
-	Key    string   `json:"key"`
-	Was    []string `json:"was,omitempty"`
-	Doc    string   `json:"doc,omitempty"`
-	Method string   `json:"method"`
-	Type   Type     `json:"type"`
-	Line   int      `json:"-"`
-	Column int      `json:"-"`
+	Key    string     `json:"key"`
+	Was    []string   `json:"was,omitempty"`
+	Doc    string     `json:"doc,omitempty"`
+	Method string     `json:"method"`
+	Type   Type       `json:"type"`
+	Pos    report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Flow is one flow, every name and target decided. Its rows refer to its own slots and steps by
@@ -53,8 +54,7 @@ type Flow struct {
 	Slots    []FlowSlot `json:"slots,omitempty"`
 	Steps    []FlowStep `json:"steps"` // flat: the body of a loop follows its while step
 	Reserved []string   `json:"reserved,omitempty"`
-	Line     int        `json:"-"`
-	Column   int        `json:"-"`
+	Pos      report.Pos `json:"-"` // in the spec, for messages
 }
 
 // FlowSlot is one slot: a field of the flow's struct, and what the machine knows of it.
@@ -72,12 +72,11 @@ type FlowSlot struct {
 type FlowStep struct {
 	runtime.FlowStep
 
-	Const  string `json:"const"`
-	Flow   string `json:"flow,omitempty"`
-	Action string `json:"action,omitempty"`
-	Check  string `json:"validator,omitempty"`
-	Line   int    `json:"-"`
-	Column int    `json:"-"`
+	Const  string     `json:"const"`
+	Flow   string     `json:"flow,omitempty"`
+	Action string     `json:"action,omitempty"`
+	Check  string     `json:"validator,omitempty"`
+	Pos    report.Pos `json:"-"` // in the spec, for messages
 }
 
 // SlotKey returns the name of the slot of that number, or "" for none.
@@ -107,7 +106,7 @@ func (f *Flow) TargetName(t runtime.Target) string {
 // Record is the Go struct of the slots, as a record.
 func (f *Flow) Record() Record {
 	r := Record{Name: f.Struct, Role: RoleNested, Reserved: f.Reserved,
-		Fields: make([]Field, 0, len(f.Slots)), Line: f.Line, Column: f.Column}
+		Fields: make([]Field, 0, len(f.Slots)), Pos: f.Pos}
 	for i := range f.Slots {
 		r.Fields = append(r.Fields, f.Slots[i].Field)
 	}
@@ -116,57 +115,42 @@ func (f *Flow) Record() Record {
 
 // Slot returns the slot of that name, or nil.
 func (f *Flow) Slot(key string) *FlowSlot {
-	for i := range f.Slots {
-		if f.Slots[i].Key == key {
-			return &f.Slots[i]
-		}
-	}
-	return nil
+	return Find(f.Slots, func(s *FlowSlot) bool { return s.Key == key })
 }
 
 // Step returns the step of that id, or nil.
 func (f *Flow) Step(id string) *FlowStep {
-	for i := range f.Steps {
-		if f.Steps[i].ID == id {
-			return &f.Steps[i]
-		}
-	}
-	return nil
+	return Find(f.Steps, func(s *FlowStep) bool { return s.ID == id })
 }
 
 // Records are the Go structs of an action, its input and its output, as records.
 func (a *Action) Records() (input, output Record) {
 	of := func(name string, fields []Field) Record {
-		return Record{Name: name, Role: RoleNested, Fields: fields, Line: a.Line, Column: a.Column}
+		return Record{Name: name, Role: RoleNested, Fields: fields, Pos: a.Pos}
 	}
 	return of(a.Input, a.Inputs), of(a.Output, a.Outputs)
 }
 
 // Flow returns the flow of that key, or nil.
 func (t *Talk) Flow(key string) *Flow {
-	for i := range t.Flows {
-		if t.Flows[i].Name == key {
-			return &t.Flows[i]
-		}
-	}
-	return nil
+	return Find(t.Flows, func(f *Flow) bool { return f.Name == key })
 }
 
 // Action returns the action of that key, or nil.
 func (t *Talk) Action(key string) *Action {
-	for i := range t.Actions {
-		if t.Actions[i].Name == key {
-			return &t.Actions[i]
-		}
-	}
-	return nil
+	return Find(t.Actions, func(a *Action) bool { return a.Name == key })
 }
 
 // Validator returns the validator of that key, or nil.
 func (t *Talk) Validator(key string) *Validator {
-	for i := range t.Validators {
-		if t.Validators[i].Key == key {
-			return &t.Validators[i]
+	return Find(t.Validators, func(v *Validator) bool { return v.Key == key })
+}
+
+// Find returns the first of a list that is as asked, or nil.
+func Find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func (b *builder) action(a *spec.Action) Action {
 			Timeout: duration(or(a.Timeout, "1m")), Retry: retry(a.Retry)},
 		Was: values(a.Was), Method: method, Input: method + "Input", Output: method + "Output",
 		Inputs: b.members(a.Inputs), Outputs: b.members(a.Outputs),
-		Line: a.Key.At.Start.Line, Column: a.Key.At.Start.Column,
+		Pos: a.Key.At.Start,
 	}
 }
 
@@ -97,7 +97,7 @@ func (b *builder) validator(v *spec.Validator) Validator {
 	out := Validator{
 		Key: v.Key.Value, Was: values(v.Was), Doc: v.Doc.Value,
 		Method: or(v.GoName, spec.GoName(v.Key.Value)), Type: Type{Kind: String},
-		Line: v.Key.At.Start.Line, Column: v.Key.At.Start.Column,
+		Pos: v.Key.At.Start,
 	}
 	if v.Type != nil {
 		out.Type = b.fieldType(v.Type)
@@ -126,7 +126,7 @@ func (b *flowBuilder) flow() Flow {
 			Interruptible: f.Interruptible == nil || *f.Interruptible,
 		},
 		Const: "Flow" + b.name, Struct: b.name + "Slots", Reserved: values(f.Reserved),
-		Line: f.Key.At.Start.Line, Column: f.Key.At.Start.Column,
+		Pos: f.Key.At.Start,
 	}
 	for i, s := range b.fields(f.Slots, false) {
 		b.slots[s.Key] = i + 1
@@ -211,7 +211,7 @@ func (b *flowBuilder) step(s *spec.Step, following string) FlowStep {
 		},
 		Const: "Step" + b.name + spec.GoName(s.ID.Value),
 		Flow:  s.Flow.Value, Action: s.Action.Value, Check: s.Validator.Value,
-		Line: s.ID.At.Start.Line, Column: s.ID.At.Start.Column,
+		Pos: s.ID.At.Start,
 	}
 	for _, a := range s.Arms {
 		if e := b.expr(a.If); e != nil {
@@ -233,10 +233,8 @@ func (b *flowBuilder) step(s *spec.Step, following string) FlowStep {
 	case StepConfirm:
 		out.OnYes, out.OnNo = to(s.OnYes, next), to(s.OnNo, TargetCancel)
 	}
-	if i := slices.IndexFunc(b.talk.Actions, func(a Action) bool {
-		return a.Name == out.Action
-	}); i >= 0 {
-		b.bindAction(&out, s, &b.talk.Actions[i])
+	if a := b.talk.Action(out.Action); a != nil {
+		b.bindAction(&out, s, a)
 		return out
 	}
 	out.Inputs = b.binds(s.Inputs, func(bind *spec.Bind) (string, string) {
@@ -288,10 +286,8 @@ func target(t spec.Text, def, following string) string {
 
 // wire is the JSON name of a field, or the name itself where there is no such field.
 func wire(fields []Field, key string) string {
-	for i := range fields {
-		if fields[i].Key == key {
-			return fields[i].JSON
-		}
+	if f := Find(fields, func(f *Field) bool { return f.Key == key }); f != nil {
+		return f.JSON
 	}
 	return key
 }

@@ -29,7 +29,7 @@ func (b *builder) node(n *spec.Node) Node {
 		Const: "Node" + name, AgentConst: "AgentType" + name, Doc: n.Doc.Value,
 		Escalates: n.Escalates.Value, Was: values(n.Was), Reserved: values(n.Reserved),
 		Deprecated: n.Deprecated.Value,
-		Line:       n.Key.At.Start.Line, Column: n.Key.At.Start.Column,
+		Pos:        n.Key.At.Start,
 	}
 	if n.Interrupt != nil {
 		out.Interrupt = n.InterruptName()
@@ -56,7 +56,7 @@ func (b *builder) node(n *spec.Node) Node {
 	}
 	if p := n.Prompt; p != nil {
 		out.Template, out.Vars, out.Guidance = p.Template.Value, values(p.Vars), p.Guidance.Value
-		out.Prompt = &Prompt{Line: p.At.Start.Line, Column: p.At.Start.Column}
+		out.Prompt = &Prompt{Pos: p.At.Start}
 	}
 	if l := n.Loop; l != nil {
 		out.LoopExempt, out.LoopLimit = values(l.Exempt), countOr(l.Limit, 0)
@@ -268,7 +268,7 @@ func (b *builder) branch(node *Node, br *spec.Branch, targets map[string]branchT
 	out := Branch{
 		BranchRow: runtime.BranchRow{Name: or(br.JSON, br.Key.Value)}, Key: br.Key.Value,
 		Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
-		Was: values(br.Was), Line: br.Key.At.Start.Line, Column: br.Key.At.Start.Column,
+		Was: values(br.Was), Pos: br.Key.At.Start,
 	}
 	if br.Type.Value == "interrupt" {
 		out.Type, out.Kind = node.Interrupt, runtime.ToInterrupt

@@ -8,7 +8,10 @@
 // inside a collector, a dispatch or a flow have the numbers themselves.
 package plan
 
-import "github.com/routegen/routegen/runtime"
+import (
+	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/runtime"
+)
 
 // Plan is the whole output, decided. Its JSON form is the contract of `routegen inspect --format
 // json`.
@@ -35,34 +38,32 @@ type Plan struct {
 	// names of nodes, types and enums that must not come back
 	Reserved []string `json:"reserved,omitempty"`
 
-	byRecord map[string]int
-	byNode   map[string]int
-	byEnum   map[string]int
-	byScalar map[string]int
+	byRecord map[string]*Record
+	byNode   map[string]*Node
+	byEnum   map[string]*Enum
+	byScalar map[string]*Scalar
 }
 
 // Enum is a closed set of strings and its Go names.
 type Enum struct {
-	Name     string      `json:"name"` // Go type name, and the name in the spec
-	Doc      string      `json:"doc,omitempty"`
-	Was      []string    `json:"was,omitempty"`
-	Reserved []string    `json:"reserved,omitempty"` // values that must not come back
-	Values   []EnumValue `json:"values"`
-	Used     bool        `json:"used"`
-	Line     int         `json:"-"` // in the spec, for messages
-	Column   int         `json:"-"`
+	Name       string      `json:"name"` // Go type name, and the name in the spec
+	Doc        string      `json:"doc,omitempty"`
+	Was        []string    `json:"was,omitempty"`
+	Reserved   []string    `json:"reserved,omitempty"` // values that must not come back
+	Values     []EnumValue `json:"values"`
+	Used       bool        `json:"used"`
+	report.Pos `json:"-"`  // in the spec, for messages
 }
 
 // EnumValue is one value: Wire on the wire, Const in Go.
 type EnumValue struct {
-	Wire       string   `json:"wire"`
-	Const      string   `json:"const"`
-	Doc        string   `json:"doc,omitempty"`
-	Hidden     bool     `json:"hidden,omitempty"`
-	Was        []string `json:"was,omitempty"`
-	Deprecated string   `json:"deprecated,omitempty"`
-	Line       int      `json:"-"` // in the spec, for messages
-	Column     int      `json:"-"`
+	Wire       string     `json:"wire"`
+	Const      string     `json:"const"`
+	Doc        string     `json:"doc,omitempty"`
+	Hidden     bool       `json:"hidden,omitempty"`
+	Was        []string   `json:"was,omitempty"`
+	Deprecated string     `json:"deprecated,omitempty"`
+	Pos        report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Scalar is a named scalar: `type ArtifactKey string`.
@@ -72,8 +73,7 @@ type Scalar struct {
 	Type        Type        `json:"type"`
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
-	Line        int         `json:"-"` // in the spec, for messages
-	Column      int         `json:"-"`
+	report.Pos  `json:"-"`  // in the spec, for messages
 }
 
 // Role says what a record is for.
@@ -89,19 +89,18 @@ const (
 
 // Record is one Go struct and one schema definition.
 type Record struct {
-	Name        string   `json:"name"` // Go type name and name of the definition
-	Role        Role     `json:"role"`
-	Doc         string   `json:"doc,omitempty"`
-	DisplayName string   `json:"displayName,omitempty"`
-	Node        string   `json:"node,omitempty"` // requests and interrupts: the node it belongs to
-	GoType      string   `json:"goType,omitempty"`
-	Was         []string `json:"was,omitempty"`
-	Reserved    []string `json:"reserved,omitempty"`
-	Fields      []Field  `json:"fields"`
-	Refs        []string `json:"refs"`   // records that its visible fields name directly, sorted
-	Schema      bool     `json:"schema"` // reached by some schema that a model sees
-	Line        int      `json:"-"`      // in the spec, for messages
-	Column      int      `json:"-"`
+	Name        string     `json:"name"` // Go type name and name of the definition
+	Role        Role       `json:"role"`
+	Doc         string     `json:"doc,omitempty"`
+	DisplayName string     `json:"displayName,omitempty"`
+	Node        string     `json:"node,omitempty"` // requests and interrupts: the node it belongs to
+	GoType      string     `json:"goType,omitempty"`
+	Was         []string   `json:"was,omitempty"`
+	Reserved    []string   `json:"reserved,omitempty"`
+	Fields      []Field    `json:"fields"`
+	Refs        []string   `json:"refs"`   // records that its visible fields name directly, sorted
+	Schema      bool       `json:"schema"` // reached by some schema that a model sees
+	Pos         report.Pos `json:"-"`      // in the spec, for messages
 }
 
 // Field is one member of a record.
@@ -121,24 +120,11 @@ type Field struct {
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
 	Deprecated  string      `json:"deprecated,omitempty"`
-	Line        int         `json:"-"` // in the spec, for messages
-	Column      int         `json:"-"`
+	report.Pos  `json:"-"`  // in the spec, for messages
 }
 
 // Constraints narrow a value. Nil means: no such bound.
-type Constraints struct {
-	Min       *float64 `json:"min,omitempty"`
-	Max       *float64 `json:"max,omitempty"`
-	MinLength *int     `json:"minLength,omitempty"`
-	MaxLength *int     `json:"maxLength,omitempty"`
-	MinItems  *int     `json:"minItems,omitempty"`
-	MaxItems  *int     `json:"maxItems,omitempty"`
-	Pattern   string   `json:"pattern,omitempty"`
-	Format    string   `json:"format,omitempty"`
-}
-
-// IsZero reports whether nothing is bounded.
-func (c Constraints) IsZero() bool { return c == Constraints{} }
+type Constraints = runtime.Rule
 
 // Kind is the form of a type.
 type Kind string
@@ -166,6 +152,14 @@ type Type struct {
 	Elem *Type  `json:"elem,omitempty"`
 }
 
+// Leaf returns the type that lists and maps are finally made of.
+func (t Type) Leaf() Type {
+	for t.Elem != nil {
+		t = *t.Elem
+	}
+	return t
+}
+
 // String writes the type as routes.yaml does, names in their final form.
 func (t Type) String() string {
 	switch t.Kind {
@@ -184,13 +178,12 @@ func (t Type) String() string {
 type Branch struct {
 	runtime.BranchRow
 
-	Key    string   `json:"key"`
-	Go     string   `json:"go"`
-	Node   string   `json:"node,omitempty"` // where it goes; empty for interrupts and results
-	Doc    string   `json:"doc,omitempty"`
-	Was    []string `json:"was,omitempty"`
-	Line   int      `json:"-"`
-	Column int      `json:"-"`
+	Key  string     `json:"key"`
+	Go   string     `json:"go"`
+	Node string     `json:"node,omitempty"` // where it goes; empty for interrupts and results
+	Doc  string     `json:"doc,omitempty"`
+	Was  []string   `json:"was,omitempty"`
+	Pos  report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Routing is a struct of nullable branches, exactly one set.
@@ -220,21 +213,20 @@ type Node struct {
 	Escalates   string `json:"escalates,omitempty"`
 	// Go constant of the route its interrupts go back to: its own, or that of the node it escalates
 	// to
-	Origin     string   `json:"origin,omitempty"`
-	Decides    string   `json:"decides,omitempty"` // enum of a collector's decision
-	Prompt     *Prompt  `json:"-"`                 // nil for a node without a prompt
-	Was        []string `json:"was,omitempty"`
-	Reserved   []string `json:"reserved,omitempty"` // names of branches that must not come back
-	Deprecated string   `json:"deprecated,omitempty"`
-	Line       int      `json:"-"`
-	Column     int      `json:"-"`
+	Origin     string     `json:"origin,omitempty"`
+	Decides    string     `json:"decides,omitempty"` // enum of a collector's decision
+	Prompt     *Prompt    `json:"-"`                 // nil for a node without a prompt
+	Was        []string   `json:"was,omitempty"`
+	Reserved   []string   `json:"reserved,omitempty"` // names of branches that must not come back
+	Deprecated string     `json:"deprecated,omitempty"`
+	Pos        report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Prompt is what stands beside the names of a node's prompt.
 type Prompt struct {
-	Text   string // of the template, for a review; "" if it was not read
-	Line   int    // in the spec, for messages
-	Column int
+	Text string // of the template, for a review; "" if it was not read
+
+	Pos report.Pos // in the spec, for messages
 }
 
 // Route is one legal place to continue after an interrupt.
@@ -259,20 +251,18 @@ type Interrupts struct {
 	Reserved []string        `json:"reserved,omitempty"`
 	Kinds    []InterruptKind `json:"kinds"`
 	// names of kinds that must not come back
-	ReservedKinds []string `json:"reservedKinds,omitempty"`
-	Line          int      `json:"-"`
-	Column        int      `json:"-"`
+	ReservedKinds []string   `json:"reservedKinds,omitempty"`
+	Pos           report.Pos `json:"-"` // in the spec, for messages
 }
 
 // InterruptKind is one row of the kinds table; order is priority.
 type InterruptKind struct {
 	runtime.Kind
 
-	Const  string   `json:"const"`
-	Doc    string   `json:"doc,omitempty"`
-	Was    []string `json:"was,omitempty"`
-	Line   int      `json:"-"` // in the spec, for messages
-	Column int      `json:"-"`
+	Const string     `json:"const"`
+	Doc   string     `json:"doc,omitempty"`
+	Was   []string   `json:"was,omitempty"`
+	Pos   report.Pos `json:"-"` // in the spec, for messages
 }
 
 // Convo says how plain messages are taken.
@@ -282,54 +272,33 @@ type Convo struct {
 }
 
 // Record returns the record of that name, or nil.
-func (p *Plan) Record(name string) *Record {
-	if i, ok := p.byRecord[name]; ok {
-		return &p.Records[i]
-	}
-	return nil
-}
+func (p *Plan) Record(name string) *Record { return p.byRecord[name] }
 
 // Node returns the node of that key, or nil.
-func (p *Plan) Node(key string) *Node {
-	if i, ok := p.byNode[key]; ok {
-		return &p.Nodes[i]
-	}
-	return nil
-}
+func (p *Plan) Node(key string) *Node { return p.byNode[key] }
 
 // Enum returns the enum of that name, or nil.
-func (p *Plan) Enum(name string) *Enum {
-	if i, ok := p.byEnum[name]; ok {
-		return &p.Enums[i]
-	}
-	return nil
-}
+func (p *Plan) Enum(name string) *Enum { return p.byEnum[name] }
 
 // Scalar returns the named scalar of that name, or nil.
-func (p *Plan) Scalar(name string) *Scalar {
-	if i, ok := p.byScalar[name]; ok {
-		return &p.Scalars[i]
-	}
-	return nil
-}
+func (p *Plan) Scalar(name string) *Scalar { return p.byScalar[name] }
 
 // HasWorkflow reports whether the package has a workflow: a spec of flows alone has none.
 func (p *Plan) HasWorkflow() bool { return len(p.Nodes) > 0 || p.Talk == nil }
 
-// Index builds the lookups. Build calls it; a plan that is put together by hand needs a call, too.
+// Index builds the lookups. Build calls it; a plan that is put together by hand, or gets another
+// list of records, nodes, enums or scalars, needs a call, too.
 func (p *Plan) Index() {
-	p.byRecord, p.byNode, p.byEnum, p.byScalar = map[string]int{}, map[string]int{},
-		map[string]int{}, map[string]int{}
-	for i := range p.Records {
-		p.byRecord[p.Records[i].Name] = i
+	p.byRecord = indexed(p.Records, func(r *Record) string { return r.Name })
+	p.byNode = indexed(p.Nodes, func(n *Node) string { return n.Key })
+	p.byEnum = indexed(p.Enums, func(e *Enum) string { return e.Name })
+	p.byScalar = indexed(p.Scalars, func(s *Scalar) string { return s.Name })
+}
+
+func indexed[T any](list []T, name func(*T) string) map[string]*T {
+	out := make(map[string]*T, len(list))
+	for i := range list {
+		out[name(&list[i])] = &list[i]
 	}
-	for i := range p.Nodes {
-		p.byNode[p.Nodes[i].Key] = i
-	}
-	for i := range p.Enums {
-		p.byEnum[p.Enums[i].Name] = i
-	}
-	for i := range p.Scalars {
-		p.byScalar[p.Scalars[i].Name] = i
-	}
+	return out
 }

@@ -72,8 +72,7 @@ func (b *builder) request(n *spec.Node) Record {
 		GoType:      n.Request.GoType.Value,
 		Reserved:    values(n.Request.Reserved),
 		Fields:      b.fields(n.Request.Fields, false),
-		Line:        n.Request.At.Start.Line,
-		Column:      n.Request.At.Start.Column,
+		Pos:         n.Request.At.Start,
 	}
 }
 
@@ -87,7 +86,7 @@ func (b *builder) interrupt(n *spec.Node) Record {
 	r.Doc = n.Interrupt.Doc.Value
 	r.DisplayName = or(n.Interrupt.DisplayName, r.DisplayName)
 	r.Reserved = values(n.Interrupt.Reserved)
-	r.Line, r.Column = n.Interrupt.At.Start.Line, n.Interrupt.At.Start.Column
+	r.Pos = n.Interrupt.At.Start
 	r.Fields = append(r.Fields, b.fields(n.Interrupt.Fields, false)...)
 	if r.Doc == "" {
 		r.Doc = "Asks for a decision on behalf of " + or(n.DisplayName,
@@ -101,7 +100,7 @@ func (b *builder) record(t *spec.Type, role Role) Record {
 		Name: or(t.GoName, t.Key.Value), Role: role, Doc: t.Doc.Value,
 		DisplayName: or(t.DisplayName, spec.DisplayName(t.Key.Value)),
 		GoType:      t.GoType.Value, Was: values(t.Was), Reserved: values(t.Reserved),
-		Fields: b.fields(t.Fields, false), Line: t.Key.At.Start.Line, Column: t.Key.At.Start.Column,
+		Fields: b.fields(t.Fields, false), Pos: t.Key.At.Start,
 	}
 }
 
@@ -118,8 +117,7 @@ func (b *builder) fields(fs []*spec.Field, common bool) []Field {
 			Common:  common,
 			Default: literal(f.Default), Examples: literals(f.Constraints.Examples),
 			Constraints: constraints(f.Constraints),
-			Was:         values(f.Was), Deprecated: f.Deprecated.Value, Line: f.Key.At.Start.Line,
-			Column: f.Key.At.Start.Column,
+			Was:         values(f.Was), Deprecated: f.Deprecated.Value, Pos: f.Key.At.Start,
 		})
 	}
 	return out
@@ -235,20 +233,14 @@ func (b *builder) markReached() {
 
 // record is the record at the heart of a type, or "".
 func (t Type) record() string {
-	for t.Elem != nil {
-		t = *t.Elem
-	}
-	if t.Kind == RecordOf {
-		return t.Name
+	if leaf := t.Leaf(); leaf.Kind == RecordOf {
+		return leaf.Name
 	}
 	return ""
 }
 
 func markEnum(t Type, used map[string]bool) {
-	for t.Elem != nil {
-		t = *t.Elem
-	}
-	if t.Kind == EnumOf {
-		used[t.Name] = true
+	if leaf := t.Leaf(); leaf.Kind == EnumOf {
+		used[leaf.Name] = true
 	}
 }

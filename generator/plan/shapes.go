@@ -38,7 +38,7 @@ func Shapes(p *Plan) []runtime.StoredShape {
 	for _, s := range p.Scalars {
 		out = append(out, runtime.StoredShape{Kind: runtime.ShapeScalar, Name: s.Name, Was: s.Was,
 			Fields: []runtime.StoredField{
-				{Type: s.Type.String(), Required: true, Rules: s.Constraints.Rules()},
+				{Type: s.Type.String(), Required: true, Rules: s.Constraints.Texts()},
 			}})
 	}
 	for i := range p.Records {
@@ -102,7 +102,7 @@ func flowShape(f *Flow) runtime.StoredShape {
 	for i := range f.Slots {
 		slot := &f.Slots[i]
 		out := runtime.StoredField{Name: SlotField + slot.Key, Type: slot.Type.String(),
-			Rules: slot.Constraints.Rules()}
+			Rules: slot.Constraints.Texts()}
 		for _, was := range slot.Was {
 			out.Accepts = append(out.Accepts, SlotField+was)
 		}
@@ -130,7 +130,7 @@ func recordShape(r *Record, was []string) runtime.StoredShape {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		out := runtime.StoredField{Name: f.JSON, Type: f.Type.String(), Required: f.Required,
-			Rules: f.Constraints.Rules(), Was: f.Earlier()}
+			Rules: f.Constraints.Texts(), Was: f.Earlier()}
 		s.Fields = append(s.Fields, out)
 	}
 	return s
@@ -147,14 +147,10 @@ func (f *Field) Earlier() []string {
 	return out
 }
 
-// Rule returns the constraints as package runtime has them; nil for none.
-func (c Constraints) Rule() *runtime.Rule {
-	if c.IsZero() {
+// RuleOf returns constraints as a row has them; nil for none.
+func RuleOf(c Constraints) *runtime.Rule {
+	if c == (Constraints{}) {
 		return nil
 	}
-	r := runtime.Rule(c)
-	return &r
+	return &c
 }
-
-// Rules writes constraints as routes.yaml does, one a rule.
-func (c Constraints) Rules() []string { return c.Rule().Texts() }

@@ -114,15 +114,18 @@ func (w *comparison) nodeChange(o, n *plan.Node) *change {
 		return w.changeOf("node", "", o, n, gone)
 	}
 	if near := w.nodes.neighbour(o); near != nil {
-		gone = placeOf(near)
+		gone = near.Pos
 	} else if len(w.now.Nodes) > 0 {
-		gone = placeOf(&w.now.Nodes[0])
+		gone = w.now.Nodes[0].Pos
 	}
 	return w.changeOf("node", "", o, n, gone)
 }
 
 func (w *comparison) interruptsPos() report.Pos {
-	return report.Pos{Line: max(w.now.Interrupt.Line, 1), Column: max(w.now.Interrupt.Column, 1)}
+	if w.now.Interrupt.Pos.IsZero() {
+		return top
+	}
+	return w.now.Interrupt.Pos
 }
 
 // messageOf returns the node whose request or interrupt request a record is, or nil.
@@ -153,9 +156,9 @@ func (w *comparison) recordChange(o, n *plan.Record) *change {
 			return w.nodeChange(was, is)
 		}
 	}
-	if n != nil && n.Line == 0 { // it has no place of its own
-		return w.changeAt("type "+n.Name, "type", nameOf(o), n.Name, w.recordPos(n), placeOf(o).
-			Line)
+	if n != nil && n.Pos.Line == 0 { // it has no place of its own
+		return w.changeAt("type "+n.Name, "type", nameOf(o), n.Name, w.recordPos(n),
+			placeOf(o).Line)
 	}
 	gone := top
 	if n == nil {
@@ -168,7 +171,7 @@ func (w *comparison) recordChange(o, n *plan.Record) *change {
 // that is still there.
 func (w *comparison) goneRecord(o *plan.Record) report.Pos {
 	if node := w.nodes.next[o.Node]; node != nil {
-		return placeOf(node)
+		return node.Pos
 	}
 	at := slices.IndexFunc(w.old.Records, func(r plan.Record) bool { return r.Name == o.Name })
 	for i := at - 1; i >= 0; i-- {
@@ -180,11 +183,11 @@ func (w *comparison) goneRecord(o *plan.Record) report.Pos {
 }
 
 func (w *comparison) recordPos(r *plan.Record) report.Pos {
-	if r.Line > 0 {
-		return placeOf(r)
+	if r.Pos.Line > 0 {
+		return r.Pos
 	}
 	if n := w.now.Node(r.Node); n != nil {
-		return placeOf(n)
+		return n.Pos
 	}
 	return top
 }
@@ -225,7 +228,7 @@ func (w *comparison) branchChange(r *plan.Routing, o, n *plan.Branch) *change {
 	}
 	gone := top
 	if node := w.now.Node(r.Node); node != nil {
-		gone = placeOf(node)
+		gone = node.Pos
 	}
 	return w.changeOf("branch", r.Name, o, n, gone)
 }
@@ -237,15 +240,15 @@ func (w *comparison) routeChange(o, n *plan.Node) *change {
 		return w.nodeChange(o, n)
 	}
 	return w.changeAt("route "+n.Key, "route", ifElse(o.Route == "", "", o.Key),
-		ifElse(n.Route == "", "", n.Key), placeOf(n), o.Line)
+		ifElse(n.Route == "", "", n.Key), n.Pos, o.Pos.Line)
 }
 
 func (w *comparison) valueChange(e *plan.Enum, o, n *plan.EnumValue) *change {
-	return w.changeOf("value", e.Name, o, n, placeOf(e))
+	return w.changeOf("value", e.Name, o, n, e.Pos)
 }
 
 func (w *comparison) stepChange(f *plan.Flow, o, n *plan.FlowStep) *change {
-	return w.changeOf("step", f.Name, o, n, placeOf(f))
+	return w.changeOf("step", f.Name, o, n, f.Pos)
 }
 
 // flowChange is the change of a flow; o is nil for a new one, n for one that is gone.
@@ -253,7 +256,7 @@ func (w *comparison) flowChange(o, n *plan.Flow) *change {
 	gone := top
 	if n == nil {
 		if near := w.flows.neighbour(o); near != nil {
-			gone = placeOf(near)
+			gone = near.Pos
 		}
 	}
 	return w.changeOf("flow", "", o, n, gone)

@@ -42,7 +42,7 @@ func TestEffectsNameMembersAndRules(t *testing.T) {
 // TestEveryStepMemberHasAnEffect: what a step does is told whatever is added to it.
 func TestEveryStepMemberHasAnEffect(t *testing.T) {
 	t.Parallel()
-	elsewhere := []string{"ID", "Was", "Text", "Invalid", "Line", "Column"}
+	elsewhere := []string{"ID", "Was", "Text", "Invalid", "Pos"}
 	for _, c := range plan.Cells(reflect.ValueOf(plan.FlowStep{})) {
 		_, told := effectsByMember()["FlowStep."+c.Name]
 		assert.True(t, told || slices.Contains(elsewhere, c.Name), c.Name)

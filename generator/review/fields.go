@@ -92,14 +92,14 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 		}
 	}
 	s.effectsOf(compare(&was, n, nil, nil))
-	rules, rulesNow := o.Constraints.Rules(), n.Constraints.Rules()
+	rules, rulesNow := o.Constraints.Texts(), n.Constraints.Texts()
 	w.compareBounds(c, rules, rulesNow, read)
 	if len(compat.Tightened(rules, rulesNow)) > 0 && w.sent[rec.Name] {
 		c().tellf("SCHEMA_NO_TIGHTEN", callers,
 			"who starts a run or answers with a value outside it is refused")
 	}
 	owner := ifElse(n.Common, w.now.Interrupt.Interface, rec.Name)
-	w.docAdder(read)(owner+"."+n.Key, placeOf(n), o.Doc, n.Doc)
+	w.docAdder(read)(owner+"."+n.Key, n.Pos, o.Doc, n.Doc)
 }
 
 // messagesWith are the messages that a record is part of, as a detail; "" for a message.
@@ -111,11 +111,7 @@ func (w *comparison) messagesWith(r *plan.Record) string {
 		w.usedBy = map[string][]string{}
 		for i := range w.now.Records {
 			for _, f := range w.now.Records[i].Fields {
-				t := f.Type
-				for t.Elem != nil {
-					t = *t.Elem
-				}
-				if t.Kind == plan.RecordOf {
+				if t := f.Type.Leaf(); t.Kind == plan.RecordOf {
 					w.usedBy[t.Name] = append(w.usedBy[t.Name], w.now.Records[i].Name)
 				}
 			}

@@ -48,7 +48,7 @@ func (w *comparison) compareFlow(o, n *plan.Flow) {
 		c().notef(stored, "none: the old name is read")
 	}
 	s.effectsOf(compare(was, n, was, n))
-	w.addDoc("flow "+n.Name, placeOf(n), o.Doc, n.Doc)
+	w.addDoc("flow "+n.Name, n.Pos, o.Doc, n.Doc)
 	reportUnreserved(c, "name of a step or slot", o.Reserved, n.Reserved, allEarlierNames(n.Slots))
 	w.compareSlots(o, n)
 	steps := follow(o.Steps, n.Steps)
@@ -106,7 +106,7 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 		switch {
 		case was == is:
 		case n.Kind == plan.StepGenerate:
-			w.addPrompt("step "+f.Name+"."+n.ID, placeOf(n), was, is)
+			w.addPrompt("step "+f.Name+"."+n.ID, n.Pos, was, is)
 		default:
 			c().hitf("SAID_TEXT_CHANGED", "%s", wordDelta(was, is))
 		}
@@ -198,7 +198,7 @@ func (w *comparison) compareAction(o, n *plan.Action) {
 		return
 	}
 	subject{change: c}.effectsOf(compare(o, n, nil, nil))
-	w.addGoDoc("action "+n.Name, placeOf(n), o.Doc, n.Doc)
+	w.addGoDoc("action "+n.Name, n.Pos, o.Doc, n.Doc)
 	wasIn, wasOut := o.Records()
 	isIn, isOut := n.Records()
 	w.compareFields(&wasIn, &isIn, false)
@@ -223,5 +223,5 @@ func (w *comparison) compareValidator(o, n *plan.Validator) {
 		s.is = append(s.is, newGoType)
 	}
 	s.effectsOf(compare(o, n, nil, nil))
-	w.addGoDoc("validator "+n.Key, placeOf(n), o.Doc, n.Doc)
+	w.addGoDoc("validator "+n.Key, n.Pos, o.Doc, n.Doc)
 }

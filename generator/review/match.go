@@ -2,7 +2,6 @@ package review
 
 import (
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/routegen/routegen/generator/plan"
@@ -14,7 +13,7 @@ import (
 var nameFields = []string{"Key", "ID", "Wire", "Name"}
 
 // common is where the fields that all things have stand in a type.
-type common struct{ name, was, line, column []int }
+type common struct{ name, was, pos []int }
 
 var commons sync.Map // of type reflect.Type: common
 
@@ -30,7 +29,7 @@ func commonOf(t reflect.Type) common {
 		}
 		return nil
 	}
-	c := common{name: at(nameFields...), was: at("Was"), line: at("Line"), column: at("Column")}
+	c := common{name: at(nameFields...), was: at("Was"), pos: at("Pos")}
 	commons.Store(t, c)
 	return c
 }
@@ -50,9 +49,8 @@ func placeOf(thing any) report.Pos {
 	if v.IsNil() {
 		return report.Pos{}
 	}
-	c := commonOf(v.Type().Elem())
-	return report.Pos{Line: int(v.Elem().FieldByIndex(c.line).Int()),
-		Column: int(v.Elem().FieldByIndex(c.column).Int())}
+	pos, _ := reflect.TypeAssert[report.Pos](v.Elem().FieldByIndex(commonOf(v.Type().Elem()).pos))
+	return pos
 }
 
 // earlierNames returns the earlier names that a thing gives.
@@ -60,6 +58,11 @@ func earlierNames(thing any) []string {
 	v := reflect.ValueOf(thing).Elem()
 	was, _ := reflect.TypeAssert[[]string](v.FieldByIndex(commonOf(v.Type()).was))
 	return was
+}
+
+// named returns the thing of that name, or nil.
+func named[T any](list []T, name string) *T {
+	return plan.Find(list, func(thing *T) bool { return nameOf(thing) == name })
 }
 
 // pairs matches the things of an old list and a new one: next maps an old name to the new thing,
@@ -113,6 +116,14 @@ func (p pairs[T]) visit(visit func(o, n *T)) {
 			visit(&p.old[i], nil)
 		}
 	}
+}
+
+// either is the new form of a thing, or the old one of what is gone.
+func either[T any](o, n *T) *T {
+	if n == nil {
+		return o
+	}
+	return n
 }
 
 // commonOrders returns the new names of what is on both sides and counts, in the old order and in
@@ -192,10 +203,9 @@ func newMatch(old, now *plan.Plan) *match {
 				continue
 			}
 		}
-		if at := slices.IndexFunc(old.Routings, func(o plan.Routing) bool {
-			return o.Node == key
-		}); at >= 0 {
-			m.routings.join(old.Routings[at].Name, &old.Routings[at], n.Name, n)
+		o := plan.Find(old.Routings, func(o *plan.Routing) bool { return o.Node == key })
+		if o != nil {
+			m.routings.join(o.Name, o, n.Name, n)
 		}
 	}
 	return m

@@ -18,11 +18,11 @@ func (r *Report) Measure(old, now Schemas) {
 			r.Schemas = append(r.Schemas, SchemaDelta{name, len(was), len(is)})
 		}
 	}
-	m := newMatch(r.old, r.now)
+	nodes := newMatch(r.old, r.now).nodes
 	add("every route, "+r.now.Interrupt.Routing, whole(r.old, old), whole(r.now, now))
 	before, after := origins(r.old, old), origins(r.now, now)
-	each(m, func(name string, o, n *plan.Node) {
-		add("after an interrupt of "+name, before(o), after(n))
+	nodes.visit(func(o, n *plan.Node) {
+		add("after an interrupt of "+either(o, n).Key, before(o), after(n))
 	})
 	byNode := func(p *plan.Plan) map[string]plan.Routing {
 		out := map[string]plan.Routing{}
@@ -32,22 +32,9 @@ func (r *Report) Measure(old, now Schemas) {
 		return out
 	}
 	was, is := byNode(r.old), byNode(r.now)
-	each(m, func(name string, o, n *plan.Node) {
-		add("routing of "+name, routingText(old, was, o), routingText(now, is, n))
+	nodes.visit(func(o, n *plan.Node) {
+		add("routing of "+either(o, n).Key, routingText(old, was, o), routingText(now, is, n))
 	})
-}
-
-// visit visits the nodes in the order of the new plan, then those that are gone.
-func each(m *match, f func(name string, o, n *plan.Node)) {
-	for i := range m.now.Nodes {
-		n := &m.now.Nodes[i]
-		f(n.Key, m.nodes.prev[n.Key], n)
-	}
-	for i := range m.old.Nodes {
-		if o := &m.old.Nodes[i]; m.nodes.next[o.Key] == nil {
-			f(o.Key, o, nil)
-		}
-	}
 }
 
 func whole(p *plan.Plan, s Schemas) string {
@@ -64,7 +51,7 @@ func routingText(s Schemas, byNode map[string]plan.Routing, n *plan.Node) string
 	return s.Routing(runtime.Plain, byNode[n.Key])
 }
 
-// compareOrigins returns what gives the schema that a model is sent after an interrupt of a node.
+// origins returns what gives the schema that a model is sent after an interrupt of a node.
 func origins(p *plan.Plan, s Schemas) func(*plan.Node) string {
 	index := map[string]int{}
 	for i, r := range p.Routes {

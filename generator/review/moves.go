@@ -47,11 +47,10 @@ func ways(list []plan.Move) (order []string, how map[string]string) {
 
 // compareMoves fills in the changed cells of node x node.
 func (w *comparison) compareMoves() {
-	for i := range w.now.Nodes {
-		n := &w.now.Nodes[i]
-		var before []string
-		how := map[string]string{}
-		if o := w.nodes.prev[n.Key]; o != nil {
+	w.nodes.visit(func(o, n *plan.Node) {
+		var before, after []string
+		how, is := map[string]string{}, map[string]string{}
+		if o != nil {
 			order, was := ways(w.before.byNode[o.Key])
 			for _, to := range order {
 				name := w.nodeNow(to)
@@ -59,28 +58,21 @@ func (w *comparison) compareMoves() {
 				how[name] = was[to]
 			}
 		}
-		after, is := ways(w.after.byNode[n.Key])
+		if n != nil {
+			after, is = ways(w.after.byNode[n.Key])
+		}
+		who := either(o, n).Key
 		for _, to := range after {
 			if _, had := how[to]; !had {
-				w.access = append(w.access, Cell{"branch", n.Key, to, "", is[to]})
+				w.access = append(w.access, Cell{"branch", who, to, "", is[to]})
 			}
 		}
 		for _, to := range before {
 			if _, has := is[to]; !has {
-				w.access = append(w.access, Cell{"branch", n.Key, to, how[to], ""})
+				w.access = append(w.access, Cell{"branch", who, to, how[to], ""})
 			}
 		}
-	}
-	for i := range w.old.Nodes {
-		o := &w.old.Nodes[i]
-		if w.nodes.next[o.Key] != nil {
-			continue
-		}
-		order, was := ways(w.before.byNode[o.Key])
-		for _, to := range order {
-			w.access = append(w.access, Cell{"branch", o.Key, w.nodeNow(to), was[to], ""})
-		}
-	}
+	})
 }
 
 // compareOrigins fills in the changed cells of origin x route, and holds them against the rules.
@@ -91,7 +83,7 @@ func (w *comparison) compareOrigins() {
 		}
 		return m.routeNode[n.Origin]
 	}
-	cell := func(o, n *plan.Node) {
+	w.nodes.visit(func(o, n *plan.Node) {
 		was, is := back(w.before, o), back(w.after, n)
 		if was != "" {
 			was = w.nodeNow(was)
@@ -99,10 +91,7 @@ func (w *comparison) compareOrigins() {
 		if was == is {
 			return
 		}
-		who := n
-		if n == nil {
-			who = o
-		}
+		who := either(o, n)
 		c := w.originCause(o, n, was)
 		if was != "" {
 			w.access = append(w.access, Cell{"interrupt", who.Key, was, "yes", ""})
@@ -115,15 +104,7 @@ func (w *comparison) compareOrigins() {
 			c.hitf("ORIGIN_ROUTE_ADDED", "after an interrupt of %s the model goes on at %s",
 				who.Key, is)
 		}
-	}
-	for i := range w.now.Nodes {
-		cell(w.nodes.prev[w.now.Nodes[i].Key], &w.now.Nodes[i])
-	}
-	for i := range w.old.Nodes {
-		if w.nodes.next[w.old.Nodes[i].Key] == nil {
-			cell(&w.old.Nodes[i], nil)
-		}
-	}
+	})
 }
 
 // originCause is the change that moved the way back from an interrupt: the route's, where one came

@@ -43,7 +43,7 @@ func (w *comparison) compareNode(o, n *plan.Node) {
 			nameOr(dispatchText(w.old, o.Dispatch), "not there"), nameOr(is, "taken away"))
 	}
 	w.compareCollect(o, n)
-	w.docAdder(n.Request != "")(n.Key, placeOf(n), o.Doc, n.Doc)
+	w.docAdder(n.Request != "")(n.Key, n.Pos, o.Doc, n.Doc)
 	w.comparePrompt(o, n)
 	w.compareRoute(o, n)
 }
@@ -72,10 +72,10 @@ func (w *comparison) nodeAdded(c *change, n *plan.Node) {
 	c.detailf("agent type %s", n.AgentType)
 	if r := w.now.Record(n.Request); r != nil {
 		c.detailf("request %s: %s", r.Name, fieldList(r))
-		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Line, After: n.Doc})
+		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Pos.Line, After: n.Doc})
 	}
 	if n.Guidance != "" {
-		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Prompt.Line, Prompt: true,
+		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Prompt.Pos.Line, Prompt: true,
 			After: n.Guidance})
 	}
 	if n.Interrupt != "" {
@@ -137,12 +137,12 @@ func dispatchText(p *plan.Plan, d *runtime.Dispatch) string {
 }
 
 func (w *comparison) promptChange(o, n *plan.Node) func() *change {
-	pos, before := placeOf(n), o.Line
+	pos, before := n.Pos, o.Pos.Line
 	if n.Prompt != nil {
-		pos = placeOf(n.Prompt)
+		pos = n.Prompt.Pos
 	}
 	if o.Prompt != nil {
-		before = o.Prompt.Line
+		before = o.Prompt.Pos.Line
 	}
 	return func() *change {
 		return w.changeAt("prompt "+n.Key, "prompt", n.Key, n.Key, pos,
@@ -152,9 +152,9 @@ func (w *comparison) promptChange(o, n *plan.Node) func() *change {
 
 // comparePrompt compares the texts that a node's model is told.
 func (w *comparison) comparePrompt(o, n *plan.Node) {
-	pos := placeOf(n)
+	pos := n.Pos
 	if n.Prompt != nil {
-		pos = placeOf(n.Prompt)
+		pos = n.Prompt.Pos
 	}
 	if o.Guidance != n.Guidance {
 		w.addPrompt(n.Key, pos, o.Guidance, n.Guidance)
@@ -210,7 +210,7 @@ func (w *comparison) compareRoute(o, n *plan.Node) {
 		c().notef(stored, "none: nothing stored names it")
 	default:
 		if o.Doc == n.Doc || a.Doc != o.Doc || b.Doc != n.Doc { // a node's doc stands in for one
-			w.addGoDoc("route "+n.Key, placeOf(n), a.Doc, b.Doc)
+			w.addGoDoc("route "+n.Key, n.Pos, a.Doc, b.Doc)
 		}
 		was := *a
 		was.Request = w.recordNow(a.Request)
@@ -272,7 +272,7 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	} else if o.Key != n.Key {
 		c().notef(stored, "none: the JSON name is still %s", n.Name)
 	}
-	w.addGoDoc(r.Name+"."+n.Key, placeOf(n), o.Doc, n.Doc)
+	w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
 }
 
 // warnOfStaleGuidance warns of guidance that still names what a model can no longer set.
@@ -313,7 +313,7 @@ func (w *comparison) compareKind(o, n *plan.InterruptKind) {
 		c().noteUnreserved(o.Name, w.now.Interrupt.ReservedKinds)
 	default:
 		subject{change: c}.effectsOf(compare(o, n, nil, nil))
-		w.addGoDoc("kind "+n.Name, placeOf(n), o.Doc, n.Doc)
+		w.addGoDoc("kind "+n.Name, n.Pos, o.Doc, n.Doc)
 	}
 }
 

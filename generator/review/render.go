@@ -15,21 +15,11 @@ import (
 // as long as old readers can read it.
 func (r *Report) JSON() ([]byte, error) {
 	full := *r
-	if full.Changes == nil {
-		full.Changes = []Change{}
-	}
-	if full.Access == nil {
-		full.Access = []Cell{}
-	}
-	if full.Schemas == nil {
-		full.Schemas = []SchemaDelta{}
-	}
-	if full.Texts == nil {
-		full.Texts = []TextDelta{}
-	}
-	if full.Interfaces == nil {
-		full.Interfaces = []InterfaceDelta{}
-	}
+	full.Changes = append([]Change{}, r.Changes...) // a list without members is [], never null
+	full.Access = append([]Cell{}, r.Access...)
+	full.Schemas = append([]SchemaDelta{}, r.Schemas...)
+	full.Texts = append([]TextDelta{}, r.Texts...)
+	full.Interfaces = append([]InterfaceDelta{}, r.Interfaces...)
 	if full.Severities == nil {
 		full.Severities = map[string]int{}
 	}

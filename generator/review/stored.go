@@ -167,32 +167,14 @@ func (s *storedIndex) enumBreak(b compat.Break) (*change, string) {
 		if n := s.kinds.next[b.Field]; n != nil {
 			return s.kindChange(s.kinds.prev[n.Name], n), "WIRE_VALUE_SAME"
 		}
-		return s.kindChange(findKind(s.old, b.Field), nil), "KIND_NO_DELETE"
+		return s.kindChange(named(s.old.Interrupt.Kinds, b.Field), nil), "KIND_NO_DELETE"
 	}
 	o, n := s.old.Enum(b.Shape), s.now.Enum(b.NewShape)
-	was, is := valueOf(o, b.Field), valueOf(n, b.NewField)
+	was, is := named(o.Values, b.Field), named(n.Values, b.NewField)
 	if is == nil {
 		return s.valueChange(n, was, nil), "ENUM_VALUE_NO_DELETE"
 	}
 	return s.valueChange(n, was, is), "WIRE_VALUE_SAME"
-}
-
-func findKind(p *plan.Plan, key string) *plan.InterruptKind {
-	for i := range p.Interrupt.Kinds {
-		if p.Interrupt.Kinds[i].Name == key {
-			return &p.Interrupt.Kinds[i]
-		}
-	}
-	return nil
-}
-
-func valueOf(e *plan.Enum, wire string) *plan.EnumValue {
-	for i := range e.Values {
-		if e.Values[i].Wire == wire {
-			return &e.Values[i]
-		}
-	}
-	return nil
 }
 
 func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
@@ -210,21 +192,16 @@ func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
 	if n == nil {
 		return nil, ""
 	}
-	both := follow(o.Branches, n.Branches)
-	is := both.next[was.Key]
+	is := follow(o.Branches, n.Branches).next[was.Key]
 	if is == nil {
 		return s.branchChange(n, was, nil), "BRANCH_NO_DELETE"
 	}
 	return s.branchChange(n, was, is), ruleOf(b.Cause)
 }
 
+// branchOf returns the branch of a JSON name, or nil.
 func branchOf(r *plan.Routing, json string) *plan.Branch {
-	for i := range r.Branches {
-		if r.Branches[i].Name == json {
-			return &r.Branches[i]
-		}
-	}
-	return nil
+	return plan.Find(r.Branches, func(b *plan.Branch) bool { return b.Name == json })
 }
 
 func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
@@ -244,11 +221,9 @@ func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
 	}
 	was, is := fieldOf(o, b.Field), fieldOf(n, b.NewField)
 	if was != nil { // what the spec says became of it, where the JSON names alone do not tell
-		both := follow(o.Fields, n.Fields)
-		is = both.next[was.Key]
+		is = follow(o.Fields, n.Fields).next[was.Key]
 	} else if is != nil {
-		both := follow(o.Fields, n.Fields)
-		was = both.prev[is.Key]
+		was = follow(o.Fields, n.Fields).prev[is.Key]
 	}
 	rule := ruleOf(b.Cause)
 	if b.Cause == compat.Removed && is != nil {
@@ -257,13 +232,9 @@ func (s *storedIndex) recordBreak(b compat.Break) (*change, string) {
 	return s.fieldChange(n, was, is), rule
 }
 
+// fieldOf returns the field of a JSON name, or nil.
 func fieldOf(r *plan.Record, json string) *plan.Field {
-	for i := range r.Fields {
-		if json != "" && r.Fields[i].JSON == json {
-			return &r.Fields[i]
-		}
-	}
-	return nil
+	return plan.Find(r.Fields, func(f *plan.Field) bool { return json != "" && f.JSON == json })
 }
 
 // flowBreak finds the change that a break in a flow belongs to, and the rule.

@@ -19,8 +19,8 @@ func (w *comparison) compareSettings() {
 	reportUnreserved(w.setting("reserved", top, 0), "name", w.old.Reserved, w.now.Reserved, nil)
 	a, b := w.old.Interrupt, w.now.Interrupt
 	a.Answer = w.recordNow(a.Answer)
-	w.compareSetting("interrupts", w.interruptsPos(), a.Line, &a, &b)
-	c := w.setting("interrupts", w.interruptsPos(), a.Line)
+	w.compareSetting("interrupts", w.interruptsPos(), a.Pos.Line, &a, &b)
+	c := w.setting("interrupts", w.interruptsPos(), a.Pos.Line)
 	reportUnreserved(c, "name of a common field", a.Reserved, b.Reserved,
 		allEarlierNames(w.commonFields()))
 	reportUnreserved(c, "name of a kind", a.ReservedKinds, b.ReservedKinds,
@@ -28,7 +28,7 @@ func (w *comparison) compareSettings() {
 	if a.Handler.Guidance != b.Handler.Guidance {
 		w.addPrompt("interrupt handler", w.interruptsPos(), a.Handler.Guidance, b.Handler.Guidance)
 	}
-	w.compareSetting("interrupts", w.interruptsPos(), a.Line, &a.Handler, &b.Handler)
+	w.compareSetting("interrupts", w.interruptsPos(), a.Pos.Line, &a.Handler, &b.Handler)
 	w.compareSetting("conversation", top, 0, &w.old.Convo, &w.now.Convo)
 }
 
@@ -112,7 +112,7 @@ func (w *comparison) compareEnum(o, n *plan.Enum) {
 		return
 	}
 	subject{change: c}.effectsOf(compare(o, n, nil, nil))
-	w.addDoc(n.Name, placeOf(n), o.Doc, n.Doc)
+	w.addDoc(n.Name, n.Pos, o.Doc, n.Doc)
 	reportUnreserved(c, "value", o.Reserved, n.Reserved, allEarlierNames(n.Values))
 	values := follow(o.Values, n.Values)
 	values.visit(func(was, is *plan.EnumValue) { w.compareValue(n, was, is) })
@@ -149,7 +149,7 @@ func (w *comparison) compareValue(e *plan.Enum, o, n *plan.EnumValue) {
 		}
 		enum.hitf("GO_NAME_SAME", "%s is %s now", o.Const, n.Const)
 	}
-	w.docAdder(!n.Hidden)(e.Name+"."+n.Wire, placeOf(n), o.Doc, n.Doc)
+	w.docAdder(!n.Hidden)(e.Name+"."+n.Wire, n.Pos, o.Doc, n.Doc)
 }
 
 // docAdder is what tells of a changed doc: of one that models read, or of another.
@@ -172,8 +172,8 @@ func (w *comparison) compareScalar(o, n *plan.Scalar) {
 		return
 	}
 	subject{change: c, values: map[string]string{"name": n.Name}}.effectsOf(compare(o, n, nil, nil))
-	w.addDoc(n.Name, placeOf(n), o.Doc, n.Doc)
-	w.compareBounds(c, o.Constraints.Rules(), n.Constraints.Rules(), true)
+	w.addDoc(n.Name, n.Pos, o.Doc, n.Doc)
+	w.compareBounds(c, o.Constraints.Texts(), n.Constraints.Texts(), true)
 }
 
 func (w *comparison) compareRecord(o, n *plan.Record) {

@@ -124,11 +124,13 @@ func TestGrammarIsDocumented(t *testing.T) {
 		for _, k := range s.Keys {
 			assert.True(t, strings.HasSuffix(k.doc, "."), "%s.%s: %q", s.Noun, k.Name, k.doc)
 			assert.Equal(t, k.Name, strings.ToLower(k.Name))
+			assert.True(t, k.read != nil || len(k.index) > 0 || k.field == sameStruct,
+				"%s.%s: %s has no field for it", s.Noun, k.Name, s.into)
 			if k.Of != nil {
 				walk(k.Of)
 			}
 		}
 	}
-	walk(language().Shape)
+	walk(language())
 	assert.Greater(t, len(seen), 20)
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -27,7 +28,6 @@ type decl struct {
 	node   *Node // of requests
 	fields []*Field
 	path   string
-	used   bool
 	state  uint8 // of the search for recursion
 }
 
@@ -252,21 +252,30 @@ func (c *checker) unknown(rule, what, name string, at report.Span, path string,
 			name)
 		return
 	}
-	near := c.nearest(name, candidates)
-	hint := didYouMean(near)
-	if hint == "" {
-		hint = missing(rule, name)
+	f := c.failNear(rule, path, Text{Value: name, At: at}, candidates, missing(rule, name),
+		"%s %q is not declared", what, name)
+	if len(f.Fixes) == 0 {
+		return
 	}
-	f := c.fail(rule, path, at, hint, "%s %q is not declared", what, name)
+	near := f.Fixes[0].Edits[0].Text
+	if d := c.byName[near]; d != nil && rule == RuleRefType {
+		c.meant = append(c.meant, near)
+		f.relatedf(d.at, "%q is declared here", near)
+	} else if n := c.nodes[near]; n != nil && rule == RuleRefNode {
+		f.relatedf(n.Key.At, "%q is declared here", near)
+	}
+}
+
+// failNear reports a name that is not among the candidates. The hint is the nearest of them, or
+// else the other one.
+func (c *checker) failNear(rule, path string, name Text, candidates []string, otherwise,
+	format string, args ...any) draft {
+	near := c.nearest(name.Value, candidates)
+	f := c.fail(rule, path, name.At, cmp.Or(didYouMean(near), otherwise), format, args...)
 	if near != "" {
 		f.replace(near)
-		if d := c.byName[near]; d != nil && rule == RuleRefType {
-			c.meant = append(c.meant, near)
-			f.relatedf(d.at, "%q is declared here", near)
-		} else if n := c.nodes[near]; n != nil && rule == RuleRefNode {
-			f.relatedf(n.Key.At, "%q is declared here", near)
-		}
 	}
+	return f
 }
 
 // missing says what to do about a name that nothing is near to: a node that was removed, or is
@@ -360,7 +369,12 @@ func find[T keyed](c *checker, list []T, name string) (found T) {
 
 // nearestOf returns the name of the member that was most likely meant, or "".
 func nearestOf[T keyed](c *checker, list []T, name string) string {
-	return c.nearest(name, names(list[:min(len(list), c.candidates())]))
+	return c.nearest(name, candidatesOf(c, list))
+}
+
+// candidatesOf returns as many names of members as a suggestion may look at.
+func candidatesOf[T keyed](c *checker, list []T) []string {
+	return names(list[:min(len(list), c.candidates())])
 }
 
 func names[T keyed](list []T) []string {

@@ -57,13 +57,8 @@ func (c *checker) enumRef(e *Enum, t Text, path string) {
 	if find(c, e.Values, t.Value) != nil {
 		return
 	}
-	near := nearestOf(c, e.Values, t.Value)
-	f := c.fail(RuleRefValue, path, t.At, didYouMean(near), "%s has no value %q", e.Key.Value,
-		t.Value)
-	f.relatedf(e.Key.At, "enum %s is declared here", e.Key.Value)
-	if near != "" {
-		f.replace(near)
-	}
+	c.failNear(RuleRefValue, path, t, candidatesOf(c, e.Values), "", "%s has no value %q",
+		e.Key.Value, t.Value).relatedf(e.Key.At, "enum %s is declared here", e.Key.Value)
 }
 
 // decisionEnum finds the enum of the decision in the result or one record deep: of several, the one

@@ -69,33 +69,20 @@ func (c *checker) checkEscalates() {
 // checkReached reports nodes that no branch, route, dispatch or hand-over leads to, starting from
 // the entry and every route.
 func (c *checker) checkReached() {
-	reached := map[*Node]bool{}
-	var queue []*Node
-	visit := func(n *Node) {
-		if n != nil && !reached[n] {
-			reached[n] = true
-			queue = append(queue, n)
-		}
-	}
+	var from []*Node
 	for _, n := range c.spec.Nodes {
 		if n.Entry || n.HasRoute() {
-			visit(n)
+			from = append(from, n)
 		}
 	}
 	if c.spec.Interrupts != nil {
 		for _, k := range c.spec.Interrupts.Kinds {
-			if k.Deadline != nil {
-				visit(c.nodes[k.Deadline.Target.Value])
+			if k.Deadline != nil && c.nodes[k.Deadline.Target.Value] != nil {
+				from = append(from, c.nodes[k.Deadline.Target.Value])
 			}
 		}
 	}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		for _, next := range c.onward(n) {
-			visit(next)
-		}
-	}
+	reached := reach(from, c.onward)
 	for _, n := range c.spec.Nodes {
 		if !reached[n] && !n.Only.Set() {
 			c.fail(RuleNodeUnreachable, n.path(), n.Key.At, "add a branch to "+n.RequestName()+

@@ -121,13 +121,9 @@ func (c *checker) checkChoices(k *InterruptKind, path string) {
 	sound := true
 	for i, choice := range k.Choices {
 		if !slices.Contains(orders, choice.Value) {
-			near := c.nearest(choice.Value, orders)
-			f := c.fail(RuleKindChoices, path+"/"+strconv.Itoa(i), choice.At, didYouMean(near),
+			c.failNear(RuleKindChoices, path+"/"+strconv.Itoa(i), choice, orders, "",
 				"%q is no order of kind %q: use %s", choice.Value, k.Key.Value,
 				strings.Join(orders, ", "))
-			if near != "" {
-				f.replace(near)
-			}
 			sound = false
 		}
 	}

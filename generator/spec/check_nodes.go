@@ -158,12 +158,8 @@ func (c *checker) branchRef(n *Node, t Text, path string) *Branch {
 	if b := find(c, n.Branches, t.Value); b != nil {
 		return b
 	}
-	near := nearestOf(c, n.Branches, t.Value)
-	f := c.fail(RuleRefBranch, path, t.At, didYouMean(near), "node %q has no branch %q",
-		n.Key.Value, t.Value)
-	if near != "" {
-		f.replace(near)
-	}
+	c.failNear(RuleRefBranch, path, t, candidatesOf(c, n.Branches), "",
+		"node %q has no branch %q", n.Key.Value, t.Value)
 	return nil
 }
 
@@ -176,12 +172,8 @@ func (c *checker) requestField(n *Node, t Text, rule, path string) *Field {
 		}
 		return f
 	}
-	near := nearestOf(c, n.fields(), t.Value)
-	f := c.fail(rule, path, t.At, didYouMean(near), "the request of node %q has no field %q",
-		n.Key.Value, t.Value)
-	if near != "" {
-		f.replace(near)
-	}
+	c.failNear(rule, path, t, candidatesOf(c, n.fields()), "",
+		"the request of node %q has no field %q", n.Key.Value, t.Value)
 	return nil
 }
 

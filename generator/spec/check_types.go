@@ -76,7 +76,7 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 			continue
 		}
 		at := path + f.Key.Value
-		if leaf := f.Type.leaf(); leaf.Kind == Named {
+		if leaf := f.Type.Leaf(); leaf.Kind == Named {
 			c.fieldTypeRef(leaf, at+"/type")
 		}
 		c.checkConstraints(at, f.Type, &f.Constraints)
@@ -171,7 +171,7 @@ func (c *checker) scalar(t *TypeExpr) *Type {
 
 // isKnown reports whether a type was read and is declared. What is not was reported.
 func (c *checker) isKnown(t *TypeExpr) bool {
-	leaf := t.leaf()
+	leaf := t.Leaf()
 	return leaf != nil && (leaf.Kind != Named || c.byName[leaf.Name] != nil)
 }
 
@@ -255,15 +255,8 @@ func (c *checker) checkFormat(t Text, path string) {
 	if !t.Set() || slices.Contains(known, t.Value) {
 		return
 	}
-	near := c.nearest(t.Value, known)
-	hint := didYouMean(near)
-	if near == "" {
-		hint = "known: " + strings.Join(known, ", ")
-	}
-	f := c.warn(RuleFormatUnknown, path, t.At, hint, "nothing checks the format %q", t.Value)
-	if near != "" {
-		f.replace(near)
-	}
+	c.failNear(RuleFormatUnknown, path, t, known, "known: "+strings.Join(known, ", "),
+		"nothing checks the format %q", t.Value).Severity = report.Warning
 }
 
 // checkRecursion refuses records that must hold themselves.

@@ -12,7 +12,7 @@ import (
 // end. It has the rules of the grammar, key by key; Parse checks rules over several keys.
 func EditorSchema() []byte {
 	e := &editor{defs: jsonschema.Definitions{}}
-	root := e.object(language().Shape)
+	root := e.object(language())
 	root.Version, root.Title, root.Definitions = jsonschema.Version, "routes.yaml", e.defs
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -52,23 +52,14 @@ func (e *editor) reference(s *Shape) *jsonschema.Schema {
 		e.defs[name] = nil // a shape may hold itself
 		e.defs[name] = e.object(s)
 		if s.Short.Name != "" {
-			short := e.short(s)
+			short := e.value(&s.Short)
+			if s.Short.orNull {
+				short = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, {Type: "null"}}}
+			}
 			e.defs[name] = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, e.defs[name]}}
 		}
 	}
 	return &jsonschema.Schema{Ref: "#/$defs/" + pointerEscape(name)}
-}
-
-// short returns the schema of the short form of a mapping.
-func (e *editor) short(s *Shape) *jsonschema.Schema {
-	k := s.Short
-	switch s.Noun {
-	case "enum value": // or nothing: a value without a doc
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{e.value(&k), {Type: "null"}}}
-	case "tool":
-		k.class = classTool
-	}
-	return e.value(&k)
 }
 
 // linePattern is one line with something on it.

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,11 +114,16 @@ func (t Template) plain() (string, bool) {
 // that it may name beside slots.
 func (s *flowScope) checkWords(w Words, path string, variables []string) {
 	s.checkLanguages(w, path)
+	w.eachPlace(func(p Part) { s.checkPlace(p, path, variables) })
+}
+
+// eachPlace visits the places for values in all languages and variations of a text.
+func (w Words) eachPlace(visit func(Part)) {
 	for _, in := range w {
 		for _, t := range in.Variants {
 			for _, p := range t.Parts {
 				if p.Name.Set() {
-					s.checkPlace(p, path, variables)
+					visit(p)
 				}
 			}
 		}
@@ -192,38 +199,25 @@ func responseNames() map[string][]string {
 
 func (f *flowChecker) checkResponses() {
 	known := responseNames()
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(known))
 	for _, r := range f.spec.Responses {
 		path := "/responses/" + r.Key.Value
 		variables, ok := known[r.Key.Value]
 		if !ok {
-			near := f.nearest(r.Key.Value, names)
-			hint := didYouMean(near)
-			if hint == "" {
-				hint = "there is " + strings.Join(names, ", ")
-			}
+			hint := cmp.Or(didYouMean(f.nearest(r.Key.Value, names)),
+				"there is "+strings.Join(names, ", "))
 			f.fail(RuleFlowResponse, path, r.Key.At, hint,
 				"the machine says nothing that is called %q", r.Key.Value)
 			continue
 		}
 		f.checkLanguages(r.Text, path)
-		for _, in := range r.Text {
-			for _, t := range in.Variants {
-				for _, p := range t.Parts {
-					switch {
-					case !p.Name.Set():
-					case !slices.Contains(variables, p.Name.Value):
-						f.noSuch(RuleFlowTemplateVar, "variable", p.Name, path, variables)
-					default:
-						f.checkDecimals(p, valueType{kind: String}, path)
-					}
-				}
+		r.Text.eachPlace(func(p Part) {
+			if !slices.Contains(variables, p.Name.Value) {
+				f.noSuch(RuleFlowTemplateVar, "variable", p.Name, path, variables)
+			} else {
+				f.checkDecimals(p, valueType{kind: String}, path)
 			}
-		}
+		})
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *checker) checkFlows() {
 		reached:    map[string]bool{}, used: map[string]bool{}, languages: []string{"en"},
 		doors: map[*Flow]*door{}, forms: stepForms(), stepKeys: map[string]bool{},
 	}
-	for _, k := range stepGrammar().Keys {
+	for _, k := range language().Follow("flows", "steps").Keys {
 		f.stepKeys[k.Name] = true
 	}
 	f.index()
@@ -177,15 +177,11 @@ func (f *flowChecker) noSuch(rule, what string, t Text, path string, names []str
 
 // missing reports a name that is not there; the message ends with it.
 func (f *flowChecker) missing(rule, message string, t Text, path string, names []string) {
-	near := f.nearest(t.Value, names)
-	hint := didYouMean(near)
-	if hint == "" && len(names) > 0 && len(names) <= 12 {
-		hint = "there is " + strings.Join(names, ", ")
+	known := ""
+	if len(names) > 0 && len(names) <= maxNamed {
+		known = "there is " + strings.Join(names, ", ")
 	}
-	found := f.fail(rule, path, t.At, hint, "%s %q", message, t.Value)
-	if near != "" {
-		found.replace(near)
-	}
+	f.failNear(rule, path, t, names, known, "%s %q", message, t.Value)
 }
 
 func (f *flowChecker) checkTalk() {
@@ -313,7 +309,7 @@ func (f *flowChecker) checkSlotType(t *TypeExpr, path string) {
 		f.fieldTypeRef(one, path)
 		return
 	}
-	if leaf := t.leaf(); leaf.Kind == Named && f.byName[leaf.Name] == nil {
+	if leaf := t.Leaf(); leaf.Kind == Named && f.byName[leaf.Name] == nil {
 		f.fieldTypeRef(leaf, path)
 	}
 	switch kind, _ := f.base(one); kind {

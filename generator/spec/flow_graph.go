@@ -3,7 +3,6 @@ package spec
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/routegen/routegen/generator/report"
 )
@@ -19,7 +18,6 @@ type flowStep struct {
 	ways    []way
 	normal  bool // reached without a failure
 	reached bool
-	ends    bool // it can end, or asks
 	dead    bool // nothing leads to it
 	last    int  // of a loop: where its body ends in the list of steps
 }
@@ -151,26 +149,30 @@ func (s *flowScope) checkWay() {
 }
 
 // reachFrom marks the steps that follow: with failures, or without.
-func (s *flowScope) reachFrom(queue []*flowStep, failures bool) {
-	seen := func(step *flowStep) *bool {
+func (s *flowScope) reachFrom(from []*flowStep, failures bool) {
+	counts := func(w way) bool { return !w.failed }
+	if failures {
+		counts = func(w way) bool { return !w.to.reached } // the others were followed already
+	}
+	follow := func(step *flowStep) []*flowStep { return step.onward(counts) }
+	for step := range reach(from, follow) {
 		if failures {
-			return &step.reached
-		}
-		return &step.normal
-	}
-	for _, step := range queue {
-		*seen(step) = true
-	}
-	for len(queue) > 0 {
-		step := queue[0]
-		queue = queue[1:]
-		for _, w := range step.ways {
-			if w.to != nil && (failures || !w.failed) && !*seen(w.to) {
-				*seen(w.to) = true
-				queue = append(queue, w.to)
-			}
+			step.reached = true
+		} else {
+			step.normal = true
 		}
 	}
+}
+
+// onward returns the steps behind the ways that count.
+func (step *flowStep) onward(counts func(way) bool) []*flowStep {
+	var out []*flowStep
+	for _, w := range step.ways {
+		if w.to != nil && counts(w) {
+			out = append(out, w.to)
+		}
+	}
+	return out
 }
 
 // variables are those of the machine that a step may name in its texts.
@@ -195,89 +197,38 @@ func (step *flowStep) stops() bool {
 // checkEnds reports steps that go in a circle for ever: nothing in it asks each time, and no way
 // leads out of it.
 func (s *flowScope) checkEnds() {
-	back := map[*flowStep][]*flowStep{}
-	var queue []*flowStep
-	for _, step := range s.steps {
-		for _, w := range step.ways {
-			if w.to != nil && !w.asked && !w.failed {
-				back[w.to] = append(back[w.to], step)
-			}
-		}
-		if step.ends = step.stops(); step.ends {
-			queue = append(queue, step)
-		}
+	follow := func(step *flowStep) []*flowStep {
+		return step.onward(func(w way) bool { return !w.asked && !w.failed })
 	}
-	for len(queue) > 0 {
-		step := queue[0]
-		queue = queue[1:]
-		for _, from := range back[step] {
-			if !from.ends {
-				from.ends = true
-				queue = append(queue, from)
-			}
+	for _, circle := range circles(s.steps, (*flowStep).stops, follow) {
+		if first := circle[0]; !first.dead {
+			s.fail(RuleFlowNoEnd, first.path, first.at(),
+				"let a step of it lead to end, or ask each time with force: true",
+				"these steps never end: %s",
+				circleText(circle, func(step *flowStep) string { return step.ID.Value }))
 		}
 	}
-	for _, step := range s.steps {
-		var on []*flowStep
-		at := step
-		for ; !at.ends; at = at.ways[0].to {
-			at.ends = true
-			on = append(on, at)
-		}
-		// else it runs into a circle that was reported
-		if first := slices.Index(on, at); first >= 0 && !at.dead {
-			s.noEnd(on[first:])
-		}
-	}
-}
-
-func (s *flowScope) noEnd(circle []*flowStep) {
-	var ids []string
-	for _, step := range circle[:min(len(circle), maxShownWay)] {
-		ids = append(ids, step.ID.Value)
-	}
-	if len(circle) > maxShownWay {
-		ids = append(ids, "...")
-	}
-	first := circle[0]
-	s.fail(RuleFlowNoEnd, first.path, first.at(),
-		"let a step of it lead to end, or ask each time with force: true",
-		"these steps never end: %s -> %s", strings.Join(ids, " -> "), first.ID.Value)
 }
 
 // checkCallLoops reports flows that begin each other, or themselves, before anything is asked.
 func (f *flowChecker) checkCallLoops(scopes []*flowScope) {
-	type jump struct {
-		step *flowStep
-		to   *Flow
-	}
-	jumps := map[*Flow]jump{}
+	jumps := map[*Flow]*flowStep{}
 	for _, s := range scopes {
 		if step := s.atOnce(); step != nil {
-			jumps[s.flow] = jump{step, f.flows[step.Flow.Value]}
+			jumps[s.flow] = step
 		}
 	}
-	done := map[*Flow]bool{}
-	for _, s := range scopes {
-		var on []*Flow
-		at := s.flow
-		for at != nil && !done[at] {
-			done[at] = true
-			on = append(on, at)
-			at = jumps[at].to
+	onward := func(flow *Flow) []*Flow {
+		if step := jumps[flow]; step != nil && f.flows[step.Flow.Value] != nil {
+			return []*Flow{f.flows[step.Flow.Value]}
 		}
-		first := slices.Index(on, at)
-		if at == nil || first < 0 {
-			continue
-		}
-		var names []string
-		for _, flow := range append(on[first:], at) {
-			names = append(names, flow.Key.Value)
-		}
-		step := jumps[at].step
+		return nil
+	}
+	for _, circle := range circles(f.spec.Flows, func(*Flow) bool { return false }, onward) {
+		step := jumps[circle[0]]
 		f.fail(RuleFlowCallLoop, step.path+"/flow", step.Flow.At,
 			"ask something, or branch, before it", "these flows begin each other without end: %s",
-			strings.Join(names, " -> "))
+			circleText(circle, func(flow *Flow) string { return flow.Key.Value }))
 	}
 }
 

@@ -3,8 +3,6 @@ package spec
 import (
 	"strconv"
 	"strings"
-
-	"github.com/routegen/routegen/generator/report"
 )
 
 // lint warns of what is legal in flows and yet likely to hurt. Flows with errors are left out: what
@@ -220,23 +218,16 @@ func (s *flowScope) lintSlots() {
 
 // lintFlowDocs reports what understanding or a reader would have to guess.
 func (f *flowChecker) lintFlowDocs() {
-	missing := func(doc Text, at report.Span, path, what, name string) {
-		if strings.TrimSpace(doc.Value) == "" {
-			f.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what,
-				name)
-		}
-	}
 	for _, a := range f.spec.Actions {
-		missing(a.Doc, a.Key.At, "/actions/"+a.Key.Value, "action", a.Key.Value)
+		f.lintDoc(a.Doc, a.Key, "/actions/"+a.Key.Value, "action")
 	}
 	for _, v := range f.spec.Validators {
-		missing(v.Doc, v.Key.At, "/validators/"+v.Key.Value, "validator", v.Key.Value)
+		f.lintDoc(v.Doc, v.Key, "/validators/"+v.Key.Value, "validator")
 	}
 	for _, flow := range f.spec.Flows {
-		missing(flow.Doc, flow.Key.At, flow.path(), "flow", flow.Key.Value)
+		f.lintDoc(flow.Doc, flow.Key, flow.path(), "flow")
 		for _, slot := range flow.Slots {
-			missing(slot.Doc, slot.Key.At, flow.path()+"/slots/"+slot.Key.Value, "slot",
-				slot.Key.Value)
+			f.lintDoc(slot.Doc, slot.Key, flow.path()+"/slots/"+slot.Key.Value, "slot")
 		}
 	}
 }

@@ -4,25 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/routegen/routegen/generator/report"
 )
 
-// exprKey is a key with an expression.
-func exprKey[T any](name, doc string, at func(*T) **Expr) key[T] {
-	return key[T]{Key{Name: name, doc: doc}, func(r *reader, info *Key, n *node, into *T) {
-		if t := r.textOf(info, n); t.Set() {
-			*at(into) = r.parseExpr(t, n)
-		}
-	}}
-}
-
 // wordsKey is a key with a text for the user.
-func wordsKey[T any](name, doc string, at func(*T) *Words) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormWords},
-		func(r *reader, info *Key, n *node, into *T) {
-			*at(into) = r.wordsOf(info, n)
-		}}
+func wordsKey(name, doc string) Key { return Key{Name: name, doc: doc, Form: FormWords} }
+
+// bindsKey is a key with a mapping from names to values.
+func bindsKey(name, doc string, of *Shape) Key {
+	return Key{Name: name, doc: doc, Form: FormEntries, keys: classSnake, Of: of}
 }
 
 // wordsOf reads a text, its variations, or either by language.
@@ -79,14 +68,6 @@ func (r *reader) variantsOf(info *Key, n *node) []Template {
 	return out
 }
 
-// listKey is a key with a list of mappings; add makes room for one more.
-func listKey[T, U any](name, doc string, g *grammar[U], add func(*T, report.Span) *U) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormMapping, Of: g.Shape, List: true},
-		func(r *reader, info *Key, n *node, into *T) {
-			r.eachItem(info, n, func(item *node) { readMapping(r, g, item, add(into, r.keyAt)) })
-		}}
-}
-
 func (r *reader) eachItem(info *Key, n *node, read func(item *node)) {
 	if n.Kind != SequenceNode {
 		r.wrongKind(info, n)
@@ -99,65 +80,61 @@ func (r *reader) eachItem(info *Key, n *node, read func(item *node)) {
 	}
 }
 
-// stepsKey is a list of steps. Which keys each was written with is kept: what a step may have
+// stepsOf reads a list of steps. Which keys each was written with is kept: what a step may have
 // depends on its type.
-func stepsKey[T any](name, doc string, g *grammar[Step], at func(*T) *[]*Step) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormMapping, Of: g.Shape, List: true},
-		func(r *reader, info *Key, n *node, into *T) {
-			if n.Kind == SequenceNode && len(n.Content) == 0 && info.required {
-				r.report(RuleFlowEmpty, r.span(n), "write at least one", "there are no steps")
+func (r *reader) stepsOf(info *Key, n *node) []*Step {
+	if n.Kind == SequenceNode && len(n.Content) == 0 && info.required {
+		r.report(RuleFlowEmpty, r.span(n), "write at least one", "there are no steps")
+	}
+	var out []*Step
+	r.eachItem(info, n, func(item *node) {
+		s := &Step{At: r.keyAt}
+		for _, part := range r.path {
+			s.path += "/" + pointerEscape(part)
+		}
+		if item.Kind == MappingNode {
+			for i := 0; i+1 < len(item.Content); i += 2 {
+				s.Keys = append(s.Keys,
+					Text{Value: item.Content[i].Value, At: r.span(item.Content[i])})
 			}
-			r.eachItem(info, n, func(item *node) {
-				s := &Step{At: r.keyAt}
-				for _, part := range r.path {
-					s.path += "/" + pointerEscape(part)
-				}
-				if item.Kind == MappingNode {
-					for i := 0; i+1 < len(item.Content); i += 2 {
-						s.Keys = append(s.Keys,
-							Text{Value: item.Content[i].Value, At: r.span(item.Content[i])})
-					}
-				}
-				readMapping(r, g, item, s)
-				to := at(into)
-				*to = append(*to, s)
-			})
-		}}
+		}
+		r.readMapping(info.Of, item, s)
+		out = append(out, s)
+	})
+	return out
 }
 
-// bindsKey is a mapping from names to values.
-func bindsKey[T any](name, doc string, g *grammar[Bind], at func(*T) *[]*Bind) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormEntries, keys: classSnake, Of: g.Shape},
-		func(r *reader, info *Key, n *node, into *T) {
-			r.eachEntry(info, n, func(name Text, value *node) {
-				b := &Bind{Name: name}
-				if value.Kind == SequenceNode {
-					b.short, b.Value = true, r.literals(value)
-				} else {
-					readMapping(r, g, value, b)
-				}
-				if value.Kind == MappingNode && b.Value == nil && len(value.Content) == 0 {
-					r.report(RuleFlowBind, r.span(value), "write {from: slot} or {expr: ...}",
-						"%q is given nothing", name.Value)
-				}
-				to := at(into)
-				*to = append(*to, b)
-			})
-		}}
+// bindsOf reads a mapping from names to values.
+func (r *reader) bindsOf(info *Key, n *node) []*Bind {
+	var out []*Bind
+	r.eachEntry(info, n, func(name Text, value *node) {
+		b := &Bind{Name: name}
+		if value.Kind == SequenceNode {
+			b.short, b.Value = true, r.literals(value)
+		} else {
+			r.readMapping(info.Of, value, b)
+		}
+		if value.Kind == MappingNode && b.Value == nil && len(value.Content) == 0 {
+			r.report(RuleFlowBind, r.span(value), "write {from: slot} or {expr: ...}",
+				"%q is given nothing", name.Value)
+		}
+		out = append(out, b)
+	})
+	return out
 }
 
-// setGrammar is a value of a set step: a literal, or null to empty the slot.
-func setGrammar() *grammar[Bind] {
-	return bindGrammar("value",
+// setShape is a value of a set step: a literal, or null to empty the slot.
+func setShape() *Shape {
+	return bindShape("value",
 		Key{Name: "a literal, a text with {slot}, or null, which empties the slot",
 			Form: formLiteralOrNull}, func(r *reader, t Text, n *node, into *Bind) {
 			into.Text = Words{{Variants: []Template{r.parseTemplate(t, n)}}}
 		})
 }
 
-// inputGrammar is an input of an action or a flow: a word is the name of a slot.
-func inputGrammar() *grammar[Bind] {
-	return bindGrammar("input",
+// inputShape is an input of an action or a flow: a word is the name of a slot.
+func inputShape() *Shape {
+	return bindShape("input",
 		Key{Name: "the name of a slot, a literal, or a text with {slot}", Form: formLiteral},
 		func(r *reader, t Text, n *node, into *Bind) {
 			switch {
@@ -173,15 +150,15 @@ func inputGrammar() *grammar[Bind] {
 		})
 }
 
-func bindGrammar(noun string, short Key,
-	text func(r *reader, t Text, n *node, into *Bind)) *grammar[Bind] {
-	from := key[Bind]{Key{Name: "from", doc: "A slot."},
+func bindShape(noun string, short Key,
+	readText func(r *reader, t Text, n *node, into *Bind)) *Shape {
+	from := readBy(text("from", classAny, "A slot."),
 		func(r *reader, info *Key, n *node, into *Bind) {
 			if t := r.textOf(info, n); t.Set() {
 				into.Value = &Expr{Op: "slot", Slot: t, At: t.At}
 			}
-		}}
-	expr := key[Bind]{Key{Name: "expr", doc: "An expression."},
+		})
+	expr := readBy(text("expr", classAny, "An expression."),
 		func(r *reader, info *Key, n *node, into *Bind) {
 			t := r.textOf(info, n)
 			switch {
@@ -191,8 +168,8 @@ func bindGrammar(noun string, short Key,
 			default:
 				into.Value = r.parseExpr(t, n)
 			}
-		}}
-	return newGrammar(noun, false, from, expr).orShort(short, func(r *reader, n *node, into *Bind) {
+		})
+	readShort := func(r *reader, _ *Key, n *node, into *Bind) {
 		if n.Tag == TagNull && n.Value != "" && short.Form == formLiteralOrNull {
 			at := r.span(n)
 			into.short, into.Value = true,
@@ -201,12 +178,13 @@ func bindGrammar(noun string, short Key,
 		}
 		if n.Tag == TagText {
 			if t := r.textOf(&Key{}, n); t.Set() {
-				text(r, t, n, into)
+				readText(r, t, n, into)
 			}
 			return
 		}
 		into.short, into.Value = true, r.literal(n)
-	})
+	}
+	return newShape[Bind](noun, from, expr).orShort(readBy(short, readShort))
 }
 
 // literal reads a number, true or false; nil after a report.
@@ -236,23 +214,6 @@ func (r *reader) literals(n *node) *Expr {
 		return nil
 	}
 	return out
-}
-
-// outputsKey is a mapping from outputs to the slots they go to.
-func outputsKey() key[Step] {
-	info := Key{
-		Name: "outputs",
-		doc: "action, call: the slot that each output goes to. Outputs of actions that are not " +
-			"named go to the slot of their name.",
-		Form: FormEntries, keys: classSnake, Of: &Shape{Short: Key{Name: "text"}},
-	}
-	return key[Step]{info, func(r *reader, info *Key, n *node, into *Step) {
-		r.eachEntry(info, n, func(name Text, value *node) {
-			if to := r.textOf(&Key{}, value); to.Set() {
-				into.Outputs = append(into.Outputs, &Bind{Name: name, To: to})
-			}
-		})
-	}}
 }
 
 // keywords are the words of expressions; no slot has such a name.

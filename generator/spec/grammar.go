@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,7 +28,8 @@ const (
 )
 
 // Key says everything about one key of a mapping. Reading, suggestions and the editor's schema
-// share it.
+// share it. How a value is read follows from the type of the Go field that it is stored in, see
+// [reader.readKey].
 type Key struct {
 	Name, doc string
 	Form      Form
@@ -36,141 +39,140 @@ type Key struct {
 	Of        *Shape   // of mappings and entries
 	List      bool     // a list of what the form says
 	required  bool
+	orNull    bool // of a short form: null is legal, and says nothing
+
+	field string // the Go field, if it is not named as the key is: GoName, for go_name
+	index []int  // of the Go field; none: the struct itself
+	// reads what has no field of its own; nil for the others
+	read func(r *reader, info *Key, n *node, into any)
 }
 
-// Shape is one kind of mapping.
+// Shape is one kind of mapping, which is read into one kind of struct.
 type Shape struct {
 	Noun  string
 	named bool // the key in front of the mapping is its name
 	Short Key  // the short form of the mapping; an empty name: none
 	Keys  []Key
 	oneOf []string // at least one of these keys must be there
+	into  reflect.Type
+	index map[string]int // of Keys, by name
 }
 
-// key is one row of the grammar: what a key is, and where its value is stored.
-type key[T any] struct {
-	Key
-	read func(r *reader, info *Key, n *node, into *T)
-}
-
-// grammar is the table of one kind of mapping, for values of one Go type.
-type grammar[T any] struct {
-	*Shape
-	rows  []key[T]
-	index map[string]int
-	brief func(r *reader, n *node, into *T) // reads the short form
-}
-
-func newGrammar[T any](noun string, named bool, rows ...key[T]) *grammar[T] {
-	g := &grammar[T]{Shape: &Shape{Noun: noun, named: named}, rows: rows,
-		index: make(map[string]int, len(rows))}
-	for i := range rows {
-		g.index[rows[i].Name] = i
-		g.Keys = append(g.Keys, rows[i].Key)
+// newShape is the shape of mappings that are read into a T.
+func newShape[T any](noun string, keys ...Key) *Shape {
+	s := &Shape{Noun: noun, Keys: keys, into: reflect.TypeFor[T](),
+		index: make(map[string]int, len(keys))}
+	for i := range keys {
+		s.index[keys[i].Name] = i
+		s.bind(&keys[i])
 	}
-	return g
+	return s
 }
 
-// orShort lets a scalar replace the whole mapping.
-func (g *grammar[T]) orShort(info Key, read func(r *reader, n *node, into *T)) *grammar[T] {
-	g.Short, g.brief = info, read
-	return g
-}
-
-// insertAfter adds a row to a grammar that refers to itself.
-func (g *grammar[T]) insertAfter(name string, row key[T]) {
-	at := g.index[name] + 1
-	g.rows, g.Keys = slices.Insert(g.rows, at, row), slices.Insert(g.Keys, at, row.Key)
-	for i := at; i < len(g.rows); i++ {
-		g.index[g.rows[i].Name] = i
+// bind finds the Go field of a key.
+func (s *Shape) bind(k *Key) {
+	name := cmp.Or(k.field, GoName(k.Name))
+	if field, found := s.into.FieldByName(name); found && k.read == nil && name != sameStruct {
+		k.index = field.Index
 	}
 }
 
-func (k key[T]) must() key[T] {
+// orShort lets a single value replace the whole mapping.
+func (s *Shape) orShort(k Key) *Shape {
+	s.bind(&k)
+	s.Short = k
+	return s
+}
+
+// sameStruct says that the keys of an inner mapping are fields of the struct around it.
+const sameStruct = "."
+
+// into names the Go field of a key where the key does not.
+func (k Key) into(field string) Key {
+	k.field = field
+	return k
+}
+
+func (k Key) must() Key {
 	k.required = true
 	return k
 }
 
-// text is a key with one string.
-func text[T any](name string, c class, doc string, at func(*T) *Text) key[T] {
-	return key[T]{Key{Name: name, doc: doc, class: c},
-		func(r *reader, info *Key, n *node, into *T) {
-			*at(into) = r.textOf(info, n)
-		}}
-}
-
-// oneOf is a key with one of a few words.
-func oneOf[T any](name, doc string, at func(*T) *Text, values ...string) key[T] {
-	k := text(name, classAny, doc, at)
-	k.values = values
+// readBy is a key that a function of its own reads.
+func readBy[T any](k Key, read func(r *reader, info *Key, n *node, into *T)) Key {
+	k.read = func(r *reader, info *Key, n *node, into any) {
+		if to, ok := into.(*T); ok { // as its shape says
+			read(r, info, n, to)
+		}
+	}
 	return k
 }
 
+// text is a key with one string.
+func text(name string, c class, doc string) Key { return Key{Name: name, doc: doc, class: c} }
+
+// oneOf is a key with one of a few words. In a bool the only word is true.
+func oneOf(name, doc string, values ...string) Key {
+	return Key{Name: name, doc: doc, values: values}
+}
+
 // texts is a key with a list of strings.
-func texts[T any](name string, c class, doc string, at func(*T) *[]Text) key[T] {
-	return key[T]{Key{Name: name, doc: doc, class: c, List: true},
-		func(r *reader, info *Key, n *node, into *T) {
-			*at(into) = r.textsOf(info, n)
-		}}
+func texts(name string, c class, doc string) Key {
+	return Key{Name: name, doc: doc, class: c, List: true}
 }
 
 // flag is a key with true or false.
-func flag[T any](name, doc string, at func(*T) *bool) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: formFlag},
-		func(r *reader, info *Key, n *node, into *T) {
-			*at(into) = r.flagOf(info, n)
-		}}
-}
+func flag(name, doc string) Key { return Key{Name: name, doc: doc, Form: formFlag} }
 
 // number is a key with a number; f is formWhole or formNumber.
-func number[T any](name string, f Form, doc string, at func(*T) **Number) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: f},
-		func(r *reader, info *Key, n *node, into *T) {
-			*at(into) = r.numberOf(info, n)
-		}}
-}
+func number(name string, f Form, doc string) Key { return Key{Name: name, doc: doc, Form: f} }
 
 // mapping is a key with one mapping.
-func mapping[T, U any](name, doc string, g *grammar[U], at func(*T, report.Span) *U) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormMapping, Of: g.Shape},
-		func(r *reader, info *Key, n *node, into *T) {
-			if n.Kind == MappingNode || g.brief != nil && n.Kind == ScalarNode {
-				readMapping(r, g, n, at(into, r.keyAt))
-				return
+func mapping(name, doc string, of *Shape) Key {
+	return Key{Name: name, doc: doc, Form: FormMapping, Of: of}
+}
+
+// mappings is a key with a list of mappings.
+func mappings(name, doc string, of *Shape) Key {
+	return Key{Name: name, doc: doc, Form: FormMapping, Of: of, List: true}
+}
+
+// entries is a key with a mapping from names to mappings, or to values of a short form alone.
+func entries(name string, keys class, doc string, of *Shape) Key {
+	of.named = true
+	return Key{Name: name, doc: doc, Form: FormEntries, keys: keys, Of: of}
+}
+
+// pairs is a key with a mapping from names to texts.
+func pairs[T any](name string, keys class, doc string, add func(into *T, left, right Text)) Key {
+	return readBy(Key{Name: name, doc: doc, Form: FormEntries, keys: keys,
+		Of: &Shape{Short: Key{Name: "text"}}}, func(r *reader, info *Key, n *node, into *T) {
+		r.eachEntry(info, n, func(left Text, value *node) {
+			if right := r.textOf(&Key{}, value); right.Set() {
+				add(into, left, right)
 			}
-			r.wrongKind(info, n)
-		}}
+		})
+	})
 }
 
-// entries is a key with a mapping from names to mappings; add makes room for one more.
-func entries[T, U any](name string, keys class, doc string, g *grammar[U],
-	add func(*T, Text) *U) key[T] {
-	return key[T]{Key{Name: name, doc: doc, Form: FormEntries, keys: keys, Of: g.Shape},
-		func(r *reader, info *Key, n *node, into *T) {
-			r.eachEntry(info, n, func(name Text, value *node) {
-				readMapping(r, g, value, add(into, name))
-			})
-		}}
-}
-
-// readMapping reads the keys of one mapping into a value. Every key is read, even if others are
+// readMapping reads the keys of one mapping into a struct. Every key is read, even if others are
 // wrong.
-func readMapping[T any](r *reader, g *grammar[T], n *node, into *T) {
-	if g.brief != nil && n.Kind == ScalarNode {
-		g.brief(r, n, into)
+func (r *reader) readMapping(s *Shape, n *node, into any) {
+	if s.Short.Name != "" && (n.Kind == ScalarNode || len(s.Keys) == 0) {
+		r.readKey(&s.Short, n, into)
 		return
 	}
 	if n.Kind != MappingNode {
-		r.wrongKind(&Key{Form: FormMapping, Of: g.Shape}, n)
+		r.wrongKind(&Key{Form: FormMapping, Of: s}, n)
 		return
 	}
 	var seen uint64
 	at := r.keyAt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], n.Content[i+1]
-		row, known := g.index[name.Value]
+		row, known := s.index[name.Value]
 		if name.Kind != ScalarNode || !known {
-			r.unknownKey(g.Shape, name)
+			r.unknownKey(s, name)
 			continue
 		}
 		if seen&(1<<row) != 0 {
@@ -179,24 +181,116 @@ func readMapping[T any](r *reader, g *grammar[T], n *node, into *T) {
 		}
 		seen |= 1 << row
 		r.path, r.keyAt = append(r.path, name.Value), r.span(name)
-		g.rows[row].read(r, &g.Keys[row], value, into)
+		r.readKey(&s.Keys[row], value, into)
 		r.path = r.path[:len(r.path)-1]
 	}
-	for i := range g.Keys {
-		if g.Keys[i].required && seen&(1<<i) == 0 {
-			r.missingKey(g.Shape, &g.Keys[i], at)
+	for i := range s.Keys {
+		if s.Keys[i].required && seen&(1<<i) == 0 {
+			r.missingKey(s, &s.Keys[i], at)
 		}
 	}
-	if !slices.ContainsFunc(g.oneOf, func(name string) bool {
-		return seen&(1<<g.index[name]) != 0
-	}) && len(g.oneOf) > 0 {
+	if !slices.ContainsFunc(s.oneOf, func(name string) bool {
+		return seen&(1<<s.index[name]) != 0
+	}) && len(s.oneOf) > 0 {
 		var hints []string
-		for _, name := range g.oneOf {
-			hints = append(hints, name+": "+g.Keys[g.index[name]].doc)
+		for _, name := range s.oneOf {
+			hints = append(hints, name+": "+s.Key(name).doc)
 		}
 		r.report(RuleMissingKey, at, strings.Join(hints, " Or "), "%s has neither %s",
-			r.where(g.Shape), strings.Join(g.oneOf, " nor "))
+			r.where(s), strings.Join(s.oneOf, " nor "))
 	}
+}
+
+// readKey reads a value into the field of its key, as the type of the field says.
+func (r *reader) readKey(k *Key, n *node, into any) {
+	switch {
+	case k.read != nil:
+		k.read(r, k, n, into)
+		return
+	case k.orNull && n.Tag == TagNull:
+		return
+	}
+	field := reflect.ValueOf(into).Elem().FieldByIndex(k.index)
+	switch to := field.Addr().Interface().(type) {
+	case *Text:
+		if k.Form == FormAny {
+			*to = r.jsonOf(k, n)
+		} else {
+			*to = r.textOf(k, n)
+		}
+	case *[]Text:
+		*to = r.textsOf(k, n)
+	case *bool:
+		if len(k.values) > 0 {
+			*to = r.textOf(k, n).Value == k.values[0]
+		} else {
+			*to = r.flagOf(k, n)
+		}
+	case **bool:
+		yes := r.flagOf(k, n)
+		*to = &yes
+	case **Number:
+		*to = r.numberOf(k, n)
+	case *Number:
+		if v := r.numberOf(k, n); v != nil {
+			*to = *v
+		}
+	case **Scalar:
+		*to = r.scalarOf(k, n)
+	case *[]Scalar:
+		*to = r.scalarsOf(k, n)
+	case **TypeExpr:
+		if t := r.textOf(k, n); t.Set() {
+			*to = r.parseType(t, n)
+		}
+	case **Expr:
+		if t := r.textOf(k, n); t.Set() {
+			*to = r.parseExpr(t, n)
+		}
+	case *Words:
+		*to = r.wordsOf(k, n)
+	case *[]*Bind:
+		*to = append(*to, r.bindsOf(k, n)...)
+	case *[]*Step:
+		*to = r.stepsOf(k, n)
+	default:
+		r.readStructs(k, n, field)
+	}
+}
+
+// readStructs reads a mapping into a struct, or a list or a mapping of them into a slice.
+func (r *reader) readStructs(k *Key, n *node, field reflect.Value) {
+	switch {
+	case k.Form == FormEntries:
+		r.eachEntry(k, n, func(name Text, value *node) {
+			member := reflect.New(k.Of.into)
+			member.Elem().FieldByName("Key").Set(reflect.ValueOf(name))
+			field.Set(reflect.Append(field, member))
+			r.readMapping(k.Of, value, member.Interface())
+		})
+	case k.List:
+		r.eachItem(k, n, func(item *node) {
+			member := r.newStruct(k.Of)
+			field.Set(reflect.Append(field, member))
+			r.readMapping(k.Of, item, member.Interface())
+		})
+	case n.Kind != MappingNode && (n.Kind != ScalarNode || k.Of.Short.Name == ""):
+		r.wrongKind(k, n)
+	case field.Kind() == reflect.Pointer:
+		field.Set(r.newStruct(k.Of))
+		r.readMapping(k.Of, n, field.Interface())
+	default:
+		r.readMapping(k.Of, n, field.Addr().Interface())
+	}
+}
+
+// newStruct makes a struct for a shape. If it keeps a place, it is that of the key being read.
+func (r *reader) newStruct(s *Shape) reflect.Value {
+	made := reflect.New(s.into)
+	if at := made.Elem().FieldByName("At"); at.IsValid() {
+		at.Set(reflect.ValueOf(r.keyAt))
+	}
+	return made
 }
 
 func (r *reader) missingKey(s *Shape, k *Key, at report.Span) {

@@ -67,7 +67,7 @@ type judged struct {
 func changedDocuments(t *testing.T) []judged {
 	t.Helper()
 	var out []judged
-	g := language()
+	s := language()
 	try := func(what string, doc map[string]any) {
 		text, err := json.Marshal(doc)
 		require.NoError(t, err)
@@ -76,7 +76,7 @@ func changedDocuments(t *testing.T) []judged {
 		r := &reader{src: report.NewSource("x", text)}
 		root := r.decode(text)
 		require.NotNil(t, root, "%s: %s", what, text)
-		readMapping(r, g, root, &Spec{})
+		r.readMapping(s, root, &Spec{})
 		out = append(out, judged{
 			what: what, value: v, findings: r.findings,
 			// which is about two keys
@@ -88,12 +88,12 @@ func changedDocuments(t *testing.T) []judged {
 			}),
 		})
 	}
-	try("all keys at once", sampleOf(g.Shape, func(*Key) bool { return true }))
-	doc := sampleOf(g.Shape, isRequired)
+	try("all keys at once", sampleOf(s, func(*Key) bool { return true }))
+	doc := sampleOf(s, isRequired)
 	try("only what is required", doc)
 	require.Empty(t, out[1].findings)
 	(&changes{try: func(what string) { try(what, doc) }, seen: map[*Shape]bool{}}).
-		of(g.Shape, doc, "")
+		of(s, doc, "")
 	return out
 }
 

@@ -39,20 +39,13 @@ func (c *checker) lintBranches(n *Node) {
 
 // lintUnused reports types and enums that no request, interrupt, routing or result reaches.
 func (c *checker) lintUnused() {
-	var queue []*decl
+	var from []*decl
 	use := func(name string) {
-		if d := c.byName[name]; d != nil && !d.used {
-			d.used = true
-			queue = append(queue, d)
+		if d := c.byName[name]; d != nil {
+			from = append(from, d)
 		}
 	}
-	useFields := func(fields []*Field) {
-		for _, f := range fields {
-			if leaf := f.Type.leaf(); leaf != nil && leaf.Kind == Named {
-				use(leaf.Name)
-			}
-		}
-	}
+	useFields := func(fields []*Field) { from = append(from, c.typesOf(fields)...) }
 	for _, name := range c.meant {
 		use(name)
 	}
@@ -87,48 +80,48 @@ func (c *checker) lintUnused() {
 	for _, f := range c.spec.Flows {
 		useFields(f.Slots)
 	}
-	for len(queue) > 0 {
-		d := queue[0]
-		queue = queue[1:]
-		useFields(d.fields)
-	}
+	used := reach(from, func(d *decl) []*decl { return c.typesOf(d.fields) })
 	for _, d := range c.decls {
-		if !d.used {
+		if !used[d] {
 			c.warn(RuleTypeUnused, d.path, d.at, "remove it", "nothing uses %q", d.name)
 		}
 	}
 }
 
-// lintDocs reports what a model or a reader would have to guess.
-func (c *checker) lintDocs() {
-	missing := func(doc Text, at report.Span, path, what, name string) {
-		if !doc.Set() || strings.TrimSpace(doc.Value) == "" {
-			c.warn(RuleDocMissing, path, at, "add doc: with one sentence", "%s %q has no doc", what,
-				name)
+// typesOf returns the declared types that fields are made of.
+func (c *checker) typesOf(fields []*Field) []*decl {
+	var out []*decl
+	for _, f := range fields {
+		if leaf := f.Type.Leaf(); leaf != nil && leaf.Kind == Named && c.byName[leaf.Name] != nil {
+			out = append(out, c.byName[leaf.Name])
 		}
 	}
+	return out
+}
+
+// lintDocs reports what a model or a reader would have to guess.
+func (c *checker) lintDocs() {
 	for _, e := range c.spec.Enums {
-		missing(e.Doc, e.Key.At, "/enums/"+e.Key.Value, "enum", e.Key.Value)
+		path := "/enums/" + e.Key.Value
+		c.lintDoc(e.Doc, e.Key, path, "enum")
 		for _, v := range e.Values {
-			missing(v.Doc, v.Key.At, "/enums/"+e.Key.Value+"/values/"+v.Key.Value, "enum value",
-				v.Key.Value)
+			c.lintDoc(v.Doc, v.Key, path+"/values/"+v.Key.Value, "enum value")
 		}
 	}
 	for _, d := range c.decls {
 		if d.typ != nil {
-			missing(d.typ.Doc, d.at, d.path, "type", d.name)
+			c.lintDoc(d.typ.Doc, d.typ.Key, d.path, "type")
 			c.lintFieldDocs(d.path, d.fields)
 		}
 	}
 	if in := c.spec.Interrupts; in != nil {
 		c.lintFieldDocs("/interrupts", in.Fields)
 		for _, k := range in.Kinds {
-			missing(k.Doc, k.Key.At, "/interrupts/kinds/"+k.Key.Value, "interrupt kind",
-				k.Key.Value)
+			c.lintDoc(k.Doc, k.Key, "/interrupts/kinds/"+k.Key.Value, "interrupt kind")
 		}
 	}
 	for _, n := range c.spec.Nodes {
-		missing(n.Doc, n.Key.At, n.path(), "node", n.Key.Value)
+		c.lintDoc(n.Doc, n.Key, n.path(), "node")
 		c.lintFieldDocs(n.path()+"/request", n.fields())
 		if n.Interrupt != nil {
 			c.lintFieldDocs(n.path()+"/interrupt", n.Interrupt.Fields)
@@ -136,11 +129,18 @@ func (c *checker) lintDocs() {
 	}
 }
 
+func (c *checker) lintDoc(doc, key Text, path, what string) {
+	if strings.TrimSpace(doc.Value) == "" {
+		c.warn(RuleDocMissing, path, key.At, "add doc: with one sentence", "%s %q has no doc", what,
+			key.Value)
+	}
+}
+
 // lintFieldDocs skips hidden fields: no model reads them.
 func (c *checker) lintFieldDocs(path string, fields []*Field) {
 	for _, f := range fields {
 		switch at := path + "/fields/" + f.Key.Value; {
-		case f.Hidden || f.Doc.Set() && strings.TrimSpace(f.Doc.Value) != "":
+		case f.Hidden || strings.TrimSpace(f.Doc.Value) != "":
 		case f.Optional:
 			c.warn(RuleDocOptional, at, f.Key.At, "say in doc: when it is given",
 				"optional field %q has no doc", f.Key.Value)

@@ -10,8 +10,8 @@ import (
 // slash-separated; nothing is opened.
 //
 // The findings are all errors and warnings, sorted by position and then by rule; allows
-// are not applied yet, see Suppress. The Spec is not nil if the root of the document is a mapping,
-// so that later passes can find more; with errors among the findings it is not fit for
+// are not applied yet, see Suppress. The Spec is not nil if the text can be read as one document
+// whose root is a mapping, so that later passes can find more; with errors among the findings it is not fit for
 // making output. Parse does not panic on any input.
 func Parse(name string, src []byte) (*Spec, []report.Finding) {
 	r := &reader{src: report.NewSource(name, nil)}
@@ -30,21 +30,15 @@ func Parse(name string, src []byte) (*Spec, []report.Finding) {
 }
 
 func (r *reader) parse(src []byte) *Spec {
-	clean := r.checkBytes(src)
-	if clean == nil {
+	if !r.checkBytes(src) {
 		return nil
 	}
-	if len(bytes.TrimSpace(clean)) == 0 {
+	if len(bytes.TrimSpace(src)) == 0 {
 		r.reportAt(RuleEmpty, report.Span{}, "routegen init writes a first spec",
 			"the file is empty")
 		return nil
 	}
-	if len(r.hidden) > 0 {
-		inFile := len(r.findings)
-		defer func() { r.restore(r.findings[inFile:]) }()
-		r.src = report.NewSource(r.src.Name, clean)
-	}
-	root := r.decode(clean)
+	root := r.decode(src)
 	if root == nil {
 		return nil
 	}
@@ -59,7 +53,7 @@ func (r *reader) parse(src []byte) *Spec {
 		return nil
 	}
 	s := &Spec{Name: r.src.Name, At: r.span(root), Allows: r.allows}
-	readMapping(r, language(), root, s)
+	r.readMapping(language(), root, s)
 	check(r, s)
 	return s
 }

@@ -37,41 +37,29 @@ func (s *scanner) gap(at int, orWide bool) bool {
 	return s.blank(at) || orWide && s.wide(at) > 0
 }
 
-// maxSpacePasses bounds how often wide spaces are replaced. Each pass reveals more structure.
-const maxSpacePasses = 4
-
-// plainSpaces reports wide spaces where YAML expects plain ones, and reads them as plain, so that
-// the rest can be checked in the same run. The columns stay what they are. Keeping count of them
-// here is quick on a long line, too.
-func (r *reader) plainSpaces(s *scanner) *scanner {
-	for pass := 0; pass < maxSpacePasses && len(s.spaces) > 0 && !r.full; pass++ {
-		var plain []byte
-		at, done := report.Pos{Line: 1, Column: 1}, 0
-		for _, from := range s.spaces {
-			before := s.text[done:from]
-			plain = append(plain, before...)
-			if end := bytes.LastIndexByte(before, '\n'); end >= 0 {
-				at = report.Pos{Line: at.Line + bytes.Count(before, []byte{'\n'}), Column: 1}
-				before = before[end+1:]
-			}
-			at.Column += utf8.RuneCount(before)
-			done = from + s.wide(from)
-			width := utf8.RuneCount(s.text[from:done])
-			first, _ := utf8.DecodeRune(s.text[from:])
-			kind := "space"
-			if first == 0x00A0 || first == 0x202F {
-				kind = "no-break space"
-			}
-			r.reportAt(RuleControlChar,
-				report.Span{Start: at, End: report.Pos{Line: at.Line, Column: at.Column + width}},
-				"write a plain space, or quote the text", "%s U+%04X where YAML wants a plain one",
-				kind, first)
-			at.Column += width
-			plain = append(plain, bytes.Repeat([]byte{' '}, width)...)
+// refuseWideSpaces reports wide spaces where YAML expects plain ones, and whether there are any:
+// what the text means is not known then. Keeping count of lines and columns here is quick on a long
+// line, too.
+func (r *reader) refuseWideSpaces(s *scanner) bool {
+	at, done := report.Pos{Line: 1, Column: 1}, 0
+	for _, from := range s.spaces {
+		before := s.text[done:from]
+		if end := bytes.LastIndexByte(before, '\n'); end >= 0 {
+			at = report.Pos{Line: at.Line + bytes.Count(before, []byte{'\n'}), Column: 1}
+			before = before[end+1:]
 		}
-		plain = append(plain, s.text[done:]...)
-		r.src = report.NewSource(r.src.Name, plain)
-		s = scan(plain)
+		at.Column += utf8.RuneCount(before)
+		done = from + s.wide(from)
+		end := report.Pos{Line: at.Line, Column: at.Column + utf8.RuneCount(s.text[from:done])}
+		first, _ := utf8.DecodeRune(s.text[from:])
+		kind := "space"
+		if first == 0x00A0 || first == 0x202F {
+			kind = "no-break space"
+		}
+		r.reportAt(RuleControlChar, report.Span{Start: at, End: end},
+			"write a plain space, or quote the text", "%s U+%04X where YAML wants a plain one",
+			kind, first)
+		at = end
 	}
-	return s
+	return len(s.spaces) > 0
 }

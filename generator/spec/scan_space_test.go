@@ -10,8 +10,8 @@ import (
 )
 
 // TestWideSpacesAreNamedWhereTheyHurt puts a no-break space or an ideographic one in the place of a
-// plain one that YAML needs: the finding points at it, and the rest of the file is checked as if it
-// were plain.
+// plain one that YAML needs: the finding points at it, and nothing else is checked before it is
+// replaced.
 func TestWideSpacesAreNamedWhereTheyHurt(t *testing.T) {
 	t.Parallel()
 	for from, to := range map[string]string{

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"bytes"
-	"sort"
 	"unicode/utf8"
 
 	"github.com/routegen/routegen/generator/report"
@@ -12,31 +11,29 @@ import (
 const maxBytes = 32 << 20
 
 // checkBytes reports what a YAML library should not see: too many bytes, bytes that are not UTF-8,
-// invisible characters. It returns the text without these characters, so that the rest of the file
-// can be checked in the same run, or nil if the file cannot be read on.
-func (r *reader) checkBytes(text []byte) []byte {
+// invisible characters. It returns false if there is any of it; the file is not read on then.
+func (r *reader) checkBytes(text []byte) bool {
 	switch {
 	case len(text) > maxBytes:
 		r.reportAt(RuleTooLarge, report.Span{}, "", "the file is larger than %d bytes (32 MiB)",
 			maxBytes)
-		return nil
+		return false
 	case bytes.HasPrefix(text, []byte{0xFE, 0xFF}) || bytes.HasPrefix(text, []byte{0xFF, 0xFE}):
 		r.reportAt(RuleEncoding, report.Span{}, "save it as UTF-8 without a byte order mark",
 			"the file is UTF-16")
-		return nil
+		return false
 	case bytes.HasPrefix(text, []byte("\xEF\xBB\xBF")):
 		r.reportAt(RuleEncoding, report.Span{}, "save it as UTF-8 without a byte order mark",
 			"the file begins with a byte order mark (U+FEFF)")
-		return nil
+		return false
 	}
 	return r.checkRunes(text)
 }
 
 // checkRunes counts lines and columns itself: looking up each position would be slow on a long
 // line.
-func (r *reader) checkRunes(text []byte) []byte {
-	var clean []byte
-	kept := 0 // text up to here is in clean, or was hidden
+func (r *reader) checkRunes(text []byte) bool {
+	visible := true
 	at := report.Pos{Line: 1, Column: 1}
 	for i := 0; i < len(text) && !r.full; at.Column++ {
 		b := text[i]
@@ -52,50 +49,15 @@ func (r *reader) checkRunes(text []byte) []byte {
 		c, size := utf8.DecodeRune(text[i:])
 		if c == utf8.RuneError && size == 1 {
 			r.reportAt(RuleEncoding, here, "save the file as UTF-8", "byte 0x%02X is not UTF-8", b)
-			return nil
+			return false
 		}
 		if kind := hiddenKind(c); kind != "" {
 			r.reportAt(RuleControlChar, here, "remove it", "%s U+%04X", kind, c)
-			r.hidden = append(r.hidden, at)
-			clean, kept = append(clean, text[kept:i]...), i+size
+			visible = false
 		}
 		i += size
 	}
-	if r.full {
-		return nil
-	}
-	if kept == 0 {
-		return text
-	}
-	return append(clean, text[kept:]...)
-}
-
-// restore moves places in the text without hidden characters to where they are in the file.
-func (r *reader) restore(findings []report.Finding) {
-	for i := range findings {
-		f := &findings[i]
-		r.restoreSpan(&f.At)
-		for k := range f.Related {
-			r.restoreSpan(&f.Related[k].At)
-		}
-		for k := range f.Fixes {
-			for e := range f.Fixes[k].Edits {
-				r.restoreSpan(&f.Fixes[k].Edits[e].At)
-			}
-		}
-	}
-}
-
-func (r *reader) restoreSpan(at *report.Span) {
-	for _, p := range []*report.Pos{&at.Start, &at.End} {
-		first := sort.Search(len(r.hidden), func(i int) bool { return r.hidden[i].Line >= p.Line })
-		for _, gone := range r.hidden[first:] {
-			if gone.Line != p.Line || gone.Column > p.Column {
-				break
-			}
-			p.Column++
-		}
-	}
+	return visible
 }
 
 // hiddenKind names a character that a reader of the file cannot see, or that changes the order of
@@ -122,9 +84,8 @@ func hiddenKind(c rune) string {
 type reader struct {
 	src      *report.Source
 	findings []report.Finding
-	path     []string     // where the reader is, for Finding.Path
-	keyAt    report.Span  // the key that is being read
-	hidden   []report.Pos // characters that were left out of the text, in order
+	path     []string    // where the reader is, for Finding.Path
+	keyAt    report.Span // the key that is being read
 	allows   []*Allow
 	letters  int  // compared for suggestions
 	full     bool // maxFindings is reached

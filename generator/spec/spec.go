@@ -73,23 +73,23 @@ type Type struct {
 	Reserved    []Text // removed field names
 	Fields      []*Field
 	Scalar      *TypeExpr // named scalar: `type: string`
-	Constraints Constraints
+	Constraints
 }
 
 // Field is one member of a record, request, interrupt or result.
 type Field struct {
-	Key         Text
-	Doc         Text
-	Type        *TypeExpr // nil when the type did not parse
-	Hidden      bool
-	Optional    bool
-	Explicit    bool // presence: explicit
-	Default     *Scalar
-	JSON        Text
-	GoName      Text
-	Was         []Text
-	Deprecated  Text
-	Constraints Constraints
+	Key        Text
+	Doc        Text
+	Type       *TypeExpr // nil when the type did not parse
+	Hidden     bool
+	Optional   bool
+	Explicit   bool // presence: explicit
+	Default    *Scalar
+	JSON       Text
+	GoName     Text
+	Was        []Text
+	Deprecated Text
+	Constraints
 }
 
 // Scalar is a literal of the spec: what was written, and the YAML kind it was read as.

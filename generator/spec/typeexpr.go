@@ -170,8 +170,8 @@ func (t *TypeExpr) String() string {
 	return string(t.Kind)
 }
 
-// leaf returns the type that lists and maps are finally made of.
-func (t *TypeExpr) leaf() *TypeExpr {
+// Leaf returns the type that lists and maps are finally made of; nil for nil.
+func (t *TypeExpr) Leaf() *TypeExpr {
 	for t != nil && t.Elem != nil {
 		t = t.Elem
 	}

@@ -40,8 +40,8 @@ const (
 // decode returns the root node of the only document of a clean text, or reports a finding and
 // returns nil.
 func (r *reader) decode(text []byte) *node {
-	s := r.plainSpaces(scan(text))
-	if r.full {
+	s := scan(text)
+	if r.refuseWideSpaces(s) {
 		return nil
 	}
 	if s.over != nil {
