@@ -18,12 +18,17 @@ import (
 type displayNames struct {
 	nodes    map[string]string // by key, and by agent type
 	programs map[string]string // by machine
+	reroutes *web.Graph        // of the machine whose running nodes take reroute events, or nil
 }
 
 // withGraph returns a copy of n with the names of a graph. The receiver does not change: other
 // goroutines may read it.
 func (n displayNames) withGraph(g *web.Graph) displayNames {
-	out := displayNames{nodes: map[string]string{}, programs: map[string]string{g.Machine: g.Title}}
+	out := displayNames{nodes: map[string]string{}, programs: map[string]string{g.Machine: g.Title},
+		reroutes: n.reroutes}
+	if g.Reroutes {
+		out.reroutes = g
+	}
 	maps.Copy(out.nodes, n.nodes)
 	maps.Copy(out.programs, n.programs)
 	for i := range g.Nodes {

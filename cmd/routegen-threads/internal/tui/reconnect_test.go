@@ -141,10 +141,7 @@ func TestSilence(t *testing.T) {
 		caller := client.Client{HTTP: &http.Client{Transport: &connectionReporter{
 			next: silentServer{}, tell: func(e connectionChanged) { told = append(told, e) },
 		}}}
-		go func() {
-			time.Sleep(2 * time.Minute)
-			stop()
-		}()
+		time.AfterFunc(2*time.Minute, stop)
 		for range caller.Stream(ctx, "x", "") {
 			t.Error("a row of nothing")
 		}
@@ -157,14 +154,14 @@ func TestSilence(t *testing.T) {
 type silentServer struct{}
 
 func (silentServer) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: silentBody{req.Context()}}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: silentBody(req.Context().Done())}, nil
 }
 
-type silentBody struct{ context.Context }
+type silentBody <-chan struct{}
 
 func (b silentBody) Read([]byte) (int, error) {
-	<-b.Done()
-	return 0, b.Err()
+	<-b
+	return 0, context.Canceled
 }
 
 func (silentBody) Close() error { return nil }

@@ -35,15 +35,10 @@ func (t *teller) tell(r *web.Row) string {
 	case r.Type == thread.EntryReturned:
 		delete(t.steps, r.Frame)
 	case r.Type == thread.EntryMessage && strings.HasPrefix(r.Name, "task_"):
-		var e struct {
-			Task string `json:"task_description"`
-		}
-		_ = json.Unmarshal(r.Value, &e) // another value has no step
-		if t.step = e.Task; r.Name != "task_started" {
-			t.step = ""
-		}
+		task := memberText(r.Value, "task_description")
+		t.step = given(r.Name == "task_started", task)
 		if r.Name == "task_completed" {
-			t.steps[r.Frame] = e.Task
+			t.steps[r.Frame] = task
 		}
 	}
 	return text
@@ -51,15 +46,14 @@ func (t *teller) tell(r *web.Row) string {
 
 // keysOf returns where the table has the lines of a row, the most special first.
 func keysOf(r *web.Row) []string {
-	of := string(r.Type)
-	keys := []string{of, ""}
+	of := string(r.Type) + "."
+	keys := []string{of + r.State, string(r.Type), ""}
 	switch r.Type {
 	case thread.EntryMessage, thread.EntryEscape:
-		keys = append([]string{of + "." + r.Name}, keys...)
+		keys[0] = of + r.Name
 	case thread.EntryAsked, thread.EntryOpened:
-		keys = append([]string{of + "." + questionOf(r).Kind, of + "." + r.State}, keys...)
+		keys = append([]string{of + questionOf(r).Kind}, keys...)
 	default:
-		keys = append([]string{of + "." + r.State}, keys...)
 	}
 	return keys
 }
@@ -78,13 +72,13 @@ func questionOf(r *web.Row) *web.Interrupt {
 //
 //nolint:funlen // a flat list
 func (t *teller) facts(r *web.Row) (fact func(name string) string) {
-	q, names := questionOf(r), &t.names
+	q, n := questionOf(r), &t.names
 	asks := r.Type == thread.EntryAsked || r.Type == thread.EntryOpened
 	member := func(name string) string { return memberText(r.Value, name) }
 	all := map[string]func() string{
-		"answer":     func() string { return shorten(names.answerText(t.asked[r.Interrupt], r.Value)) },
+		"answer":     func() string { return shorten(n.answerText(t.asked[r.Interrupt], r.Value)) },
 		"asker":      func() string { return firstLine(fact, "asker") },
-		"call":       func() string { return cmp.Or(member("digest"), given(r.Value == nil, "none")) },
+		"call":       func() string { return given(r.Value == nil, "none") + member("digest") },
 		"change":     func() string { return humanizeLower(member("modification_type")) },
 		"claimer":    func() string { return given(r.Name != "", personName(r.Name)) },
 		"clock":      func() string { return given(r.Until != 0, formatClock(r.Until)) },
@@ -100,35 +94,35 @@ func (t *teller) facts(r *web.Row) (fact func(name string) string) {
 		"name":       func() string { return r.Name },
 		"node": func() string {
 			if asks {
-				return given(q.Node != "", names.nodeName(q.Node))
+				return given(q.Node != "", n.nodeName(q.Node))
 			}
-			return names.nodeName(cmp.Or(r.Name, r.Machine))
+			return n.nodeName(cmp.Or(r.Name, r.Machine))
 		},
 		"other":  func() string { return given(r.Other != "", t.question(r.Other)) },
 		"parent": func() string { return r.Parent },
 		"part":   func() string { return firstLine(fact, "part") },
-		"place":  func() string { return given(!strings.HasPrefix(r.PC, "!"), names.nodeName(r.PC)) },
+		"place":  func() string { return given(!strings.HasPrefix(r.PC, "!"), n.nodeName(r.PC)) },
 		"planned": func() string {
 			if p := planOf(&web.Interrupt{Context: r.Value}); p != nil {
 				return strconv.Itoa(len(p.Steps))
 			}
 			return ""
 		},
-		"program":  func() string { return names.programName(r.Machine) },
+		"program":  func() string { return n.programName(r.Machine) },
 		"question": func() string { return t.question(r.Interrupt) },
-		"route":    func() string { return given(r.RouteTo != "", names.nodeName(r.RouteTo)) },
+		"route":    func() string { return given(r.RouteTo != "", n.nodeName(r.RouteTo)) },
 		"said":     func() string { return shorten(valueText(r.Value)) },
 		"sender": func() string {
 			if node := cmp.Or(member("flow"), member("node")); node != "" {
-				return names.nodeName(node)
+				return n.nodeName(node)
 			}
 			return humanize(r.Name)
 		},
 		"skipped": func() string { return given(member("skipped") == "yes", "yes") },
 		"state":   func() string { return humanizeLower(r.State) },
 		"steps": func() string {
-			n, _ := strconv.Atoi(member("total_steps")) // 0 where it is missing
-			return plural(n, "step")
+			total, _ := strconv.Atoi(member("total_steps")) // 0 where it is missing
+			return plural(total, "step")
 		},
 		"text": func() string {
 			switch {
@@ -140,7 +134,7 @@ func (t *teller) facts(r *web.Row) (fact func(name string) string) {
 			return cmp.Or(askedText(q), humanize(q.Name))
 		},
 		"type":    func() string { return humanizeLower(string(r.Type)) },
-		"unnamed": func() string { return given(names.nodes[q.Node] == "", q.Node) },
+		"unnamed": func() string { return given(n.nodes[q.Node] == "", q.Node) },
 		"value":   func() string { return string(r.Value) },
 		"who":     func() string { return personName(r.By) },
 		"why":     func() string { return failureText(r.Failure) },
