@@ -50,7 +50,8 @@ func TestDecode(t *testing.T) {
 		"sure":null} `), &got))
 	assert.Equal(t, body{Text: "a", Value: json.RawMessage("null"), Part: part{"p", 1},
 		Parts: []part{{Name: "q"}, {Name: "r"}}, Tags: map[string]string{"k": "v"},
-		At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, got, "null is an answer, and else no value")
+		At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, got,
+		"null is an answer, and else no value")
 	require.NoError(t, input.Decode([]byte(`{"text":"a","value":`+deep(63)+`}`), &got))
 
 	missing := func(pointer string) runtime.Problem {
@@ -76,6 +77,9 @@ func TestDecode(t *testing.T) {
 		"\ufeff{\"text\":\"a\"}": {}, "{\"text\":\"\xff\"}": {},
 		`{"text":"a","value":` + deep(64) + `}`: {Reason: "is nested deeper than 64",
 			Pointer: "/value" + strings.Repeat("/0", 63)},
+		`{"text":"a","value":` + strings.Repeat(`{"a":`, 10_001): {
+			Reason:  "is nested deeper than 64",
+			Pointer: "/value" + strings.Repeat("/a", 63)},
 	} {
 		got := problem(t, input.Decode([]byte(text), new(body)), text)
 		if assert.Equal(t, want.Pointer, got.Pointer, text); want.Reason != "" {
@@ -90,12 +94,15 @@ func TestDecodeMessage(t *testing.T) {
 	type message struct {
 		Message string `json:"message"`
 	}
-	for text, want := range map[string]string{`"hi"`: "hi", ` "h\"i" `: `h"i`, `""`: "",
+	for text, want := range map[string]string{`"hi"`: "hi", `"h\"i"`: `h"i`, `""`: "",
 		`{"message":"hi"}`: "hi"} {
 		var got message
 		require.NoError(t, input.DecodeMessage([]byte(text), &got), text)
 		assert.Equal(t, want, got.Message, text)
 	}
+	got := message{}
+	require.NoError(t, input.DecodeMessage([]byte(" \n\"hi\" "), &got))
+	assert.Equal(t, "hi", got.Message, "blanks around it do not count")
 	for _, text := range []string{`"a" "b"`, `"a","by":"eve"`, `["a"]`, `1`, `null`, `"a`, ``} {
 		require.Error(t, input.DecodeMessage([]byte(text), new(message)), text)
 	}
