@@ -28,8 +28,9 @@ func (p *program) watchCommand() *cobra.Command {
 		Long: "watch follows one thread, live: its plan, what happens, and what it waits for. Esc " +
 			"asks for a pause; when it has come, the\n" +
 			"plan is shown and can be changed, or goes on unchanged. Questions are answered in " +
-			"place. A connection that drops is opened\n" +
-			"again, and no row is lost or shown twice.\n\n" +
+			"place. With the operator's token, s sends\n" +
+			"running work to another node, where the program takes reroute events. A connection " +
+			"that drops is opened again, and no row is\nlost or shown twice.\n\n" +
 			"Where standard output or input is not a terminal, watch prints one line for each row " +
 			"(number, time, type and text, with tabs\n" +
 			"between) until the thread is over. The text is for people and may change; number, " +

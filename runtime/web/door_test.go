@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,65 +69,16 @@ func TestAStartIsCheckedAtTheDoor(t *testing.T) {
 	}
 }
 
-// TestAnEventNeedsNoIDAndNoTime sends events without eventId and timestamp to a real workflow.
-func TestAnEventNeedsNoIDAndNoTime(t *testing.T) {
+// TestAForeignErrorAtADoor has a store that fails under a reroute event: neither the caller nor the
+// log is told its text.
+func TestAForeignErrorAtADoor(t *testing.T) {
 	flowing(t, func(w *flows) {
 		id, frame := w.begin()
-		bare := fmt.Sprintf(`{"nodeId":%q,"sourceAgentType":"DISCOVERY_ORCHESTRATOR",
-			"rerouteToAgentType":"ORCHESTRATOR","interruptType":"HUMAN_REVIEW","reason":"bare"}`, frame)
-		path := "/v1/interrupt-events?thread=" + id
-		before := time.Now().Add(-time.Minute)
-		for range 2 { // the same call again is the same event
-			told := w.post(path, bare, "Idempotency-Key", "k").is(200)
-			assert.JSONEq(w, `{"ack":"REQUESTED"}`, string(told.body))
-		}
-		other := w.post(path, bare).is(200)
-		assert.JSONEq(w, `{"ack":"QUEUED"}`, string(other.body),
-			"without a key it is another event")
-		th, err := w.engine.Thread(w.Context(), id)
-		require.NoError(w, err)
-		pending := th.Reroutes
-		require.Len(w, pending, 2)
-		var came workflow.Event
-		require.NoError(w, json.Unmarshal(pending[0].Event, &came))
-		assert.NotEmpty(w, came.EventID)
-		assert.NotEqual(w, pending[0].ID, pending[1].ID)
-		assert.True(w, came.Timestamp.After(before), "it has the time when it came")
-		assert.Equal(w, "operator", came.RequestedBy)
-
-		w.let <- struct{}{}
-		i := w.asked(id)
-		w.reply(&i, "go").is(200)
-		w.settled(id)
-		assert.Equal(w, []string{"pending", "used"}, w.states(id, came.EventID))
-		assert.Equal(w, "orchestrator discoveryOrchestrator orchestrator", w.trail(id))
-	})
-}
-
-// TestRerouteEvents sends events with everything that the contract has, and ones that are refused.
-func TestRerouteEvents(t *testing.T) {
-	flowing(t, func(w *flows) {
-		id, frame := w.begin()
-		path := "/v1/interrupt-events?thread=" + id
-		full := strings.TrimSuffix(event("e1", frame, "ORCHESTRATOR"), "}") + `,
-			"choices":[{"label":"Yes","value":"y","description":""}],
-			"confirmationItems":[{"id":"c1","prompt":"Sure?"}],"contextForDecision":""}`
-		w.post("/v1/interrupt-events", full).is(400)
-		w.post(path, strings.Replace(full, `"label":"Yes"`, `"label":"Yes","Value":"c"`, 1)).is(400)
-		w.post(path, strings.Replace(full, "HUMAN_REVIEW", "NOTHING", 1)).
-			is(400, runtime.CodeInvalid)
-		stranger := w.post(path, strings.Replace(full, "DISCOVERY_ORCHESTRATOR", "UNKNOWN", 1))
-		assert.Contains(w, stranger.is(400, runtime.CodeInvalid).problem().Detail,
-			"DISCOVERY_ORCHESTRATOR")
-		nowhere := w.post(path, event("e1", frame, "DISCOVERY_AGENT")).is(422, runtime.CodeNoRoute)
-		assert.Contains(w, nowhere.problem().Allowed, "ORCHESTRATOR")
-		assert.JSONEq(w, `{"ack":"REQUESTED"}`, string(w.post(path, full).is(200).body))
-
 		w.let <- struct{}{}
 		w.asked(id)
 		w.store.spoil(errors.New("foreign canary text"))
-		foreign := w.post("/v1/interrupt-events?thread=elsewhere", full).
-			is(500, runtime.CodeInternal)
+		foreign := w.post("/v1/interrupt-events?thread=elsewhere",
+			event("e1", frame, "ORCHESTRATOR")).is(500, runtime.CodeInternal)
 		w.store.spoil(nil)
 		assert.NotContains(w, string(foreign.body), "canary")
 		assert.NotContains(w, w.logs.String(), "canary")

@@ -13,7 +13,6 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
-	"github.com/routegen/routegen/runtime/web/client"
 )
 
 // TestTheSameKeyOnEveryCall repeats each call that takes a key: the second time nothing happens,
@@ -148,21 +147,6 @@ func TestForkAgainHasTheSameEffects(t *testing.T) {
 			is(409, runtime.CodeConflict)
 		w.post(path, fmt.Sprintf(`{"seq":%d,"id":"own","by":"bob"}`, end)).
 			is(409, runtime.CodeConflict)
-	})
-}
-
-// TestClientOnce sends the key of a client.
-func TestClientOnce(t *testing.T) {
-	onBoth(t, func(r *rig) {
-		th := r.start("ask", `"x"`)
-		c := (&client.Client{Base: r.http.URL, Token: operator}).Once("key")
-		first, _, err := c.Fork(t.Context(), th.ID, th.Seq, "", "ann")
-		require.NoError(t, err)
-		again, _, err := c.Fork(t.Context(), th.ID, th.Seq, "", "ann")
-		require.NoError(t, err)
-		assert.Equal(t, first.ID, again.ID)
-		_, _, err = c.Fork(t.Context(), th.ID, th.Seq, "", "bob")
-		assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(err))
 	})
 }
 

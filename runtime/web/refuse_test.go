@@ -194,29 +194,6 @@ func TestBodyTooLarge(t *testing.T) {
 	})
 }
 
-// TestDeepJSON answers a question that takes any value, so that depth is all that can be wrong:
-// 64 levels, that of the body among them, are taken.
-func TestDeepJSON(t *testing.T) {
-	onBoth(t, func(r *rig) {
-		answer := "/v1/interrupts/" + r.start("votes", `""`).Open[0].ID + "/answer"
-		nested := func(opens, closes string, levels int) string {
-			return `{"by":"ann","value":` + strings.Repeat(opens, levels) + "1" +
-				strings.Repeat(closes, levels) + `}`
-		}
-		for _, levels := range []int{64, 70, 10_001} {
-			for opens, closes := range map[string]string{"[": "]", `{"a":`: "}"} {
-				got := r.post(answer, nested(opens, closes, levels)).is(400, runtime.CodeInvalid).
-					problem()
-				require.Len(t, got.Problems, 1)
-				assert.Equal(t, "is nested deeper than 64", got.Problems[0].Reason)
-				assert.True(t, strings.HasPrefix(got.Problems[0].Pointer, "/value/"),
-					got.Problems[0].Pointer)
-			}
-		}
-		r.post(answer, nested("[", "]", 63)).is(200)
-	})
-}
-
 func TestBadJSON(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		i := r.start("ask", `"x"`).Open[0]

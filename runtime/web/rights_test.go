@@ -1,9 +1,7 @@
 package web_test
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -118,37 +116,4 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 		}
 		return c.conn.Close(websocket.StatusNormalClosure, "") == nil
 	}, time.Minute, time.Millisecond, "and so is its part of the share")
-}
-
-// TestSocketsThatNeverReadLoseTheirPlaces takes all places with sockets that read nothing, not even
-// a ping. Nobody else has a stream then, for a bounded time; calls go on all the while.
-func TestSocketsThatNeverReadLoseTheirPlaces(t *testing.T) {
-	t.Parallel()
-	const places = 50
-	// All places have to be taken before the first is lost, on a busy machine too.
-	r := newRig(t, "mem", web.Config{MaxStreams: places, Beat: 5 * time.Second,
-		Timeout: 5 * time.Second})
-	th := r.start("ask", `"x"`)
-	for range places {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", r.http.Listener.Addr().
-			String())
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = conn.Close() })
-		_, err = fmt.Fprintf(conn,
-			"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: "+
-				"websocket\r\n"+
-				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+
-				"dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n\r\n", operator)
-		require.NoError(t, err)
-		status, err := bufio.NewReader(conn).ReadString('\n') // and never again
-		require.NoError(t, err)
-		require.Contains(t, status, " 101 ")
-	}
-	began := time.Now()
-	r.get("/v1/stream").is(503, runtime.CodeUnavailable)
-	r.post("/v1/interrupts/"+th.Open[0].ID+"/answer", `{"value":{"ok":true}}`).is(200)
-	require.Eventually(t, func() bool { return r.opens(t, places) }, 3*time.Minute,
-		200*time.Millisecond)
-	t.Logf("%d places were free again after %s", places, time.Since(began).
-		Round(10*time.Millisecond))
 }

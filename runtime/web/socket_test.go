@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -295,72 +294,6 @@ func TestAWrongMessageIsAnsweredAndTheSocketStaysOpen(t *testing.T) {
 		assert.Contains(t, c.ask(context0(th.ID, "other/1")).raw, `"success":false`)
 		assert.Contains(t, c.ask(context0(th.ID, "")).raw, `"success":true`)
 	})
-}
-
-func TestForeignOriginOfASocket(t *testing.T) {
-	onBoth(t, func(r *rig) {
-		for _, headers := range [][]string{{"Origin", "https://evil.test"}, {"Origin", "null"}} {
-			//nolint:bodyclose // the library has read it
-			_, res, err := r.dial(operator, headers...)
-			require.Error(t, err)
-			assert.Equal(t, 403, res.StatusCode)
-		}
-		//nolint:bodyclose // the library has read it
-		_, res, err := r.dial(operator, "Host", "evil.test", "Origin", "http://evil.test")
-		require.Error(t, err)
-		assert.Equal(t, 421, res.StatusCode, "a name that was made to resolve to this address")
-		_, res, err = r.dial("") //nolint:bodyclose // the library has read it
-		require.Error(t, err)
-		assert.Equal(t, 401, res.StatusCode)
-		//nolint:bodyclose // an accepted socket has none
-		_, res, err = r.dial("", "Sec-WebSocket-Protocol", "routegen, bearer."+operator)
-		require.NoError(t, err)
-		assert.Equal(t, "routegen", res.Header.Get("Sec-WebSocket-Protocol"),
-			"the token is not sent back")
-	})
-}
-
-func TestATokenOnASocket(t *testing.T) {
-	onBoth(t, func(r *rig) {
-		a, b := r.start("yes", `""`), r.start("yes", `""`)
-		g := r.grant(a.ID, fmt.Sprintf(`{"actions":["view","answer"],"by":"ann","expires":%d}`,
-			r.soon()))
-		c := r.socket(g.Token)
-		assert.Contains(t, c.ask(context0(b.ID, "")).raw, "not_found")
-		assert.Contains(t, c.ask(`{"type":"interrupt","payload":{"thread_id":"`+a.ID+
-			`"},"id":"1"}`).raw, "forbidden")
-		assert.Contains(t, c.ask(`{"type":"resume","payload":{"thread_id":"`+a.ID+
-			`","user_input":"yes","user_id":"eve"},"id":"2"}`).raw, `"success":true`)
-		assert.Equal(t, "ann", decode[web.Interrupt](r.get("/v1/interrupts/"+a.Open[0].ID)).
-			AnsweredBy)
-		r.try(operator, http.MethodDelete, "/v1/threads/"+a.ID+"/tokens/"+g.ID, "").is(204)
-		assert.Contains(t, c.ask(context0(a.ID, "")).raw, "forbidden")
-		bound := r.grant(b.ID, fmt.Sprintf(
-			`{"actions":["view"],"interrupt":%q,"by":"ann","expires":%d}`, b.Open[0].ID, r.soon()))
-		_, res, err := r.dial(bound.Token) //nolint:bodyclose // the library has read it
-		require.Error(t, err)
-		assert.Equal(t, 403, res.StatusCode)
-	})
-}
-
-func TestFramesThatAreTooLargeOrTooMany(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, "mem", web.Config{Rate: 0.001, Burst: 20})
-	c := r.socket(operator)
-	_ = c.conn.Write(t.Context(), websocket.MessageText, bytes.Repeat([]byte("x"), 1<<20))
-	_, err := c.read()
-	assert.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err))
-
-	c = r.socket(operator)
-	for err = nil; err == nil; _, err = c.read() {
-		if c.conn.Write(t.Context(), websocket.MessageText, []byte(`{}`)) != nil {
-			break
-		}
-	}
-	for err == nil {
-		_, err = c.read()
-	}
-	assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
 }
 
 // TestASlowSocket has one client read on time, one late, and one not at all. The late one hears

@@ -57,9 +57,9 @@ const silence = 50 * time.Second
 // stream reads one connection to its end, and reports whether there was one.
 func (c *Client) stream(ctx context.Context, path string, after *string,
 	yield func(web.Row, error) bool) (up bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	quiet := time.AfterFunc(silence, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	quiet := time.AfterFunc(silence, func() { cancel(errors.New("the server is silent")) })
 	defer quiet.Stop()
 	body, err := c.open(ctx, http.MethodGet, path, nil, "Last-Event-ID", *after)
 	if err != nil {

@@ -104,11 +104,10 @@ func (f *field) lineStart() int {
 }
 
 func (f *field) lineEnd() int {
-	at := f.at
-	for at < len(f.parts) && f.parts[at] != "\n" {
-		at++
+	if n := slices.Index(f.parts[f.at:], "\n"); n >= 0 {
+		return f.at + n
 	}
-	return at
+	return len(f.parts)
 }
 
 // draw returns at most that many lines around the cursor, and the row and column of the cursor in

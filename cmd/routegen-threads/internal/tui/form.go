@@ -20,6 +20,7 @@ const (
 	writeInput  = "input"  // JSON that goes with a choice of the engine's
 	writeValue  = "value"  // the same, and may be left out
 	writeNote   = "note"   // to the place that the work is sent to; may be left out
+	writeReason = "reason" // why running work is sent elsewhere
 )
 
 // option is one of the answers that a form offers.
@@ -27,7 +28,7 @@ type option struct {
 	label, about string
 	value        json.RawMessage
 	routeTo      string
-	word         string // the engine's word that goes with what is written
+	word         string // the engine's word for what is written, or the node that is sent elsewhere
 	write        string // what has to be written first
 }
 
@@ -172,6 +173,10 @@ func (f *form) chosenAnswer() (a thread.Answer, wrong string) {
 		a.Value = f.options[f.at].value
 	case writeNote:
 		a.RouteTo, a.Text = f.chosen.routeTo, strings.TrimSpace(text)
+	case writeReason:
+		if a.Value, a.Text = f.chosen.value, strings.TrimSpace(text); a.Text == "" {
+			return a, "say why"
+		}
 	case writeText:
 		a.Value, _ = runtime.Encode(text) // cannot fail: a string
 	case writeChange:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,12 +62,16 @@ func (s *state) watchKey(key string) []job {
 		if s.pause == pauseAsked {
 			return []job{escape{thread.EscapeNow}}
 		}
-	case "tab", "shift+tab":
-		s.pickNext(key == "tab")
+	case "tab":
+		s.pickNext(1)
+	case "shift+tab":
+		s.pickNext(-1)
 	case "enter":
 		if i := s.choice(); i != nil && !s.lacksRight(mayAnswer) {
 			s.openForm(i)
 		}
+	case "s":
+		s.openSendForm()
 	case "up":
 		s.scroll++
 	case "down":
@@ -118,43 +123,25 @@ func (s *state) escape() []job {
 
 // answerable returns the questions that can be answered now.
 func (s *state) answerable() []*web.Interrupt {
-	var out []*web.Interrupt
-	for _, i := range s.waiting() {
-		if i.State == thread.InterruptOpen {
-			out = append(out, i)
-		}
-	}
-	return out
+	return slices.DeleteFunc(s.waiting(), func(i *web.Interrupt) bool {
+		return i.State != thread.InterruptOpen
+	})
 }
 
 // choice returns the question that Enter answers, or nil.
 func (s *state) choice() *web.Interrupt {
 	open := s.answerable()
-	for _, i := range open {
-		if i.ID == s.picked {
-			return i
-		}
-	}
+	at := slices.IndexFunc(open, func(i *web.Interrupt) bool { return i.ID == s.picked })
 	if len(open) == 0 {
 		return nil
 	}
-	return open[0]
+	return open[max(at, 0)]
 }
 
-func (s *state) pickNext(forward bool) {
-	open, at := s.answerable(), 0
-	if len(open) == 0 {
-		return
+func (s *state) pickNext(by int) {
+	if open := s.answerable(); len(open) > 0 {
+		s.picked = open[(slices.Index(open, s.choice())+by+len(open))%len(open)].ID
 	}
-	for n, i := range open {
-		if i == s.choice() {
-			at = n + len(open) - 1
-			if forward {
-				at = n + 1
-			}
-		}
-	}
-	s.picked = open[at%len(open)].ID
 }
 
 // chooseKey handles a key while the form shows options.

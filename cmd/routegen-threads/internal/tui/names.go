@@ -18,12 +18,17 @@ import (
 type displayNames struct {
 	nodes    map[string]string // by key, and by agent type
 	programs map[string]string // by machine
+	reroutes *web.Graph        // of the machine whose running nodes take reroute events, or nil
 }
 
 // withGraph returns a copy of n with the names of a graph. The receiver does not change: other
 // goroutines may read it.
 func (n displayNames) withGraph(g *web.Graph) displayNames {
-	out := displayNames{nodes: map[string]string{}, programs: map[string]string{g.Machine: g.Title}}
+	out := displayNames{nodes: map[string]string{}, programs: map[string]string{g.Machine: g.Title},
+		reroutes: n.reroutes}
+	if g.Reroutes {
+		out.reroutes = g
+	}
 	maps.Copy(out.nodes, n.nodes)
 	maps.Copy(out.programs, n.programs)
 	for i := range g.Nodes {
@@ -68,27 +73,21 @@ func humanize(word string) string {
 		}
 		parts[n] = starts.ReplaceAllStringFunc(part, strings.ToLower)
 	}
-	text := strings.Join(parts, " ")
-	return capitalize(text)
-}
-
-// capitalize returns text with a capital first letter.
-func capitalize(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[size:]
+	return capitalize(strings.Join(parts, " "))
 }
 
 // humanizeLower is humanize for the middle of a sentence.
-func humanizeLower(word string) string {
-	text := humanize(word)
+func humanizeLower(word string) string { return mapFirst(humanize(word), unicode.ToLower) }
+
+// capitalize returns text with a capital first letter.
+func capitalize(text string) string { return mapFirst(text, unicode.ToUpper) }
+
+func mapFirst(text string, to func(rune) rune) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
 		return ""
 	}
-	return string(unicode.ToLower(first)) + text[size:]
+	return string(to(first)) + text[size:]
 }
 
 // frameInfo is what the row of a frame that began says of the frame.

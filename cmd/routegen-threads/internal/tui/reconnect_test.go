@@ -3,11 +3,11 @@ package tui
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -131,48 +131,40 @@ func TestRefusedAtOnce(t *testing.T) {
 	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
 }
 
-// A server that says nothing any more, not even that it lives, counts as gone.
+// A server that says nothing any more, not even that it lives, counts as gone, and it is said why.
+// The time is that of the test: nothing waits for it.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	quiet := make(chan struct{})
-	server := &http.Server{ReadHeaderTimeout: enough,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusOK)
-			_ = http.NewResponseController(w).Flush()
-			<-quiet
-		})}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(func() { close(quiet); _ = server.Close() })
-
-	told := make(chan connectionChanged, 10)
-	caller := client.Client{Base: "http://" + listener.Addr().String(), HTTP: &http.Client{
-		Transport: &idleTransport{next: http.DefaultTransport, silence: 50 * time.Millisecond,
-			tell: func(e connectionChanged) { told <- e }},
-	}}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	synctest.Test(t, func(t *testing.T) {
+		var told []connectionChanged
+		ctx, stop := context.WithCancel(t.Context())
+		caller := client.Client{HTTP: &http.Client{Transport: &connectionReporter{
+			next: silentServer{}, tell: func(e connectionChanged) { told = append(told, e) },
+		}}}
+		time.AfterFunc(2*time.Minute, stop)
 		for range caller.Stream(ctx, "x", "") {
 			t.Error("a row of nothing")
 		}
-	}()
-	up, silent := connectionChanged{up: true}, connectionChanged{why: errIdle.Error()}
-	comes := func() {
-		came := <-told
-		for came == silent { // a busy machine is silent before it says anything
-			came = <-told
-		}
-		assert.Equal(t, up, came)
-	}
-	comes()
-	assert.Equal(t, silent, <-told)
-	comes() // again
-	stop()
-	<-ended
+		up, silent := connectionChanged{up: true}, connectionChanged{why: "the server is silent"}
+		assert.Equal(t, []connectionChanged{up, silent, up, silent, up}, told, "not who left it")
+	})
 }
+
+// silentServer answers every request with a body that says nothing.
+type silentServer struct{}
+
+func (silentServer) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: silentBody(req.Context().Done())}, nil
+}
+
+type silentBody <-chan struct{}
+
+func (b silentBody) Read([]byte) (int, error) {
+	<-b
+	return 0, context.Canceled
+}
+
+func (silentBody) Close() error { return nil }
 
 // Lines for a pipe: one a row, each once over a restart, and no escape codes.
 func TestLines(t *testing.T) {

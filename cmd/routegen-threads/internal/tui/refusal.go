@@ -68,6 +68,8 @@ func problemText(p *web.Problem) string {
 		return "a more urgent question took its place"
 	case runtime.CodeExpired:
 		return "its time is over"
+	case runtime.CodeNoRoute:
+		return "the work cannot go on there"
 	case runtime.CodeConflict:
 		return "the question has changed since it was read, or has to wait for a more urgent one"
 	default:

@@ -17,12 +17,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/client"
 	"github.com/routegen/routegen/runtime/web/control"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // enough is how long a test waits for what has to come. It is no measure of anything.
@@ -41,6 +43,8 @@ type rig struct {
 	engine *thread.Engine
 	http   *http.Server
 
+	program *runtime.Program // of the workflow; nil for none
+
 	mu    sync.Mutex
 	gates map[string]chan struct{}
 	asked []string // modifications that the replanner got
@@ -48,11 +52,18 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{T: t, folder: t.TempDir(), door: newDoor(t), gates: map[string]chan struct{}{}}
-	r.start()
-	t.Cleanup(func() { r.stop() })
-	r.client = &client.Client{Base: "http://" + r.door.Addr().String(), Token: operator}
+	r := &rig{T: t}
+	r.open()
 	return r
+}
+
+// open starts the server for the first time.
+func (r *rig) open() {
+	r.Helper()
+	r.folder, r.door, r.gates = r.TempDir(), newDoor(r.T), map[string]chan struct{}{}
+	r.start()
+	r.Cleanup(func() { r.stop() })
+	r.client = &client.Client{Base: "http://" + r.door.Addr().String(), Token: operator}
 }
 
 // start opens the store, the engine and the server.
@@ -61,10 +72,17 @@ func (r *rig) start() {
 	var err error
 	r.store, err = sqlite.Open(r.Context(), filepath.Join(r.folder, "threads.db"), sqlite.Config{})
 	require.NoError(r, err)
+	machines, cfg := r.machines(), web.Config{Doors: []web.Door{control.Plans()}}
+	if r.program != nil {
+		nodes, err := workflow.New(*r.program, workflow.Config{})
+		require.NoError(r, err)
+		machines, cfg.Doors = append(machines, nodes), append(cfg.Doors, control.Reroutes(nodes))
+		cfg.Programs = map[string]web.Program{workflow.Name: {Generated: *r.program}}
+	}
 	r.engine, err = thread.Open(r.Context(), r.store,
-		thread.Config{Owner: "one", Poll: 20 * time.Millisecond}, r.machines()...)
+		thread.Config{Owner: "one", Poll: 20 * time.Millisecond}, machines...)
 	require.NoError(r, err)
-	server, err := web.New(r.engine, operator, web.Config{Doors: []web.Door{control.Plans()}})
+	server, err := web.New(r.engine, operator, cfg)
 	require.NoError(r, err)
 	r.http = server.HTTP("")
 	front, hall := r.http, r.door.open()

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // Events, beside keys, pasted text and a new size.
@@ -27,8 +30,9 @@ type (
 		ack string
 		err error
 	}
-	answered struct {
+	answered struct { // an answer, or a reroute event
 		interrupt *web.Interrupt
+		ack       string // what became of the event
 		err       error
 	}
 	tick struct{} // every second
@@ -72,6 +76,7 @@ type state struct {
 	newRequest    func() string // ids of answers
 	rights        []string      // what the token may do; nil when the server does not say
 	once          bool          // it is for one answer
+	operator      bool          // it is the operator's
 	width, height int
 
 	snap     *web.Thread // as last loaded
@@ -196,15 +201,8 @@ func (s *state) load(e *loaded) []job {
 
 // isOver reports whether the thread has ended.
 func (s *state) isOver() bool {
-	if s.snap == nil {
-		return false
-	}
-	switch s.snap.Status {
-	case thread.StatusRunning, thread.StatusWaiting:
-		return false
-	default:
-		return true
-	}
+	return s.snap != nil && s.snap.Status != thread.StatusRunning &&
+		s.snap.Status != thread.StatusWaiting
 }
 
 func (s *state) acked(e *acked) {
@@ -300,17 +298,13 @@ func (s *state) openForm(i *web.Interrupt) {
 // closedReason returns how the question of the form was closed by others, or "" while it is open.
 func (s *state) closedReason() string {
 	f := s.form
-	if f == nil || f.sending { // the server says so of what was sent too late
+	if f == nil || f.sending || f.isSend() { // the server says so of what was sent too late
 		return ""
 	}
-	if how := s.closed[f.ask.ID]; how != "" {
-		return how
-	}
-	open := func(i *web.Interrupt) bool { return i.ID == f.ask.ID }
-	if s.snap != nil && !slices.ContainsFunc(s.waiting(), open) {
-		return "it is closed"
-	}
-	return ""
+	gone := s.snap != nil && !slices.ContainsFunc(s.waiting(), func(i *web.Interrupt) bool {
+		return i.ID == f.ask.ID
+	})
+	return cmp.Or(s.closed[f.ask.ID], given(gone, "it is closed"))
 }
 
 // submit sends the answer of the form. Sending the same answer again uses the same request id, so
@@ -331,6 +325,12 @@ func (s *state) send(a thread.Answer) []job {
 		a.Request = s.newRequest()
 	}
 	f.sending, f.sent, f.armed, f.refused = true, a, "", ""
+	if f.isSend() {
+		var e workflow.Event
+		_ = json.Unmarshal(a.Value, &e) // cannot fail: it was encoded here
+		e.EventID, e.Reason = a.Request, a.Text
+		return []job{reroute{e}}
+	}
 	return []job{answer{a}}
 }
 
@@ -351,6 +351,9 @@ func (s *state) answered(e *answered) []job {
 			"and it is taken once"
 	case e.err != nil:
 		f.refused = refusalText(e.err)
+	case f.isSend():
+		s.notice = s.sendLine("send."+e.ack) + "."
+		s.finishForm()
 	case e.interrupt != nil && e.interrupt.State == thread.InterruptOpen:
 		s.notice = fmt.Sprintf("Your voice counts: %d of %d.", len(e.interrupt.Votes),
 			e.interrupt.Quorum)

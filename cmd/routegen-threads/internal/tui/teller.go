@@ -30,20 +30,15 @@ func (t *teller) tell(r *web.Row) string {
 	if r.Type == thread.EntryAsked && r.Question != nil {
 		t.asked[r.Interrupt] = r.Question
 	}
-	text := oneLine(firstLine(func(name string) string { return t.fact(r, name) }, keysOf(r)...))
+	text := oneLine(firstLine(t.facts(r), keysOf(r)...))
 	switch {
 	case r.Type == thread.EntryReturned:
 		delete(t.steps, r.Frame)
 	case r.Type == thread.EntryMessage && strings.HasPrefix(r.Name, "task_"):
-		var e struct {
-			Task string `json:"task_description"`
-		}
-		_ = json.Unmarshal(r.Value, &e) // another value has no step
-		if t.step = e.Task; r.Name != "task_started" {
-			t.step = ""
-		}
+		task := memberText(r.Value, "task_description")
+		t.step = given(r.Name == "task_started", task)
 		if r.Name == "task_completed" {
-			t.steps[r.Frame] = e.Task
+			t.steps[r.Frame] = task
 		}
 	}
 	return text
@@ -51,15 +46,14 @@ func (t *teller) tell(r *web.Row) string {
 
 // keysOf returns where the table has the lines of a row, the most special first.
 func keysOf(r *web.Row) []string {
-	of := string(r.Type)
-	keys := []string{of, ""}
+	of := string(r.Type) + "."
+	keys := []string{of + r.State, string(r.Type), ""}
 	switch r.Type {
 	case thread.EntryMessage, thread.EntryEscape:
-		keys = append([]string{of + "." + r.Name}, keys...)
+		keys[0] = of + r.Name
 	case thread.EntryAsked, thread.EntryOpened:
-		keys = append([]string{of + "." + questionOf(r).Kind, of + "." + r.State}, keys...)
+		keys = append([]string{of + questionOf(r).Kind}, keys...)
 	default:
-		keys = append([]string{of + "." + r.State}, keys...)
 	}
 	return keys
 }
@@ -72,126 +66,95 @@ func questionOf(r *web.Row) *web.Interrupt {
 	return &web.Interrupt{Kind: r.Kind, Text: humanize(r.Name)}
 }
 
-// fact returns a fact of a row by its name in the table; "" where the row has none. One that
-// begins with "value." is a member of the row's value.
+// facts returns a function that finds a fact of a row by its name in the table; "" where the row
+// has none. One that begins with "value." is a member of the row's value. Of a row that asks
+// nothing, the node is that of its frame, and the text its own.
 //
 //nolint:funlen // a flat list
-func (t *teller) fact(r *web.Row, name string) string {
-	again := func(name string) string { return t.fact(r, name) }
-	switch name {
-	case "answer":
-		return shorten(t.names.answerText(t.asked[r.Interrupt], r.Value))
-	case "asker", "part":
-		return firstLine(again, name)
-	case "call":
-		return cmp.Or(memberText(r.Value, "digest"), missingText(r.Value))
-	case "change":
-		return humanizeLower(memberText(r.Value, "modification_type"))
-	case "claimer":
-		if r.Name == "" {
+func (t *teller) facts(r *web.Row) (fact func(name string) string) {
+	q, n := questionOf(r), &t.names
+	asks := r.Type == thread.EntryAsked || r.Type == thread.EntryOpened
+	member := func(name string) string { return memberText(r.Value, name) }
+	all := map[string]func() string{
+		"answer":     func() string { return shorten(n.answerText(t.asked[r.Interrupt], r.Value)) },
+		"asker":      func() string { return firstLine(fact, "asker") },
+		"call":       func() string { return given(r.Value == nil, "none") + member("digest") },
+		"change":     func() string { return humanizeLower(member("modification_type")) },
+		"claimer":    func() string { return given(r.Name != "", personName(r.Name)) },
+		"clock":      func() string { return given(r.Until != 0, formatClock(r.Until)) },
+		"day":        func() string { return formatDay(r.Until) },
+		"doing":      func() string { return t.step },
+		"done":       func() string { return t.steps[r.Frame] },
+		"gist":       func() string { return shorten(resultText(r.Value)) },
+		"how":        func() string { return firstLine(fact, "how."+q.Kind, "how") },
+		"identifier": func() string { return humanize(r.Name) },
+		"kind":       func() string { return humanizeLower(q.Kind) },
+		"machine":    func() string { return r.Machine },
+		"maker":      func() string { return personName(cmp.Or(r.Name, r.By)) },
+		"name":       func() string { return r.Name },
+		"node": func() string {
+			if asks {
+				return given(q.Node != "", n.nodeName(q.Node))
+			}
+			return n.nodeName(cmp.Or(r.Name, r.Machine))
+		},
+		"other":  func() string { return given(r.Other != "", t.question(r.Other)) },
+		"parent": func() string { return r.Parent },
+		"part":   func() string { return firstLine(fact, "part") },
+		"place":  func() string { return given(!strings.HasPrefix(r.PC, "!"), n.nodeName(r.PC)) },
+		"planned": func() string {
+			if p := planOf(&web.Interrupt{Context: r.Value}); p != nil {
+				return strconv.Itoa(len(p.Steps))
+			}
 			return ""
+		},
+		"program":  func() string { return n.programName(r.Machine) },
+		"question": func() string { return t.question(r.Interrupt) },
+		"route":    func() string { return given(r.RouteTo != "", n.nodeName(r.RouteTo)) },
+		"said":     func() string { return shorten(valueText(r.Value)) },
+		"sender": func() string {
+			if node := cmp.Or(member("flow"), member("node")); node != "" {
+				return n.nodeName(node)
+			}
+			return humanize(r.Name)
+		},
+		"skipped": func() string { return given(member("skipped") == "yes", "yes") },
+		"state":   func() string { return humanizeLower(r.State) },
+		"steps": func() string {
+			total, _ := strconv.Atoi(member("total_steps")) // 0 where it is missing
+			return plural(total, "step")
+		},
+		"text": func() string {
+			switch {
+			case !asks:
+				return r.Text
+			case q.Kind == thread.KindUserEscape:
+				return q.Text
+			}
+			return cmp.Or(askedText(q), humanize(q.Name))
+		},
+		"type":    func() string { return humanizeLower(string(r.Type)) },
+		"unnamed": func() string { return given(n.nodes[q.Node] == "", q.Node) },
+		"value":   func() string { return string(r.Value) },
+		"who":     func() string { return personName(r.By) },
+		"why":     func() string { return failureText(r.Failure) },
+	}
+	fact = func(name string) string {
+		if of, is := strings.CutPrefix(name, "value."); is {
+			return member(of)
 		}
-		return personName(r.Name)
-	case "clock":
-		if r.Until == 0 {
-			return ""
-		}
-		return formatClock(r.Until)
-	case "day":
-		return formatDay(r.Until)
-	case "doing":
-		return t.step
-	case "done":
-		return t.steps[r.Frame]
-	case "gist":
-		return shorten(resultText(r.Value))
-	case "identifier":
-		return humanize(r.Name)
-	case "machine":
-		return r.Machine
-	case "maker":
-		return personName(cmp.Or(r.Name, r.By))
-	case "name":
-		return r.Name
-	case "other":
-		if r.Other == "" {
-			return ""
-		}
-		return t.question(r.Other)
-	case "parent":
-		return r.Parent
-	case "place":
-		if strings.HasPrefix(r.PC, "!") {
-			return ""
-		}
-		return t.names.nodeName(r.PC)
-	case "planned":
-		if p := planOf(&web.Interrupt{Context: r.Value}); p != nil {
-			return strconv.Itoa(len(p.Steps))
+		if find := all[name]; find != nil {
+			return find()
 		}
 		return ""
-	case "program":
-		return t.names.programName(r.Machine)
-	case "question":
-		return t.question(r.Interrupt)
-	case "route":
-		if r.RouteTo == "" {
-			return ""
-		}
-		return t.names.nodeName(r.RouteTo)
-	case "said":
-		return shorten(valueText(r.Value))
-	case "sender":
-		if node := cmp.Or(memberText(r.Value, "flow"), memberText(r.Value, "node")); node != "" {
-			return t.names.nodeName(node)
-		}
-		return humanize(r.Name)
-	case "skipped":
-		return map[string]string{"yes": "yes"}[memberText(r.Value, name)]
-	case "state":
-		return humanizeLower(r.State)
-	case "steps":
-		n, _ := strconv.Atoi(memberText(r.Value, "total_steps")) // 0 where it is missing
-		return plural(n, "step")
-	case "type":
-		return humanizeLower(string(r.Type))
-	case "value":
-		return string(r.Value)
-	case "who":
-		return personName(r.By)
-	case "why":
-		return failureText(r.Failure)
 	}
-	if member, ok := strings.CutPrefix(name, "value."); ok {
-		return memberText(r.Value, member)
-	}
-	return t.factOfQuestion(r, name)
+	return fact
 }
 
-// factOfQuestion returns a fact of the question that a row asks. Of a row that asks none, the node
-// is that of its frame, and the text its own.
-func (t *teller) factOfQuestion(r *web.Row, name string) string {
-	asks := r.Type == thread.EntryAsked || r.Type == thread.EntryOpened
-	q := questionOf(r)
-	switch {
-	case name == "node" && !asks:
-		return t.names.nodeName(cmp.Or(r.Name, r.Machine))
-	case name == "text" && !asks:
-		return r.Text
-	case name == "node" && q.Node == "", name == "kind" && q.Kind == "":
-		return ""
-	case name == "node":
-		return t.names.nodeName(q.Node)
-	case name == "kind":
-		return humanizeLower(q.Kind)
-	case name == "text" && q.Kind == thread.KindUserEscape:
-		return q.Text
-	case name == "text":
-		return cmp.Or(askedText(q), humanize(q.Name))
-	case name == "unnamed" && t.names.nodes[q.Node] == "":
-		return q.Node
-	case name == "how":
-		return firstLine(func(name string) string { return t.fact(r, name) }, "how."+q.Kind, "how")
+// given returns text if it is a fact, and "" otherwise.
+func given(is bool, text string) string {
+	if is {
+		return text
 	}
 	return ""
 }
@@ -203,14 +166,6 @@ func memberText(value json.RawMessage, name string) string {
 		return ""
 	}
 	return valueText(members[name])
-}
-
-// missingText returns a word if there is no value.
-func missingText(value json.RawMessage) string {
-	if value == nil {
-		return "none"
-	}
-	return ""
 }
 
 // personName returns the display name of the person or rule that acted.

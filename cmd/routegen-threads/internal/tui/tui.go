@@ -38,6 +38,7 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/client"
+	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // port is what this package needs of a server.
@@ -46,6 +47,7 @@ type port interface {
 	Stream(ctx context.Context, thread, after string) iter.Seq2[web.Row, error]
 	Escape(ctx context.Context, thread, mode, by, reason string) (string, error)
 	Answer(ctx context.Context, a thread.Answer) (*web.Interrupt, error)
+	Reroute(ctx context.Context, thread string, event *workflow.Event) (string, error)
 	History(ctx context.Context, thread, after string, limit int) ([]web.Row, string, error)
 	Program(ctx context.Context, machine string) (*web.Graph, error)
 }
@@ -83,6 +85,7 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 	if rights, err := calls.Rights(ctx); err == nil {
 		m.state.rights = rights.Actions
 		m.state.once = rights.Once
+		m.state.operator = rights.Thread == ""
 	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In),
 		tea.WithOutput(cfg.Out), tea.WithEnvironment(cfg.environ()))
@@ -96,10 +99,8 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 	_, err = program.Run()
 	stop()
 	<-ended
-	switch {
-	case errors.Is(err, tea.ErrProgramPanic):
-		return false, err
-	case err != nil && !errors.Is(err, tea.ErrInterrupted) && !errors.Is(err, context.Canceled):
+	if errors.Is(err, tea.ErrProgramPanic) || err != nil && !errors.Is(err, tea.ErrInterrupted) &&
+		!errors.Is(err, context.Canceled) {
 		return false, err
 	}
 	return m.state.pauseQuestion() != nil || m.state.pause != pauseNone, m.state.end
@@ -200,7 +201,13 @@ func (m *model) do(jobs []job) tea.Cmd {
 			j.By = m.by
 			all = append(all, m.call(func(ctx context.Context) tea.Msg {
 				i, err := m.port.Answer(ctx, j.Answer)
-				return answered{i, err}
+				return answered{interrupt: i, err: err}
+			}))
+		case reroute:
+			j.RequestedBy = m.by
+			all = append(all, m.call(func(ctx context.Context) tea.Msg {
+				told, err := m.port.Reroute(ctx, m.state.thread, &j.Event)
+				return answered{ack: told, err: err}
 			}))
 		}
 	}

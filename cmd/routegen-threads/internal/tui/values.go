@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -104,22 +103,14 @@ func resultText(value json.RawMessage) string {
 	if inner := unwrapObject(members); inner != nil {
 		return resultText(inner)
 	}
+	var all map[string]any
+	_ = json.Unmarshal(value, &all) // cannot fail: it has members
 	for _, name := range []string{"text", "output", "answer"} {
-		if text := findText(members, name); text != "" {
+		if text, _ := all[name].(string); text != "" {
 			return text
 		}
 	}
 	return valueText(value)
-}
-
-// findText returns a text member of an object, or "".
-func findText(members []member, name string) string {
-	var text string
-	if at := slices.IndexFunc(members, func(m member) bool { return m.name == name }); at >= 0 &&
-		json.Unmarshal(members[at].value, &text) != nil {
-		return ""
-	}
-	return text
 }
 
 // orderText returns an answer to a question of the engine in words.

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -148,13 +149,10 @@ func wrapHung(text string, width int) []string {
 		return wrap(text, width)
 	}
 	lines := wrap(text[indent:], width-indent)
-	for n := range lines {
-		if n == 0 {
-			lines[n] = text[:indent] + lines[n]
-			continue
-		}
+	for n := 1; n < len(lines); n++ {
 		lines[n] = strings.Repeat(" ", indent) + lines[n]
 	}
+	lines[0] = text[:indent] + lines[0]
 	return lines
 }
 
@@ -209,13 +207,8 @@ func (s *state) drawWaiting(c *screen) {
 		return
 	}
 	c.rule("Waits for an answer")
-	chosen, at := s.choice(), 0
-	for n, i := range waiting {
-		if i == chosen {
-			at = n
-		}
-	}
-	from, to := visibleRange(len(waiting), at, 4)
+	chosen := s.choice()
+	from, to := visibleRange(len(waiting), max(slices.Index(waiting, chosen), 0), 4)
 	for _, i := range waiting[from:to] {
 		text := oneLine(cmp.Or(askedText(i), humanize(i.Name)))
 		if i != chosen {
@@ -295,6 +288,8 @@ func (s *state) drawHelp(c *screen) {
 			"Ctrl+X end the thread"}
 	case f != nil && f.write != writeNone:
 		keys = []string{"Enter send", "Esc back", "Alt+Enter new line"}
+	case f != nil && f.isSend():
+		keys = []string{"Enter choose", "Up/Down or a number move", "Esc back"}
 	case f != nil:
 		keys = []string{"Enter answer", "Up/Down or a number choose", "Esc back"}
 	default:
@@ -326,6 +321,9 @@ func (s *state) watchKeys() (keys []string) {
 		if len(open) > 1 {
 			keys = append(keys, "Tab next question")
 		}
+	}
+	if s.sendOptions() != nil {
+		keys = append(keys, "s "+humanizeLower(firstLine(nil, "send")))
 	}
 	return append(keys, "Up/Down log", "q leave")
 }

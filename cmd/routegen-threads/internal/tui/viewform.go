@@ -61,6 +61,9 @@ func (s *state) question(width int) []string {
 			[]string{truncate(fmt.Sprintf("The plan: %d of %d done", p.Done, len(p.Steps)),
 				width)}, p.lines(width)...)
 	}
+	if f.isSend() {
+		return wrap(oneLine(s.sendLine("send.to")+" "+s.sendLine("send.how")), width)
+	}
 	out = wrap(sanitize(cmp.Or(askedText(&f.ask), humanize(f.ask.Name)), true), width)
 	for _, l := range payloadLines(f.ask.Kind, f.ask.Payload) {
 		out = append(out, wrap(sanitize(l, true), width)...)
@@ -148,6 +151,8 @@ func (f *form) prompt() string {
 		return "A note to it; empty for none:"
 	case writeJSON:
 		return "Your answer, as JSON:"
+	case writeReason:
+		return firstLine(nil, "send.why") + "?"
 	default:
 		return "Your answer:"
 	}

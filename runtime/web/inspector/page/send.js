@@ -2,18 +2,16 @@
 
 import {poster, session} from "./api.js";
 import {h, modal, say, swap, uid} from "./dom.js";
+import {say as fill} from "./tale.js";
 
-const told = {
-  REQUESTED: (from, to) => `${from} is told to interrupt; then the work goes on at ${to}`,
-  QUEUED: (from, to) => `Sent to ${to}, after the order that came before`,
-  IGNORED_TARGET_NOT_ACTIVE: (from) => `${from} is no longer running: nothing was sent`,
-};
+// line is a line of the table about work that is sent from a node to another.
+const line = (key, from, to) => fill([key], (fact) => ({from, to})[fact]);
 
 // confirmSend asks why, and which node when several run, and sends the event. It resolves to whether
 // one was sent. sources are frames with their nodes, to is a route of the program.
 export async function confirmSend(id, sources, to) {
   let sent = false;
-  await modal("Send elsewhere", (dialog) => {
+  await modal(line("send"), (dialog) => {
     const from = h("select", {id: uid("f")}, sources.map((s) => h("option", {value: s.frame}, s.node.title)));
     const reason = h("textarea", {id: uid("r"), rows: 2, maxlength: 4000, required: true});
     const alarm = h("p", {class: "refusal", role: "alert", hidden: true});
@@ -34,7 +32,7 @@ export async function confirmSend(id, sources, to) {
       try {
         const {ack} = await post(`interrupt-events?thread=${id}`, event);
         sent = true;
-        say(told[ack]?.(source.node.title, to.title) ?? ack);
+        say(line(`send.${ack}`, source.node.title, to.title) || ack);
         dialog.close();
       } catch (err) {
         swap(alarm, err.message);
@@ -42,11 +40,10 @@ export async function confirmSend(id, sources, to) {
       }
     };
     const names = sources.map((s) => s.node.title);
-    dialog.append(h("form", {class: "escape", on: {submit}}, h("h2", null, "Send the work to ", to.title, "?"),
-      h("p", {class: "soft"}, `${names.length === 1 ? names[0] : "The node"} is told to interrupt. `,
-        `When that interrupt is settled, the work goes on at ${to.title}.`),
+    dialog.append(h("form", {class: "escape", on: {submit}}, h("h2", null, line("send.to", "", to.title)),
+      h("p", {class: "soft"}, line("send.how", names.length === 1 ? names[0] : "The node", to.title)),
       names.length > 1 && [h("label", {for: from.id}, "Which node"), from],
-      h("label", {for: reason.id}, "Why"), reason, alarm,
+      h("label", {for: reason.id}, line("send.why")), reason, alarm,
       h("div", {class: "row end"},
         h("button", {type: "button", class: "quiet", on: {click: () => dialog.close()}}, "Leave it"),
         h("button", {class: "primary", type: "submit", data: {act: "send"}}, "Send it there"))));

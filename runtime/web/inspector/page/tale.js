@@ -163,7 +163,7 @@ export class Teller {
 }
 
 // say returns the first line of the table, under one of some keys, whose facts are all there.
-function say(keys, fact) {
+export function say(keys, fact) {
   for (const key of keys) {
     for (const line of table.lines[key] ?? []) {
       const text = fill(line, fact);
