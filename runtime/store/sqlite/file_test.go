@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestPathsWithSignsOfTheirOwnAreFiles(t *testing.T) {
@@ -93,82 +91,6 @@ func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
 	_, err = Open(t.Context(), t.TempDir(), Config{})
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
-}
-
-// everything is what a file holds, as text.
-func everything(t *testing.T, s *Store) string {
-	t.Helper()
-	var all struct {
-		Threads    []*thread.Thread    `json:"threads"`
-		Interrupts []*thread.Interrupt `json:"interrupts"`
-		Log        []thread.Entry      `json:"log"`
-	}
-	rows, err := s.Threads(t.Context(), thread.Query{})
-	require.NoError(t, err)
-	for _, r := range rows {
-		had, err := s.Load(t.Context(), r.ID)
-		require.NoError(t, err)
-		all.Threads = append(all.Threads, had)
-		interrupts, err := s.Interrupts(t.Context(), thread.InterruptQuery{Thread: r.ID})
-		require.NoError(t, err)
-		all.Interrupts = append(all.Interrupts, interrupts...)
-	}
-	all.Log, err = s.Log(t.Context(), thread.LogQuery{})
-	require.NoError(t, err)
-	//nolint:musttag // runtime.Deadline is named by its fields
-	data, err := json.MarshalIndent(all, "", "  ")
-	require.NoError(t, err)
-	return string(data) + "\n"
-}
-
-// paused is a pause that supersedes what the thread asks.
-func paused(t *thread.Thread) *thread.Change {
-	c := thread.NewChange(t, &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
-		return "p-" + t.ID
-	}}, noon)
-	_, _ = c.Escape(thread.EscapeNow, "ann", "look")
-	c.Pause()
-	return c
-}
-
-// TestEveryVersionOpens opens a copy of the file of each version and finds in it what that version
-// wrote. ROUTEGEN_FIXTURE=1 writes those of the latest one again.
-func TestEveryVersionOpens(t *testing.T) {
-	t.Parallel()
-	fixture := func(version int, kind string) string {
-		return fmt.Sprintf("testdata/v%d.%s", version, kind)
-	}
-	if os.Getenv("ROUTEGEN_FIXTURE") != "" {
-		path := file(t)
-		s, err := Open(t.Context(), path, Config{})
-		require.NoError(t, err)
-		c := waiting("thread-1", []byte(`{"to":"ann"}`))
-		require.NoError(t, s.Commit(t.Context(), c))
-		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
-		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
-		c = waiting("thread-3", nil)
-		require.NoError(t, s.Commit(t.Context(), c))
-		require.NoError(t, s.Commit(t.Context(), paused(c.Thread)))
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)),
-			0o644))
-		require.NoError(t, s.Close())
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "db"), data, 0o644))
-	}
-	for version := 1; version <= len(migrations); version++ {
-		data, err := os.ReadFile(fixture(version, "db"))
-		require.NoError(t, err, "every released version needs its file")
-		want, err := os.ReadFile(fixture(version, "json"))
-		require.NoError(t, err)
-		path := file(t)
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		s := opened(t, path)
-		assert.Equal(t, string(want), everything(t, s))
-		second, err := s.Load(t.Context(), "thread-2")
-		require.NoError(t, err)
-		require.NoError(t, s.Commit(t.Context(), answered(second)))
-	}
 }
 
 // A newer program may bring the file to its version while this one has it open. To find out what
