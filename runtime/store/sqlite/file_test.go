@@ -2,11 +2,13 @@ package sqlite
 
 import (
 	"bytes"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -105,6 +107,33 @@ func TestAnUnknownOutcomeLeavesTheVersionAlone(t *testing.T) {
 	at, err := s.writer.queryValue(t.Context(), "PRAGMA user_version")
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(migrations)+1), at)
+}
+
+// The statement of the package comment reads a file as it says there.
+func TestAFileIsReadWithSQL(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("store.go")
+	require.NoError(t, err)
+	_, said, found := strings.Cut(string(source), `sqlite3 -readonly threads.db "`)
+	require.True(t, found)
+	said, _, _ = strings.Cut(said, `"`)
+	s := opened(t, file(t))
+	require.NoError(t, s.Commit(t.Context(), waiting("t", []byte(`{"html":"<b>&</b>"}`))))
+	var rows [][]driver.Value
+	each := func(row []driver.Value) bool {
+		rows = append(rows, slices.Clone(row))
+		return true
+	}
+	require.NoError(t, s.writer.query(t.Context(), each, said))
+	require.NoError(t, s.writer.query(t.Context(), each,
+		"SELECT typeof(json), json ->> '$.payload.html', json_type(json, '$.id') FROM interrupt"))
+	require.NoError(t, s.writer.query(t.Context(), each, `SELECT l.n, e.value ->> '$.type',
+		e.value ->> '$.at' FROM log l, json_each(l.json) e`))
+	assert.Equal(t, [][]driver.Value{
+		{"t", "ann", "2026-03-01T12:00:00Z"}, {"text", "<b>&</b>", nil},
+		{int64(1), "started", "2026-03-01T12:00:00Z"}, {int64(1), "entered", nil},
+		{int64(1), "asked", nil},
+	}, rows)
 }
 
 func TestAnUncleanStopIsChecked(t *testing.T) {
