@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -64,6 +65,9 @@ func entryBodies(entries []thread.Entry) *[]entryBody {
 // JSON, a text that is not UTF-8, a time after the year 9999.
 func seal(v any, belongs ...string) (body, error) {
 	b, err := encode(v, belongs...)
+	if err == nil && !utf8.ValidString(strings.Join(belongs, " ")) {
+		err = errNoText
+	}
 	if err != nil || !strings.Contains(b.json, `\ufffd`) {
 		return b, err
 	}

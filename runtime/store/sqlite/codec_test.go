@@ -175,6 +175,8 @@ func TestOnlyWhatJSONHoldsIsStored(t *testing.T) {
 		"not even text":      func(c *thread.Change) { c.Entries[1].Value = json.RawMessage{0xff} },
 		"no UTF-8 in a text": func(c *thread.Change) { c.Thread.User = "ann\xff" },
 		"in a question":      func(c *thread.Change) { c.Interrupts[0].Text = "\xe2\x80" },
+		"in an id":           func(c *thread.Change) { c.Interrupts[0].ID = "i\xff" },
+		"in a kind":          func(c *thread.Change) { c.Interrupts[0].Kind = "\xff" },
 		"in a list": func(c *thread.Change) {
 			c.Interrupts[0].Targets = []string{"a", "\xff"}
 		},

@@ -120,8 +120,7 @@ var legacyWords = strings.Fields("started entered effect stepped shows calling r
 // another owner.
 func unsealLegacy(data []byte, v any, belongs ...string) error {
 	end := len(data) - 4
-	if end < 0 ||
-		int64(binary.LittleEndian.Uint32(data[end:])) != checksum(data[:end], belongs) {
+	if end < 0 || int64(binary.LittleEndian.Uint32(data[end:])) != checksum(data[:end], belongs) {
 		return errDamaged
 	}
 	r := legacyReader{buf: data[:end]}
@@ -132,8 +131,7 @@ func unsealLegacy(data []byte, v any, belongs ...string) error {
 	return nil
 }
 
-// legacyReader reads a value. A struct is its fields that are not zero, each with its number, and a
-// 0.
+// legacyReader reads a value. A struct is its fields but zero ones, each with its number, and a 0.
 type legacyReader struct {
 	bad  bool
 	buf  []byte // what is still to be read

@@ -14,19 +14,17 @@ const application = 0x7274676e
 // migrations lead from one version of the file to the next; the version of a file is how many it
 // has seen. Released steps never change, and testdata has a file of every version.
 //
-// A row has its key, what it is found by, and a record: its JSON, and a checksum, see seal. Threads have a number, which the other
-// tables name them by: it is shorter than the id. All keys but those of thread_id and interrupt_id
-// grow with time, and so do ids that begin with their time, so a commit writes at the end of each
-// table.
+// A row has its key, what it is found by, and a record: JSON and its checksum. Threads have a
+// number, which the other tables name them by: it is shorter than the id. All keys but those of
+// thread_id and interrupt_id grow with time, and so do ids that begin with their time, so a commit
+// writes at the end of each table.
 //
 //   - shape: the fingerprints in use, each once
-//   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for
-//     never, times are Unix milliseconds
+//   - thread: status and state are numbers, see statuses; times are Unix milliseconds, NULL is never
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names,
 //     NULL for anybody
-//   - log: a row is a commit with all its entries, and of more than 500 it is several rows; n is
-//     the order of commits, and seq the last entry's number. The first commit of a thread
-//     has the number of the thread, so it is found without an index
+//   - log: a row is a commit, or 500 of its entries; n is the order of commits, and seq the last
+//     entry's number. The first of a thread has the thread's number, and needs no index
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
 	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
