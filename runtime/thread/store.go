@@ -41,12 +41,13 @@ import (
 // and its log. From a [Change] it takes Thread, Before, Fence, Copied, Entries and Interrupts and
 // nothing else. Copied, where it is not nil, yields entries that come before Entries, and refuses
 // the commit with the error that it yields; a store walks it before it holds a lock, since it reads
-// from the store, and keeps no more of it in memory than it must. [Seal] and [Unseal] turn each
-// into bytes that a flipped bit does not survive; a store may encode in another way if a damaged
-// record is still an error, never a fresh start. Beside the sealed bytes it keeps what it must find
-// things by: for a thread id, version, fence, status, owner and wake time; for an interrupt its id,
-// thread, state, kind, priority, node, assignees and creation time; for entries thread, seq and
-// request.
+// from the store, and keeps no more of it in memory than it must. What encoding/json makes of each
+// is all that must be kept, with a checksum that a flipped bit does not survive: a damaged record
+// is an error, never a fresh start. A change with what JSON cannot hold is refused with
+// [runtime.CodeInvalid]: a value that is not JSON, a text that is not UTF-8, a time after the year
+// 9999. Beside the record a store keeps what it must find things by: for a thread id, version,
+// fence, status, owner and wake time; for an interrupt its id, thread, state, kind, priority, node,
+// assignees and creation time; for entries thread, seq and request.
 //
 // All methods may be called by any number of goroutines. What they return belongs to the caller for
 // reading only. A store that cannot be reached, is full or read-only refuses with

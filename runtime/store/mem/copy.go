@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -14,13 +15,13 @@ import (
 )
 
 // copier makes deep copies. A copier that normalizes gives a record the form that it would have
-// after it was encoded and decoded: no empty lists, times in UTC, texts in UTF-8, and invalid JSON
-// refused. It costs far less than encoding. Other copiers copy records that were normalized before.
-// Texts are shared, since they are immutable. A copier names every field that refers to memory, and
-// every text and time; a test fills records at random and finds what is missing here.
+// after it was encoded and decoded: no empty lists, times in UTC, what JSON cannot hold refused. It
+// costs far less than encoding. Other copiers copy records that were normalized before. Texts are
+// shared, since they are immutable. A copier names every field that refers to memory, and every
+// text and time; a test fills records at random and finds what is missing here.
 type copier struct {
 	normalizes bool
-	err        error // the first invalid JSON; a record with it must not be used
+	err        error // what JSON cannot hold, first; a record with it must not be used
 	// of the copies of JSON: they are small, and each by itself would cost more than its bytes
 	buffer bytes.Buffer
 }
@@ -55,21 +56,21 @@ func copyChange(c *thread.Change, out *thread.Change) error {
 func (c *copier) copyThread(from *thread.Thread) *thread.Thread {
 	t := *from
 	t.Open = nil
-	c.fixTexts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
+	c.checkTexts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
 	c.fixTimes(&t.Created, &t.Lease.Until)
 	c.copyRaws(&t.Metadata, &t.Result, &t.Previous)
 	t.Frames = copyList(t.Frames, c.copyFrame)
 	t.Control = copyPointer(t.Control, c.copyControl)
-	t.Modify = copyPointer(t.Modify, func(text *string) { c.fixTexts(text) })
+	t.Modify = copyPointer(t.Modify, func(text *string) { c.checkTexts(text) })
 	t.EarlyAnswers = copyList(t.EarlyAnswers, c.copyEarlyAnswer)
 	t.Reroutes = copyList(t.Reroutes, c.copyReroute)
 	t.Failure = copyPointer(t.Failure, c.copyFailure)
-	t.ForkedFrom = copyPointer(t.ForkedFrom, func(f *thread.Fork) { c.fixTexts(&f.Thread) })
+	t.ForkedFrom = copyPointer(t.ForkedFrom, func(f *thread.Fork) { c.checkTexts(&f.Thread) })
 	return &t
 }
 
 func (c *copier) copyFrame(f *thread.Frame) {
-	c.fixTexts(&f.ID, &f.Parent, &f.Machine, &f.Name, &f.PC, (*string)(&f.State), &f.HeldBy,
+	c.checkTexts(&f.ID, &f.Parent, &f.Machine, &f.Name, &f.PC, (*string)(&f.State), &f.HeldBy,
 		&f.RouteTo)
 	c.fixTimes(&f.Until)
 	c.copyRaws(&f.Input, &f.Locals, &f.Context)
@@ -81,39 +82,39 @@ func (c *copier) copyFrame(f *thread.Frame) {
 }
 
 func (c *copier) copyControl(o *thread.Control) {
-	c.fixTexts(&o.Mode, &o.By, &o.Reason, &o.Interrupt)
+	c.checkTexts(&o.Mode, &o.By, &o.Reason, &o.Interrupt)
 	c.fixTimes(&o.At)
 }
 
 func (c *copier) copyEarlyAnswer(l *thread.EarlyAnswer) {
-	c.fixTexts(&l.Name, &l.By, &l.Request)
+	c.checkTexts(&l.Name, &l.By, &l.Request)
 	c.copyRaw(&l.Value, true)
 }
 
 func (c *copier) copyReroute(r *thread.Reroute) {
-	c.fixTexts(&r.ID, &r.Frame, &r.Target, &r.State, &r.By)
+	c.checkTexts(&r.ID, &r.Frame, &r.Target, &r.State, &r.By)
 	c.copyRaw(&r.Event, true)
 }
 
-func (c *copier) copyFailure(f *thread.Failure) { c.fixTexts((*string)(&f.Code), &f.Text) }
+func (c *copier) copyFailure(f *thread.Failure) { c.checkTexts((*string)(&f.Code), &f.Text) }
 
 func (c *copier) copyAttempt(a *thread.Attempt) {
-	c.fixTexts((*string)(&a.Code), &a.Text)
+	c.checkTexts((*string)(&a.Code), &a.Text)
 	c.fixTimes(&a.At)
 }
 
 func (c *copier) copyEffect(e *thread.Effect) {
-	c.fixTexts(&e.Name, &e.State)
+	c.checkTexts(&e.Name, &e.State)
 	c.copyRaws(&e.Value)
 }
 
 func (c *copier) copyReply(r *thread.Reply) {
-	c.fixTexts(&r.Name, &r.Interrupt, &r.Digest, &r.By, &r.RouteTo)
+	c.checkTexts(&r.Name, &r.Interrupt, &r.Digest, &r.By, &r.RouteTo)
 	c.copyRaws(&r.Value)
 }
 
 func (c *copier) copyChild(o *thread.Child) {
-	c.fixTexts(&o.Frame, &o.Name)
+	c.checkTexts(&o.Frame, &o.Name)
 	c.copyRaws(&o.Value)
 	o.Failure = copyPointer(o.Failure, c.copyFailure)
 }
@@ -122,9 +123,8 @@ func (c *copier) copyEntry(e *thread.Entry) {
 	if c.normalizes {
 		e.Opened, e.Thread, e.Cursor = nil, "", 0
 	}
-	c.fixTexts((*string)(&e.Type), &e.By, &e.Frame, &e.Parent, &e.Machine, &e.Name, &e.PC, &e.State,
-		&e.Kind, &e.Interrupt, &e.Other, &e.RouteTo, &e.Text,
-		&e.Request)
+	c.checkTexts((*string)(&e.Type), &e.By, &e.Frame, &e.Parent, &e.Machine, &e.Name, &e.PC,
+		&e.State, &e.Kind, &e.Interrupt, &e.Other, &e.RouteTo, &e.Text, &e.Request)
 	c.fixTimes(&e.At, &e.Until)
 	c.copyRaws(&e.Value)
 	e.Failure = copyPointer(e.Failure, c.copyFailure)
@@ -135,7 +135,7 @@ func (c *copier) copyInterrupts(from []*thread.Interrupt) []*thread.Interrupt {
 }
 
 func (c *copier) copyInterrupt(i *thread.Interrupt) {
-	c.fixTexts(&i.ID, &i.Thread, &i.Frame, &i.Node, &i.Step, &i.Kind, (*string)(&i.State),
+	c.checkTexts(&i.ID, &i.Thread, &i.Frame, &i.Node, &i.Step, &i.Kind, (*string)(&i.State),
 		&i.Digest,
 		&i.EscalatedTo, &i.AskedFor, &i.ClaimedBy, &i.RouteTo,
 		&i.AnsweredBy, &i.Request, &i.SupersededBy)
@@ -147,46 +147,50 @@ func (c *copier) copyInterrupt(i *thread.Interrupt) {
 
 func (c *copier) copyQuestion(q *thread.Question) {
 	q.Kind, q.Asker = "", ""
-	c.fixTexts(&q.Name, &q.Text, &q.Type, &q.Plain, &q.Language)
+	c.checkTexts(&q.Name, &q.Text, &q.Type, &q.Plain, &q.Language)
 	c.copyRaws(&q.Payload, &q.Schema)
 	q.Choices = copyList(q.Choices, c.copyChoice)
-	q.Targets = copyList(q.Targets, func(text *string) { c.fixTexts(text) })
-	q.Assignees = copyList(q.Assignees, func(text *string) { c.fixTexts(text) })
+	q.Targets = copyList(q.Targets, func(text *string) { c.checkTexts(text) })
+	q.Assignees = copyList(q.Assignees, func(text *string) { c.checkTexts(text) })
 	q.Deadline = copyPointer(q.Deadline, func(d *runtime.Deadline) {
-		c.fixTexts(&d.Then, &d.Answer, &d.Assignee, &d.Target)
+		c.checkTexts(&d.Then, &d.Answer, &d.Assignee, &d.Target)
 	})
 }
 
 func (c *copier) copyChoice(o *thread.Choice) {
-	c.fixTexts(&o.Label, &o.Description)
+	c.checkTexts(&o.Label, &o.Description)
 	c.copyRaws(&o.Value)
 }
 
 func (c *copier) copyVote(v *thread.Vote) {
-	c.fixTexts(&v.By)
+	c.checkTexts(&v.By)
 	c.fixTimes(&v.At)
 	c.copyRaws(&v.Value)
 }
 
-// fixTexts replaces each invalid byte by U+FFFD, as JSON does.
-func (c *copier) fixTexts(all ...*string) {
+// checkTexts refuses texts that are not UTF-8.
+func (c *copier) checkTexts(all ...*string) {
 	if !c.normalizes {
 		return
 	}
 	for _, text := range all {
 		if !utf8.ValidString(*text) {
-			*text = string([]rune(*text))
+			c.err = errors.New("a text is not UTF-8")
 		}
 	}
 }
 
-// fixTimes drops the monotonic clock reading and the time zone.
+// fixTimes drops the monotonic clock reading and the time zone. It refuses years that have more
+// than four digits.
 func (c *copier) fixTimes(all ...*time.Time) {
 	if !c.normalizes {
 		return
 	}
 	for _, at := range all {
 		*at = at.Round(0).UTC()
+		if year := at.Year(); year < 0 || year > 9999 {
+			c.err = errors.New("the year of a time has more than four digits")
+		}
 	}
 }
 
@@ -224,14 +228,10 @@ func (c *copier) copyCounts(from map[string]int) map[string]int {
 	if len(from) == 0 {
 		return nil
 	}
-	out := maps.Clone(from)
-	for name, n := range from {
-		if c.normalizes && !utf8.ValidString(name) {
-			delete(out, name)
-			out[string([]rune(name))] = n
-		}
+	for name := range from {
+		c.checkTexts(&name)
 	}
-	return out
+	return maps.Clone(from)
 }
 
 // copyList copies a list and what its elements refer to. It returns nil for an empty list.

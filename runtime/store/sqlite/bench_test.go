@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql/driver"
@@ -245,6 +246,39 @@ func fill(tb testing.TB, s thread.Store, n int, now func(n int) time.Time) {
 		}
 		require.NoError(tb, s.Commit(context.Background(), changes...))
 	}
+}
+
+// BenchmarkRecord encodes, and decodes, what a waiting thread is: its record, its interrupt and its
+// entries.
+func BenchmarkRecord(b *testing.B) {
+	c := ask(benchRules(), time.Now())
+	i := c.Interrupts[0]
+	var record, asked, entries body
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			var errs [3]error
+			record, errs[0] = sealThread(c.Thread)
+			asked, errs[1] = sealInterrupt(i)
+			entries, errs[2] = sealEntries(c.Entries, c.Thread.ID)
+			if err := cmp.Or(errs[:]...); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(record.json)+len(asked.json)+len(entries.json)), "B/thread")
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			var errs [3]error
+			_, errs[0] = threadOf(c.Thread.ID, c.Thread.Fingerprint, record)
+			_, errs[1] = interruptOf(i.ID, i.Thread, i.Kind, i.Node, asked)
+			_, errs[2] = entriesOf(1, c.Thread.ID, entries)
+			if err := cmp.Or(errs[:]...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // BenchmarkDisk counts what a waiting thread takes in the closed file.

@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,22 +17,23 @@ const (
 	commitStmt   = "COMMIT"
 	rollbackStmt = "ROLLBACK"
 
-	insertThread = `INSERT INTO thread(n, id, version, fence, status, owner, wake, shape, body)
-		VALUES((SELECT coalesce(max(n), 0) + 1 FROM log), ?, ?, ?, ?, ?, ?, ?, ?)
+	insertThread = `INSERT INTO thread(n, id, version, fence, status, owner, wake, shape, json, crc)
+		VALUES((SELECT coalesce(max(n), 0) + 1 FROM log), ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`
-	updateThread = `UPDATE thread SET version = ?, fence = ?, status = ?, owner = ?, wake = ?, shape = ?, body = ?
+	updateThread = `UPDATE thread SET version = ?, fence = ?, status = ?, owner = ?, wake = ?, shape = ?, json = ?, crc = ?
 		WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)`
 	insertRequest = `INSERT INTO request(thread, id, seq) SELECT n, ?, ? FROM thread WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)
 		ON CONFLICT DO NOTHING`
 	insertFirstRequest = `INSERT INTO request(thread, id, seq) VALUES(?, ?, ?)`
-	writeInterrupt     = `INSERT INTO interrupt(id, thread, state, priority, created, kind, node, who, body)
-		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)
+	writeInterrupt     = `INSERT INTO interrupt(id, thread, state, priority, created, kind, node, who, json, crc)
+		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT(id) DO UPDATE SET state = excluded.state, priority = excluded.priority, created = excluded.created, kind = excluded.kind,
-		node = excluded.node, who = excluded.who, body = excluded.body WHERE thread = excluded.thread`
-	insertLog   = `INSERT INTO log(thread, seq, body) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?)`
+		node = excluded.node, who = excluded.who, json = excluded.json, crc = excluded.crc
+		WHERE thread = excluded.thread`
+	insertLog   = `INSERT INTO log(thread, seq, json, crc) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?, ?)`
 	insertShape = `INSERT INTO shape(fingerprint) VALUES(?) ON CONFLICT DO NOTHING`
 	findShape   = `SELECT n FROM shape WHERE fingerprint = ?`
-	findVersion = `SELECT version, fence, body FROM thread WHERE id = ?`
+	findVersion = `SELECT version, fence, json FROM thread WHERE id = ?`
 )
 
 // most is how many calls one transaction takes.
@@ -227,16 +226,11 @@ func (s *Store) resolveCommit(ctx context.Context, batch []*job, why error) erro
 	for _, j := range batch {
 		for n := range j.rows {
 			r := &j.rows[n]
-			stored := false
-			err := s.writer.query(ctx, func(row []driver.Value) bool {
-				body, _ := row[2].([]byte)
-				stored = row[0] == r.version && bytes.Equal(body, r.body)
-				return false
-			}, findVersion, r.id)
+			row, err := s.writer.queryRow(ctx, findVersion, r.id)
 			switch {
 			case err != nil:
 				return unknown
-			case j.err == nil && !stored:
+			case j.err == nil && (row == nil || row[0] != r.version || row[2] != r.body.json):
 				return why // one transaction: what holds for one holds for all
 			case j.err == nil:
 				return nil
@@ -287,7 +281,7 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 	w := s.writer
 	if r.before == 0 {
 		rows, key, err := w.exec(ctx, insertThread, r.id, r.version, r.next, r.status, r.owner,
-			r.wake, shape, r.body)
+			r.wake, shape, r.body.json, r.body.crc)
 		if err == nil && (rows == 0 || r.fence != 0) {
 			j.wrote = j.wrote || rows != 0
 			err = s.explainConflict(ctx, r)
@@ -309,7 +303,7 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 		j.wrote = true
 	}
 	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape,
-		r.body, r.id, r.before, r.fence, r.fence)
+		r.body.json, r.body.crc, r.id, r.before, r.fence, r.fence)
 	if err == nil && rows == 0 {
 		err = s.explainConflict(ctx, r)
 	}
@@ -318,21 +312,18 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 }
 
 func (s *Store) applyEntries(ctx context.Context, r *threadRow) error {
-	for n := range r.interrupts {
-		i := &r.interrupts[n]
-		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.id, r.id, i.state, i.priority,
-			i.created, i.kind, i.node, i.who, i.body)
+	for _, args := range r.interrupts {
+		rows, _, err := s.writer.exec(ctx, writeInterrupt, args...)
 		if err == nil && rows == 0 {
 			err = r.rowError(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q",
-				i.id))
+				args[0]))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	for n := range r.log {
-		if _, _, err := s.writer.exec(ctx, insertLog, r.id, r.log[n].seq,
-			r.log[n].body); err != nil {
+	for _, args := range r.log {
+		if _, _, err := s.writer.exec(ctx, insertLog, args...); err != nil {
 			return err
 		}
 	}
@@ -341,12 +332,11 @@ func (s *Store) applyEntries(ctx context.Context, r *threadRow) error {
 
 // explainConflict returns why a change could not be applied.
 func (s *Store) explainConflict(ctx context.Context, r *threadRow) error {
+	row, err := s.writer.queryRow(ctx, findVersion, r.id)
 	var version, fence int64
-	err := s.writer.query(ctx, func(row []driver.Value) bool {
-		version, _ = row[0].(int64)
-		fence, _ = row[1].(int64)
-		return false
-	}, findVersion, r.id)
+	if row != nil {
+		version, fence = intValue(row[0]), intValue(row[1])
+	}
 	switch {
 	case err != nil:
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -130,14 +131,23 @@ func (c *conn) query(ctx context.Context, each func(row []driver.Value) (more bo
 	return errors.Join(err, rows.Close())
 }
 
-// queryValue returns the first value of the first row, or nil.
-func (c *conn) queryValue(ctx context.Context, query string, args ...any) (v driver.Value,
+// queryRow returns the first row, or nil.
+func (c *conn) queryRow(ctx context.Context, query string, args ...any) (row []driver.Value,
 	err error) {
-	err = c.query(ctx, func(row []driver.Value) bool {
-		v = row[0]
+	err = c.query(ctx, func(first []driver.Value) bool {
+		row = slices.Clone(first)
 		return false
 	}, query, args...)
-	return v, err
+	return row, err
+}
+
+// queryValue returns the first value of the first row, or nil.
+func (c *conn) queryValue(ctx context.Context, query string, args ...any) (driver.Value, error) {
+	row, err := c.queryRow(ctx, query, args...)
+	if row == nil {
+		return nil, err
+	}
+	return row[0], err
 }
 
 // closeAll closes the statements and the connection.
@@ -150,19 +160,9 @@ func (c *conn) closeAll() error {
 }
 
 // unavailable are the primary result codes of SQLite for what the disk, a lock or the memory
-// refuses: trying again may help. The others are damage and defects.
-var unavailable = map[int]bool{
-	3:  true, // PERM
-	5:  true, // BUSY
-	6:  true, // LOCKED
-	7:  true, // NOMEM
-	8:  true, // READONLY
-	9:  true, // INTERRUPT
-	10: true, // IOERR
-	13: true, // FULL
-	14: true, // CANTOPEN
-	15: true, // PROTOCOL
-}
+// refuses: trying again may help. The others are damage and defects. These are PERM, BUSY, LOCKED,
+// NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN and PROTOCOL.
+var unavailable = []int{3, 5, 6, 7, 8, 9, 10, 13, 14, 15}
 
 // wrapError gives an error its operation and its code.
 func wrapError(op string, err error) error {
@@ -173,7 +173,8 @@ func wrapError(op string, err error) error {
 		return runtime.Errorf(e.Code, op, "%w", e.Err)
 	}
 	code := runtime.CodeUnavailable // a context that is over, a closed connection
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && !unavailable[e.Code()&0xff] {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok &&
+		!slices.Contains(unavailable, e.Code()&0xff) {
 		code = runtime.CodeInternal
 	}
 	return runtime.Errorf(code, op, "%w", err)

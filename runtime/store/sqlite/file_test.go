@@ -2,19 +2,19 @@ package sqlite
 
 import (
 	"bytes"
-	"encoding/json"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestPathsWithSignsOfTheirOwnAreFiles(t *testing.T) {
@@ -95,82 +95,6 @@ func TestFilesThatAreNotOursStayAsTheyAre(t *testing.T) {
 	assert.Equal(t, runtime.CodeUnavailable, runtime.CodeOf(err), "%v", err)
 }
 
-// everything is what a file holds, as text.
-func everything(t *testing.T, s *Store) string {
-	t.Helper()
-	var all struct {
-		Threads    []*thread.Thread    `json:"threads"`
-		Interrupts []*thread.Interrupt `json:"interrupts"`
-		Log        []thread.Entry      `json:"log"`
-	}
-	rows, err := s.Threads(t.Context(), thread.Query{})
-	require.NoError(t, err)
-	for _, r := range rows {
-		had, err := s.Load(t.Context(), r.ID)
-		require.NoError(t, err)
-		all.Threads = append(all.Threads, had)
-		interrupts, err := s.Interrupts(t.Context(), thread.InterruptQuery{Thread: r.ID})
-		require.NoError(t, err)
-		all.Interrupts = append(all.Interrupts, interrupts...)
-	}
-	all.Log, err = s.Log(t.Context(), thread.LogQuery{})
-	require.NoError(t, err)
-	//nolint:musttag // runtime.Deadline is named by its fields
-	data, err := json.MarshalIndent(all, "", "  ")
-	require.NoError(t, err)
-	return string(data) + "\n"
-}
-
-// paused is a pause that supersedes what the thread asks.
-func paused(t *thread.Thread) *thread.Change {
-	c := thread.NewChange(t, &thread.Rules{Kinds: thread.DefaultKinds(), NewID: func() string {
-		return "p-" + t.ID
-	}}, noon)
-	_, _ = c.Escape(thread.EscapeNow, "ann", "look")
-	c.Pause()
-	return c
-}
-
-// TestEveryVersionOpens opens a copy of the file of each version and finds in it what that version
-// wrote. ROUTEGEN_FIXTURE=1 writes those of the latest one again.
-func TestEveryVersionOpens(t *testing.T) {
-	t.Parallel()
-	fixture := func(version int, kind string) string {
-		return fmt.Sprintf("testdata/v%d.%s", version, kind)
-	}
-	if os.Getenv("ROUTEGEN_FIXTURE") != "" {
-		path := file(t)
-		s, err := Open(t.Context(), path, Config{})
-		require.NoError(t, err)
-		c := waiting("thread-1", []byte(`{"to":"ann"}`))
-		require.NoError(t, s.Commit(t.Context(), c))
-		require.NoError(t, s.Commit(t.Context(), answered(c.Thread)))
-		require.NoError(t, s.Commit(t.Context(), waiting("thread-2", nil)))
-		c = waiting("thread-3", nil)
-		require.NoError(t, s.Commit(t.Context(), c))
-		require.NoError(t, s.Commit(t.Context(), paused(c.Thread)))
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "json"), []byte(everything(t, s)),
-			0o644))
-		require.NoError(t, s.Close())
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(fixture(len(migrations), "db"), data, 0o644))
-	}
-	for version := 1; version <= len(migrations); version++ {
-		data, err := os.ReadFile(fixture(version, "db"))
-		require.NoError(t, err, "every released version needs its file")
-		want, err := os.ReadFile(fixture(version, "json"))
-		require.NoError(t, err)
-		path := file(t)
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		s := opened(t, path)
-		assert.Equal(t, string(want), everything(t, s))
-		second, err := s.Load(t.Context(), "thread-2")
-		require.NoError(t, err)
-		require.NoError(t, s.Commit(t.Context(), answered(second)))
-	}
-}
-
 // A newer program may bring the file to its version while this one has it open. To find out what
 // became of a commit does not take that back: the newer one would do its steps a second time.
 func TestAnUnknownOutcomeLeavesTheVersionAlone(t *testing.T) {
@@ -183,6 +107,33 @@ func TestAnUnknownOutcomeLeavesTheVersionAlone(t *testing.T) {
 	at, err := s.writer.queryValue(t.Context(), "PRAGMA user_version")
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(migrations)+1), at)
+}
+
+// The statement of the package comment reads a file as it says there.
+func TestAFileIsReadWithSQL(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("store.go")
+	require.NoError(t, err)
+	_, said, found := strings.Cut(string(source), `sqlite3 -readonly threads.db "`)
+	require.True(t, found)
+	said, _, _ = strings.Cut(said, `"`)
+	s := opened(t, file(t))
+	require.NoError(t, s.Commit(t.Context(), waiting("t", []byte(`{"html":"<b>&</b>"}`))))
+	var rows [][]driver.Value
+	each := func(row []driver.Value) bool {
+		rows = append(rows, slices.Clone(row))
+		return true
+	}
+	require.NoError(t, s.writer.query(t.Context(), each, said))
+	require.NoError(t, s.writer.query(t.Context(), each,
+		"SELECT typeof(json), json ->> '$.payload.html', json_type(json, '$.id') FROM interrupt"))
+	require.NoError(t, s.writer.query(t.Context(), each, `SELECT l.n, e.value ->> '$.type',
+		e.value ->> '$.at' FROM log l, json_each(l.json) e`))
+	assert.Equal(t, [][]driver.Value{
+		{"t", "ann", "2026-03-01T12:00:00Z"}, {"text", "<b>&</b>", nil},
+		{int64(1), "started", "2026-03-01T12:00:00Z"}, {int64(1), "entered", nil},
+		{int64(1), "asked", nil},
+	}, rows)
 }
 
 func TestAnUncleanStopIsChecked(t *testing.T) {

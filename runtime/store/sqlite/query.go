@@ -1,10 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', body FROM thread WHERE id = ?
+	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', json, crc FROM thread WHERE id = ?
 		UNION ALL
-		SELECT n, id, kind, node, body FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2`
-	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.body FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
-	listLog        = `SELECT n, body FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
+		SELECT n, id, kind, node, json, crc FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2
+		ORDER BY 1`
+	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.json, i.crc FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
+	listLog        = `SELECT n, json, crc FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
 		UNION ALL
-		SELECT * FROM (SELECT n, body FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
+		SELECT * FROM (SELECT n, json, crc FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
 			ORDER BY seq LIMIT ?)`
-	listAllLog = `SELECT l.n, l.body, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0 ORDER BY l.n
+	listAllLog = `SELECT l.n, l.json, l.crc, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0 ORDER BY l.n
 		LIMIT ?`
 	findRequest = `SELECT seq FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
 	listThreads = `SELECT id, version, status, owner, wake, (SELECT fingerprint FROM shape WHERE n = shape) FROM thread WHERE true`
@@ -62,39 +63,27 @@ func (s *Store) withReaderInline(ctx context.Context, op string,
 
 // Load implements [thread.Store].
 func (s *Store) Load(ctx context.Context, id string) (t *thread.Thread, err error) {
-	type open struct {
-		n int64
-		*thread.Interrupt
-	}
-	var opened []open
 	op := fmt.Sprintf("load thread %.60q", id)
 	err = s.withReaderInline(ctx, op, func(ctx context.Context, c *conn) error {
 		var wrong error
 		err := c.query(ctx, func(row []driver.Value) bool {
-			n, first, kind, node, body := intValue(row[0]), textValue(row[1]), textValue(
-				row[2]), textValue(
-				row[3]), bytesValue(row[4])
-			if n == 0 {
+			first, body := textValue(row[1]), bodyValue(row[4:])
+			if t == nil {
 				t, wrong = threadOf(id, first, body)
 				return wrong == nil
 			}
 			var i *thread.Interrupt
-			if i, wrong = interruptOf(first, id, kind, node, body); wrong == nil {
-				opened = append(opened, open{n, i})
-			}
+			i, wrong = interruptOf(first, id, textValue(row[2]), textValue(row[3]), body)
+			t.Open = append(t.Open, i)
 			return wrong == nil
 		}, loadThread, id, id)
-		return firstError(err, wrong)
+		return cmp.Or(err, wrong)
 	})
 	if err == nil && t == nil {
-		err = runtime.Errorf(runtime.CodeNotFound, op, "%w", errMissing)
+		err = runtime.Errorf(runtime.CodeNotFound, op, "there is no such thread")
 	}
 	if err != nil {
 		return nil, err
-	}
-	slices.SortFunc(opened, func(a, b open) int { return int(a.n - b.n) })
-	for _, o := range opened {
-		t.Open = append(t.Open, o.Interrupt)
 	}
 	return t, nil
 }
@@ -129,7 +118,8 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 	f.addTerm(len(q.Nodes) > 0, " AND instr(?, ' ' || hex(i.node) || ' ')", joinNames(q.Nodes))
 	f.addTerm(q.Assignee != "", " AND (i.who IS NULL OR instr(i.who, ?))",
 		joinNames([]string{q.Assignee}))
-	f.addTerm(!q.Before.IsZero(), " AND i.created < ?", ceilMillis(q.Before))
+	f.addTerm(!q.Before.IsZero(), " AND i.created < ?",
+		q.Before.Add(time.Millisecond-1).UnixMilli())
 	if a := q.After; a != nil {
 		f.addTerm(q.ByAge, " AND i.n > (SELECT n FROM interrupt WHERE id = ?)", a.ID)
 		f.addTerm(!q.ByAge, " AND (i.priority, i.created, i.id) > (?, ?, ?)", int64(a.Priority),
@@ -141,8 +131,8 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 	return f
 }
 
-// Interrupts implements [thread.Store]. A damaged interrupt is refused when it was asked for by id
-// or thread; otherwise it is left out, and the log of the program says so.
+// Interrupts implements [thread.Store]. One that cannot be read is refused when it was asked for by
+// id or thread; otherwise it is left out, and the log of the program says so.
 func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 	found []*thread.Interrupt, err error) {
 	const op = "query interrupts"
@@ -156,20 +146,19 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 		var wrong error
 		err := c.query(ctx, func(row []driver.Value) bool {
 			i, err := interruptOf(textValue(row[0]), textValue(row[1]), textValue(row[2]),
-				textValue(row[3]),
-				bytesValue(row[4]))
+				textValue(row[3]), bodyValue(row[4:]))
 			switch {
 			case err == nil:
 				found = append(found, i)
 			case one:
 				wrong = err
 			default:
-				s.log.ErrorContext(ctx, "an interrupt is damaged and was left out", "thread",
-					textValue(row[1]), "interrupt", textValue(row[0]))
+				s.log.ErrorContext(ctx, "an interrupt cannot be read and was left out", "thread",
+					textValue(row[1]), "interrupt", textValue(row[0]), "error", err)
 			}
 			return wrong == nil
 		}, f.text.String(), f.args...)
-		return firstError(err, wrong)
+		return cmp.Or(err, wrong)
 	})
 	if err != nil {
 		return nil, err
@@ -177,17 +166,17 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 	return found, nil
 }
 
-// Log implements [thread.Store]. A damaged commit is refused when its thread was asked for;
-// otherwise it is left out, and the log of the program says so.
+// Log implements [thread.Store]. A commit that cannot be read is refused when its thread was asked
+// for; otherwise it is left out, and the log of the program says so.
 func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entry, err error) {
 	most := limitOf(q.Limit)
 	after := max(q.After, 0)
 	var wrong error
-	add := func(n int64, thread string, body []byte, keep func(*thread.Entry) bool) bool {
+	add := func(n int64, thread string, body body, keep func(*thread.Entry) bool) bool {
 		entries, err := entriesOf(n, thread, body)
 		if err != nil && q.Thread == "" {
-			s.log.ErrorContext(ctx, "a commit is damaged and was left out", "thread", thread,
-				"commit", n)
+			s.log.ErrorContext(ctx, "a commit cannot be read and was left out", "thread", thread,
+				"commit", n, "error", err)
 			return true
 		}
 		wrong = err
@@ -205,7 +194,7 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 	err = read(ctx, "query log", func(ctx context.Context, c *conn) error {
 		if q.Thread == "" {
 			return c.query(ctx, func(row []driver.Value) bool {
-				return add(intValue(row[0]), textValue(row[2]), bytesValue(row[1]),
+				return add(intValue(row[0]), textValue(row[3]), bodyValue(row[1:]),
 					func(*thread.Entry) bool { return true })
 			}, listAllLog, after>>placeBits, most+1)
 		}
@@ -219,11 +208,11 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 			keep = func(e *thread.Entry) bool { return e.Request == q.Request }
 		}
 		return c.query(ctx, func(row []driver.Value) bool {
-			return add(intValue(row[0]), q.Thread, bytesValue(row[1]), keep)
+			return add(intValue(row[0]), q.Thread, bodyValue(row[1:]), keep)
 		}, listLog, q.Thread, q.AfterSeq, after>>placeBits, q.Thread, q.AfterSeq, after>>placeBits,
 			most+1)
 	})
-	if err = firstError(err, wrapError("query log", wrong)); err != nil {
+	if err = cmp.Or(err, wrapError("query log", wrong)); err != nil {
 		return nil, err
 	}
 	return found, nil
@@ -277,23 +266,9 @@ func textValue(v driver.Value) string {
 	return t
 }
 
-func bytesValue(v driver.Value) []byte {
-	b, _ := v.([]byte)
-	return b
+// bodyValue returns a body: its columns are the first two of row.
+func bodyValue(row []driver.Value) body {
+	return body{json: textValue(row[0]), crc: intValue(row[1])}
 }
 
-func limitOf(n int) int64 {
-	if n <= 0 {
-		return thread.DefaultLimit
-	}
-	return int64(n)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func limitOf(n int) int64 { return int64(cmp.Or(max(n, 0), thread.DefaultLimit)) }

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -23,23 +21,10 @@ type threadRow struct {
 	status        int64
 	owner, wake   any // nil for none
 	fingerprint   string
-	body          []byte
-	interrupts    []interruptRow
+	body          body
 	requests      []requestRow
-	log           []logRow
-}
-
-type logRow struct {
-	seq  int64 // of the last entry
-	body []byte
-}
-
-type interruptRow struct {
-	id                       string
-	state, priority, created int64
-	kind, node               string
-	who                      any // nil if there are no assignees
-	body                     []byte
+	interrupts    [][]any // the arguments of writeInterrupt
+	log           [][]any // those of insertLog
 }
 
 type requestRow struct {
@@ -72,7 +57,7 @@ func (r *threadRow) encodeThread(c *thread.Change) error {
 		status:      int64(slices.Index(statuses, t.Status())),
 	}
 	var err error
-	if r.body, err = seal(t, t.ID, t.Fingerprint); err != nil {
+	if r.body, err = seal(&threadBody{Thread: t}, t.ID, t.Fingerprint); err != nil {
 		return r.rowError(runtime.CodeInvalid, err)
 	}
 	if t.Lease.Owner != "" {
@@ -88,17 +73,16 @@ func (r *threadRow) encodeThread(c *thread.Change) error {
 				fmt.Errorf("interrupt %.60q of thread %.60q is %q",
 					i.ID, i.Thread, i.State))
 		}
-		row := interruptRow{
-			id: i.ID, state: int64(state), priority: int64(i.Priority),
-			created: i.Created.UnixMilli(), kind: i.Kind, node: i.Node,
-		}
-		if row.body, err = seal(i, i.ID, i.Thread, i.Kind, i.Node); err != nil {
+		b, err := seal(&interruptBody{Interrupt: i}, i.ID, t.ID, i.Kind, i.Node)
+		if err != nil {
 			return r.rowError(runtime.CodeInvalid, fmt.Errorf("interrupt %.60q: %w", i.ID, err))
 		}
-		if who := i.Answerers(); len(who) > 0 {
-			row.who = joinNames(who)
+		var who any
+		if names := i.Answerers(); len(names) > 0 {
+			who = joinNames(names)
 		}
-		r.interrupts = append(r.interrupts, row)
+		r.interrupts = append(r.interrupts, []any{i.ID, t.ID, int64(state), int64(i.Priority),
+			i.Created.UnixMilli(), i.Kind, i.Node, who, b.json, b.crc})
 	}
 	return r.encodeEntries(c)
 }
@@ -149,15 +133,15 @@ func (r *threadRow) encodeEntries(c *thread.Change) error {
 
 // encodeLog adds a row for entries.
 func (r *threadRow) encodeLog(entries []thread.Entry) error {
-	row := logRow{seq: -1}
+	last := int64(-1)
 	if n := len(entries); n > 0 {
-		row.seq = entries[n-1].Seq
+		last = entries[n-1].Seq
 	}
-	var err error
-	if row.body, err = seal(&entries, r.id); err != nil {
+	b, err := seal(entryBodies(entries), r.id)
+	if err != nil {
 		return r.rowError(runtime.CodeInvalid, err)
 	}
-	r.log = append(r.log, row)
+	r.log = append(r.log, []any{r.id, last, b.json, b.crc})
 	return nil
 }
 
@@ -201,43 +185,3 @@ func bitsOf[T ~string](list, all []T) (bits int64) {
 	}
 	return bits
 }
-
-func threadOf(id, fingerprint string, body []byte) (*thread.Thread, error) {
-	t := new(thread.Thread)
-	if err := unseal(body, t, id, fingerprint); err != nil {
-		return nil, err
-	}
-	t.ID, t.Fingerprint = id, fingerprint
-	return t, nil
-}
-
-func interruptOf(id, threadID, kind, node string, body []byte) (*thread.Interrupt, error) {
-	i := new(thread.Interrupt)
-	if err := unseal(body, i, id, threadID, kind, node); err != nil {
-		return nil, err
-	}
-	i.ID, i.Thread, i.Kind, i.Node = id, threadID, kind, node
-	return i, nil
-}
-
-func entriesOf(n int64, threadID string, body []byte) ([]thread.Entry, error) {
-	var entries []thread.Entry
-	if err := unseal(body, &entries, threadID); err != nil {
-		return nil, err
-	}
-	for at := range entries {
-		entries[at].Thread, entries[at].Cursor = threadID, n<<placeBits|int64(at)
-	}
-	return entries, nil
-}
-
-// ceilMillis returns the first millisecond that is not before t.
-func ceilMillis(t time.Time) int64 {
-	ms := t.UnixMilli()
-	if t.After(time.UnixMilli(ms)) {
-		ms++
-	}
-	return ms
-}
-
-var errMissing = errors.New("there is no such thread")

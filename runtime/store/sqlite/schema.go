@@ -14,19 +14,17 @@ const application = 0x7274676e
 // migrations lead from one version of the file to the next; the version of a file is how many it
 // has seen. Released steps never change, and testdata has a file of every version.
 //
-// A row has its key, what it is found by, and a sealed body. Threads have a number, which the other
-// tables name them by: it is shorter than the id. All keys but those of thread_id and interrupt_id
-// grow with time, and so do ids that begin with their time, so a commit writes at the end of each
-// table.
+// A row has its key, what it is found by, and a record: JSON and its checksum. Threads have a
+// number, which the other tables name them by: it is shorter than the id. All keys but those of
+// thread_id and interrupt_id grow with time, and so do ids that begin with their time, so a commit
+// writes at the end of each table.
 //
 //   - shape: the fingerprints in use, each once
-//   - thread: status and interrupt state are numbers, see statuses and states; wake is NULL for
-//     never, times are Unix milliseconds
+//   - thread: status and state are numbers, see statuses; times are Unix milliseconds, NULL is never
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names,
 //     NULL for anybody
-//   - log: a row is a commit with all its entries, and of more than 500 it is several rows; n is
-//     the order of commits, and seq the last entry's number. The first commit of a thread
-//     has the number of the thread, so it is found without an index
+//   - log: a row is a commit, or 500 of its entries; n is the order of commits, and seq the last
+//     entry's number. The first of a thread has the thread's number, and needs no index
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
 	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -46,67 +44,64 @@ var migrations = []string{
 	`PRAGMA user_version = 2`, // nothing but the version: bodies of interrupts have Clashes
 	// nothing but the version: bodies of the log have Rest, those of threads Previous
 	`PRAGMA user_version = 3`,
+	`PRAGMA user_version = 4`, // and migrateBodies, which makes JSON of the bodies
 }
 
 // statuses and states by the number that the file has for them. Both only grow.
 var (
 	statuses = []thread.Status{
 		thread.StatusIdle, thread.StatusRunning, thread.StatusWaiting, thread.StatusDone,
-		thread.StatusFailed, thread.StatusCancelled,
-		thread.StatusHandedOff,
+		thread.StatusFailed, thread.StatusCancelled, thread.StatusHandedOff,
 	}
 	states = []thread.InterruptState{
 		thread.InterruptOpen, thread.InterruptQueued, thread.InterruptAnswered,
-		thread.InterruptSuperseded, thread.InterruptCancelled,
-		thread.InterruptExpired,
+		thread.InterruptSuperseded, thread.InterruptCancelled, thread.InterruptExpired,
 	}
 )
 
 // fileVersion returns the version of the file, or 0 for an empty one. It returns CodeIncompatible
 // for a file of another program or of a newer version.
 func fileVersion(ctx context.Context, c *conn) (int, error) {
-	var at [3]int64
-	for n, query := range [...]string{"PRAGMA application_id", "PRAGMA user_version",
-		"SELECT count(*) FROM sqlite_schema"} {
-		v, err := c.queryValue(ctx, query)
-		if err != nil {
-			return 0, err
-		}
-		at[n], _ = v.(int64)
+	row, err := c.queryRow(ctx, `SELECT application_id, user_version,
+		(SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version`)
+	if err != nil {
+		return 0, err
 	}
+	of, at := intValue(row[0]), intValue(row[1])
 	switch {
-	case at == [3]int64{}:
+	case of == 0 && at == 0 && intValue(row[2]) == 0:
 		return 0, nil
-	case at[0] != application:
+	case of != application:
 		return 0, runtime.Errorf(runtime.CodeIncompatible, "", "it is the file of another program")
-	case at[1] > int64(len(migrations)):
+	case at > int64(len(migrations)):
 		return 0, runtime.Errorf(runtime.CodeIncompatible, "",
 			"it has version %d, and this program knows no later one than %d: use the program "+
-				"that wrote it", at[1], len(migrations))
+				"that wrote it", at, len(migrations))
 	}
-	return int(at[1]), nil
+	return int(at), nil
 }
 
 // migrateFile brings the file to the latest version in one transaction.
-func migrateFile(ctx context.Context, c *conn) error {
-	if _, _, err := c.exec(ctx, beginStmt); err != nil {
+func (s *Store) migrateFile(ctx context.Context) error {
+	err := s.runQuery(ctx, beginStmt)
+	if err != nil {
 		return err
 	}
-	at, err := fileVersion(ctx, c)
-	if err == nil && at < len(migrations) {
-		for _, step := range append(migrations[at:len(migrations):len(migrations)],
-			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application,
-				len(migrations))) {
-			if _, _, err = c.exec(ctx, step); err != nil {
-				break
-			}
+	at, err := fileVersion(ctx, s.writer)
+	for n := at; err == nil && n < len(migrations); n++ {
+		if err = s.runQuery(ctx, migrations[n]); err == nil && n == lastBinary {
+			err = s.migrateBodies(ctx)
 		}
 	}
+	if err == nil && at < len(migrations) {
+		err = s.runQuery(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+			application, len(migrations)))
+	}
 	if err == nil {
-		_, _, err = c.exec(ctx, commitStmt)
+		err = s.runQuery(ctx, commitStmt)
 	}
 	if err != nil {
-		_, _, _ = c.exec(ctx, rollbackStmt) // what went wrong is said by err
+		s.rollBack(context.WithoutCancel(ctx))
 	}
 	return err
 }

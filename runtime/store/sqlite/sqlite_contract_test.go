@@ -26,16 +26,7 @@ func TestContract(t *testing.T) {
 			},
 			Second: func() thread.Store { return opened(t, path) },
 			Damage: func(thread string) {
-				c, err := openConn(dsn(path, settings...))
-				require.NoError(t, err)
-				v, err := c.queryValue(t.Context(), "SELECT body FROM thread WHERE id = ?", thread)
-				require.NoError(t, err)
-				body := v.([]byte)
-				body[0] ^= 1
-				_, _, err = c.exec(t.Context(), "UPDATE thread SET body = ? WHERE id = ?", body,
-					thread)
-				require.NoError(t, err)
-				require.NoError(t, c.closeAll())
+				flipBit(t, path, "thread", "json", "id = '"+thread+"'")
 			},
 			Break: func() func() {
 				query := func(q string) {

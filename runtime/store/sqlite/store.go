@@ -35,6 +35,19 @@
 // CodeUnavailable, and the log of the program says why. A file that another program writes into is
 // not noticed.
 //
+// # What is in the file
+//
+// A record is the JSON of its type, in the column json, which sqlite3 reads from version 3.38 on:
+//
+//	sqlite3 -readonly threads.db "SELECT id, json ->> '$.user', json ->> '$.created' FROM thread"
+//
+// A row of the log is an array of the entries of a commit; one without a time has that of the entry
+// before. The id and the fingerprint of a thread, and id, thread, kind and node of an interrupt are
+// in columns only. The column crc is a checksum: a record changed by hand is refused as damaged.
+// One with a field that this program does not know is refused with CodeIncompatible. Commit refuses
+// with CodeInvalid what JSON cannot hold: a value that is not JSON, a text that is not UTF-8, a
+// time after the year 9999. Spaces in values are not kept.
+//
 // [Store.Backup] makes a copy while the store is used. A copy of the file alone is not a backup:
 // see there.
 //
@@ -93,8 +106,12 @@ var _ thread.Store = (*Store)(nil)
 // It returns CodeIncompatible for a file of another program or of a newer version, which it leaves
 // as it is; CodeInternal for a damaged file, which it checks for if the file was not closed or is
 // open elsewhere; and CodeUnavailable if the file cannot be read and written, or its file system
-// does not keep what is promised. It migrates a file of an older version; older programs cannot
-// open it afterwards.
+// does not keep what is promised.
+//
+// It migrates a file of an older version in one transaction: the whole file, or nothing. Older
+// programs cannot open it afterwards, and those that have it open get errors. From before version 4
+// every record is written again, which takes up to four times the file's size on the disk; who
+// opens it meanwhile gets CodeUnavailable after ten seconds. A damaged record stays as it is.
 func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	op := fmt.Sprintf("open %.200q", path)
 	path, err := filepath.Abs(path)
@@ -141,7 +158,7 @@ func (s *Store) openFile(ctx context.Context, path string, readers int) error {
 			return err
 		}
 	}
-	if err := migrateFile(ctx, s.writer); err != nil {
+	if err := s.migrateFile(ctx); err != nil {
 		return err
 	}
 	for range readers {

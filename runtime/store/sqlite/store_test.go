@@ -31,7 +31,7 @@ func waiting(id string, payload []byte) *thread.Change {
 		return "i-" + id
 	}}
 	c := thread.Start(id, "ann", fingerprint, rules, noon)
-	f := c.Enter(thread.Frame{Machine: "workflow", Name: "mail", Input: []byte(`{"n": 1}`)}, "ann",
+	f := c.Enter(thread.Frame{Machine: "workflow", Name: "mail", Input: []byte(`{"n":1}`)}, "ann",
 		"r-"+id)
 	c.Ask(f, thread.KindAgentQuestion,
 		thread.Question{Name: "ok", Text: "May I?", Payload: payload})
@@ -109,6 +109,27 @@ func replace(t *testing.T, s *Store, query string, by func(stmt) stmt) {
 	s.writer.stmts[query] = by(had)
 }
 
+// flipBit damages the body of a row, in the column of that name.
+func flipBit(t *testing.T, path, table, column, where string) {
+	t.Helper()
+	c, err := openConn(dsn(path, settings...))
+	require.NoError(t, err)
+	v, err := c.queryValue(t.Context(), "SELECT CAST("+column+" AS BLOB) FROM "+table+" WHERE "+
+		where)
+	require.NoError(t, err)
+	bad := v.([]byte)
+	bad[len(bad)/2] ^= 1
+	as := "CAST(? AS TEXT)"
+	if column == "body" {
+		as = "?"
+	}
+	rows, _, err := c.exec(t.Context(), "UPDATE "+table+" SET "+column+" = "+as+" WHERE "+where,
+		bad)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), rows)
+	require.NoError(t, c.closeAll())
+}
+
 func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -133,16 +154,7 @@ func TestADamagedRowHarmsItsThreadOnly(t *testing.T) {
 		require.NoError(t, s.Commit(ctx, waiting("good", nil)))
 		require.NoError(t, s.Commit(ctx, waiting("bad", nil)))
 		require.NoError(t, asks(s, "bad"))
-		var body []byte
-		c, err := openConn(dsn(path, settings...))
-		require.NoError(t, err)
-		v, err := c.queryValue(ctx, "SELECT body FROM "+table+" WHERE n = 2")
-		require.NoError(t, err)
-		body = v.([]byte)
-		body[len(body)/2] ^= 4
-		_, _, err = c.exec(ctx, "UPDATE "+table+" SET body = ? WHERE n = 2", body)
-		require.NoError(t, err)
-		require.NoError(t, c.closeAll())
+		flipBit(t, path, table, "json", "n = 2")
 
 		assert.Equal(t, runtime.CodeInternal, runtime.CodeOf(asks(s, "bad")), table)
 		require.NoError(t, asks(s, "good"), table)

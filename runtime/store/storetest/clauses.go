@@ -80,6 +80,7 @@ var clauses = []clause{
 		valuesPresence},
 	{"a digest still fits what was shown", "law 2: a digest of what was shown", always,
 		valuesKeepTheirDigest},
+	{"what JSON cannot hold is refused", "Store: refused with invalid", always, valuesRefused},
 	{"large values come back", "law 8", always, valuesLarge},
 	{"ids are only ids", "Store: no text is a path, a pattern or a subject", always, valuesOddIDs},
 

@@ -329,6 +329,17 @@ var controls = map[string][]func() *broken{
 			}
 		})
 	}},
+	"what JSON cannot hold is refused": {func() *broken {
+		return commits(func(c *thread.Change) {
+			c.Thread.User = strings.ToValidUTF8(c.Thread.User, "?")
+		})
+	}, func() *broken {
+		return commits(func(c *thread.Change) {
+			if !json.Valid(c.Thread.Result) {
+				c.Thread.Result = nil
+			}
+		})
+	}},
 	"large values come back":                               {small},
 	"ids are only ids":                                     {folding},
 	"of those who race for a version one wins":             {noVersions},

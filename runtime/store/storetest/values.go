@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -235,6 +236,34 @@ func valuesKeepTheirDigest(tr *trial) {
 		require.Len(tr, found, len(jsons))
 		for _, i := range found {
 			assert.Equal(tr, i.Digest, thread.DigestOf(&i.Question), "%s", i.Payload)
+		}
+	}
+}
+
+// valuesRefused brings what would be lost, or would come back as another value, beside a change
+// that could be stored. Neither is.
+func valuesRefused(tr *trial) {
+	far := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, spoil := range map[string]func(c *thread.Change){
+		"a value that is not JSON": func(c *thread.Change) { c.Thread.Result = raw(`{"a":`) },
+		"two values":               func(c *thread.Change) { c.Entries[0].Value = raw(`1 2`) },
+		"a payload":                func(c *thread.Change) { c.Interrupts[0].Payload = raw(`a`) },
+		"a text that is not UTF-8": func(c *thread.Change) { c.Thread.User = "ann\xff" },
+		"one of an entry":          func(c *thread.Change) { c.Entries[0].Text = "\xe2\x82" },
+		"one of a question":        func(c *thread.Change) { c.Interrupts[0].Text = "\xff" },
+		"an id that is not UTF-8":  func(c *thread.Change) { c.Interrupts[0].ID = "i\xff" },
+		"a time of the year 10000": func(c *thread.Change) { c.Thread.Created = far },
+		"one of an interrupt":      func(c *thread.Change) { c.Interrupts[0].Due = far },
+	} {
+		c, frame := tr.startTurn("bad")
+		c.Ask(frame, thread.KindAgentQuestion, thread.Question{Name: "q"})
+		spoil(c)
+		good, _ := tr.startTurn("good")
+		err := tr.Store.Commit(tr.ctx, good, c)
+		assert.Equal(tr, runtime.CodeInvalid, runtime.CodeOf(err), "%s: %v", name, err)
+		for _, id := range []string{"good", "bad"} {
+			_, err := tr.Store.Load(tr.ctx, id)
+			assert.Equal(tr, runtime.CodeNotFound, runtime.CodeOf(err), "%s: %v", name, err)
 		}
 	}
 }
