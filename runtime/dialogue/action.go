@@ -76,11 +76,12 @@ func (m *Machine) callAction(ctx context.Context, st *step, input json.RawMessag
 		}
 		return runtime.Encode(failedAction{newFailure(err)})
 	})
+	out := effectResult{output: stored}
 	var f failedAction
 	if err == nil && json.Unmarshal(stored, &f) == nil && f.Failure != nil {
-		return effectResult{failure: f.Failure}, nil
+		out = effectResult{failure: f.Failure}
 	}
-	return effectResult{output: stored}, err
+	return out, err
 }
 
 // tryAction runs an action until it succeeds or has no attempts left. It returns CodeInDoubt for a

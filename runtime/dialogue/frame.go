@@ -340,10 +340,7 @@ func (w *work) encodeBinds(binds []runtime.Bind) (json.RawMessage, *thread.Failu
 	if failure != nil {
 		return nil, failure
 	}
-	out, err := runtime.Encode(values)
-	if err != nil {
-		return nil, invalid("%s", innermostText(err))
-	}
+	out, _ := runtime.Encode(values) // cannot fail: they are JSON
 	return out, nil
 }
 

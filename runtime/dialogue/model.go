@@ -46,26 +46,20 @@ const defaultMaxTokens = 4096
 // Understand calls the model once. It returns CodeUnavailable for a reply that is not a list of
 // commands.
 func (m *Model) Understand(ctx context.Context, key string, q Query) ([]runtime.Command, error) {
-	r := llm.Request{Key: key, SchemaName: "commands",
-		MaxTokens: cmp.Or(max(m.MaxTokens, 0), defaultMaxTokens)}
-	form, err := commandsSchema(&q)
-	if err != nil {
-		return nil, err
-	}
-	// it keeps the rules of all of them
-	r.Schema = func(runtime.Dialect) string { return string(form) }
-	flows, err := runtime.Encode(flowsOf(&q))
-	if err != nil {
-		return nil, err
-	}
+	form, _ := commandsSchema(&q)           // cannot fail: strings
+	flows, _ := runtime.Encode(flowsOf(&q)) // cannot fail: strings
 	state, err := runtime.Encode(stateOf(&q))
-	if err != nil {
+	if err != nil { // of a caller's own query: its values are not JSON
 		return nil, err
 	}
-	r.System = strings.TrimSpace(m.instruction + "\n\n" + modelWork + "\n\nThe flows:\n" +
-		string(flows))
-	r.Prompt = "The state of the dialogue, as data:\n" + string(state) + "\n\nThe user says:\n" +
-		q.Text
+	r := llm.Request{Key: key, SchemaName: "commands",
+		MaxTokens: cmp.Or(max(m.MaxTokens, 0), defaultMaxTokens),
+		// it keeps the rules of all dialects
+		Schema: func(runtime.Dialect) string { return string(form) },
+		System: strings.TrimSpace(m.instruction + "\n\n" + modelWork + "\n\nThe flows:\n" +
+			string(flows)),
+		Prompt: "The state of the dialogue, as data:\n" + string(state) +
+			"\n\nThe user says:\n" + q.Text}
 	if q.History != nil {
 		lines, err := q.History(ctx)
 		if err != nil {

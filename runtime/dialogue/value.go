@@ -78,8 +78,8 @@ func (s *slot) normalize(raw json.RawMessage) (json.RawMessage, string) {
 	return out, ""
 }
 
-// isStoredForm reports, for simple types, whether a value is valid in the form that the slot stores. It
-// is a shortcut for most computed values.
+// isStoredForm reports, for simple types, whether a value is valid in the form that the slot
+// stores. It is a shortcut for most computed values.
 func (s *slot) isStoredForm(raw json.RawMessage) bool {
 	if s.Type.List || s.Rule != nil || s.Of != nil {
 		return false
