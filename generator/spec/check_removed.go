@@ -14,8 +14,8 @@ func (c *checker) checkRemoved() {
 	for _, e := range c.spec.Enums {
 		refuseRemoved(c, e.Reserved, e.Values, "/enums/"+e.Key.Value+"/values/")
 	}
-	for _, r := range c.records() {
-		refuseRemoved(c, r.reserved, r.fields, r.path+"/fields/")
+	for _, o := range c.fieldOwners() {
+		refuseRemoved(c, o.reserved, o.fields, o.path+"/fields/")
 	}
 	c.checkRemovedOfInterrupts()
 	for _, n := range c.spec.Nodes {

@@ -40,41 +40,41 @@ func (c *checker) checkTypes() {
 			c.checkConstraints(path, t.Scalar, &t.Constraints)
 		}
 	}
-	for _, r := range c.records() {
-		c.checkMembers(r.owner, r.path+"/fields/", r.fields)
-		c.checkRequired(r.path+"/fields/", r.fields)
+	for _, o := range c.fieldOwners() {
+		c.checkMembers(o.name, o.path+"/fields/", o.fields)
+		c.checkRequired(o.path+"/fields/", o.fields)
 	}
 }
 
-// record is what has fields: a type, the request and the interrupt of a node, and what all
+// fieldOwner is what has fields: a type, the request and the interrupt of a node, and what all
 // interrupts share.
-type record struct {
-	owner, path string
-	fields      []*Field
-	reserved    []Text
+type fieldOwner struct {
+	name, path string
+	fields     []*Field
+	reserved   []Text
 }
 
-func (c *checker) records() []record {
-	var out []record
+func (c *checker) fieldOwners() []fieldOwner {
+	var out []fieldOwner
 	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
 		section := [...]string{"/types/", "/results/"}[i]
 		for _, t := range list {
 			if t.Scalar == nil {
-				out = append(out, record{"type " + strconv.Quote(t.Key.Value),
+				out = append(out, fieldOwner{"type " + strconv.Quote(t.Key.Value),
 					section + t.Key.Value, t.Fields, t.Reserved})
 			}
 		}
 	}
 	if in := c.spec.Interrupts; in != nil {
-		out = append(out, record{"interrupts", "/interrupts", in.Fields, in.Reserved})
+		out = append(out, fieldOwner{"interrupts", "/interrupts", in.Fields, in.Reserved})
 	}
 	for _, n := range c.spec.Nodes {
 		if q := n.Request; q != nil {
-			out = append(out, record{"request of node " + strconv.Quote(n.Key.Value),
+			out = append(out, fieldOwner{"request of node " + strconv.Quote(n.Key.Value),
 				n.path() + "/request", q.Fields, q.Reserved})
 		}
 		if q := n.Interrupt; q != nil {
-			out = append(out, record{"interrupt of node " + strconv.Quote(n.Key.Value),
+			out = append(out, fieldOwner{"interrupt of node " + strconv.Quote(n.Key.Value),
 				n.path() + "/interrupt", q.Fields, q.Reserved})
 		}
 	}

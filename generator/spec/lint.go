@@ -113,8 +113,8 @@ func (c *checker) lintDocs() {
 			c.lintDoc(d.typ.Doc, d.typ.Key, d.path, "type")
 		}
 	}
-	for _, r := range c.records() {
-		c.lintFieldDocs(r.path, r.fields)
+	for _, o := range c.fieldOwners() {
+		c.lintFieldDocs(o.path, o.fields)
 	}
 	if in := c.spec.Interrupts; in != nil {
 		for _, k := range in.Kinds {
