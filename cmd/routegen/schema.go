@@ -183,7 +183,7 @@ func (p *program) noForm(src *source, res *generator.Result, records []string,
 			if f.Hidden || leaf(f.Type).Kind != plan.JSON {
 				continue
 			}
-			at := report.Pos{Line: f.Line, Column: f.Column}
+			at := f.Pos
 			findings = append(findings, report.Finding{
 				Rule: spec.RuleSchemaNoStrictForm, Severity: report.Error, File: src.shown,
 				At: report.Span{Start: at,

@@ -46,13 +46,13 @@ type Plan struct {
 
 // Enum is a closed set of strings and its Go names.
 type Enum struct {
-	Name       string      `json:"name"` // Go type name, and the name in the spec
-	Doc        string      `json:"doc,omitempty"`
-	Was        []string    `json:"was,omitempty"`
-	Reserved   []string    `json:"reserved,omitempty"` // values that must not come back
-	Values     []EnumValue `json:"values"`
-	Used       bool        `json:"used"`
-	report.Pos `json:"-"`  // in the spec, for messages
+	Name     string      `json:"name"` // Go type name, and the name in the spec
+	Doc      string      `json:"doc,omitempty"`
+	Was      []string    `json:"was,omitempty"`
+	Reserved []string    `json:"reserved,omitempty"` // values that must not come back
+	Values   []EnumValue `json:"values"`
+	Used     bool        `json:"used"`
+	Pos      report.Pos  `json:"-"` // in the spec, for messages
 }
 
 // EnumValue is one value: Wire on the wire, Const in Go.
@@ -73,7 +73,7 @@ type Scalar struct {
 	Type        Type        `json:"type"`
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
-	report.Pos  `json:"-"`  // in the spec, for messages
+	Pos         report.Pos  `json:"-"` // in the spec, for messages
 }
 
 // Role says what a record is for.
@@ -120,7 +120,7 @@ type Field struct {
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`
 	Deprecated  string      `json:"deprecated,omitempty"`
-	report.Pos  `json:"-"`  // in the spec, for messages
+	Pos         report.Pos  `json:"-"` // in the spec, for messages
 }
 
 // Constraints narrow a value. Nil means: no such bound.

@@ -46,12 +46,12 @@ func (w *comparison) collectNow(o, n *plan.Node) *runtime.Collect {
 			rows[v.Wire] = w.branchNow(o, n, a.To)
 			continue
 		}
-		w.valueChange(after, named(before.Values, a.Decision), nil).
+		w.valueChange(after, thingNamed(before.Values, a.Decision), nil).
 			hitf("COLLECT_CHANGED", "%s no longer decides %s → %s", n.Key, a.Decision, a.To)
 	}
 	for _, a := range is.Arms {
 		to, had := rows[a.Decision]
-		v := named(after.Values, a.Decision)
+		v := thingNamed(after.Values, a.Decision)
 		if !had && v != nil && values.prev[a.Decision] == nil {
 			w.valueChange(after, nil, v).notef(models, "%s decides %s → %s", n.Key, a.Decision,
 				a.To)

@@ -60,8 +60,8 @@ func earlierNames(thing any) []string {
 	return was
 }
 
-// named returns the thing of that name, or nil.
-func named[T any](list []T, name string) *T {
+// thingNamed returns the thing of that name, or nil.
+func thingNamed[T any](list []T, name string) *T {
 	return plan.Find(list, func(thing *T) bool { return nameOf(thing) == name })
 }
 

@@ -167,10 +167,10 @@ func (s *storedIndex) enumBreak(b compat.Break) (*change, string) {
 		if n := s.kinds.next[b.Field]; n != nil {
 			return s.kindChange(s.kinds.prev[n.Name], n), "WIRE_VALUE_SAME"
 		}
-		return s.kindChange(named(s.old.Interrupt.Kinds, b.Field), nil), "KIND_NO_DELETE"
+		return s.kindChange(thingNamed(s.old.Interrupt.Kinds, b.Field), nil), "KIND_NO_DELETE"
 	}
 	o, n := s.old.Enum(b.Shape), s.now.Enum(b.NewShape)
-	was, is := named(o.Values, b.Field), named(n.Values, b.NewField)
+	was, is := thingNamed(o.Values, b.Field), thingNamed(n.Values, b.NewField)
 	if is == nil {
 		return s.valueChange(n, was, nil), "ENUM_VALUE_NO_DELETE"
 	}

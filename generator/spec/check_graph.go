@@ -122,7 +122,6 @@ func (c *checker) checkInterrupts() {
 	if in == nil {
 		return
 	}
-	c.checkRecord("interrupts", "/interrupts", in.Fields)
 	if d := c.typeRef(in.Answer, "/interrupts/answer"); d != nil && d.kind != declRecord {
 		c.fail(RuleFieldType, "/interrupts/answer", in.Answer.At, "name a record of types:",
 			"%s is not a record", in.Answer.Value)

@@ -14,22 +14,12 @@ func (c *checker) checkRemoved() {
 	for _, e := range c.spec.Enums {
 		refuseRemoved(c, e.Reserved, e.Values, "/enums/"+e.Key.Value+"/values/")
 	}
-	for _, t := range c.spec.Types {
-		refuseRemoved(c, t.Reserved, t.Fields, "/types/"+t.Key.Value+"/fields/")
-	}
-	for _, t := range c.spec.Results {
-		refuseRemoved(c, t.Reserved, t.Fields, "/results/"+t.Key.Value+"/fields/")
+	for _, o := range c.fieldOwners() {
+		refuseRemoved(c, o.reserved, o.fields, o.path+"/fields/")
 	}
 	c.checkRemovedOfInterrupts()
 	for _, n := range c.spec.Nodes {
 		refuseRemoved(c, n.Reserved, n.Branches, n.path()+"/branches/")
-		if n.Request != nil {
-			refuseRemoved(c, n.Request.Reserved, n.Request.Fields, n.path()+"/request/fields/")
-		}
-		if n.Interrupt != nil {
-			refuseRemoved(c, n.Interrupt.Reserved, n.Interrupt.Fields,
-				n.path()+"/interrupt/fields/")
-		}
 		for _, old := range n.Was {
 			if other := c.nodes[old.Value]; other != nil {
 				c.reportStillDeclared(old, other.Key.At, n.path()+"/was")
@@ -46,7 +36,6 @@ func (c *checker) checkRemovedOfInterrupts() {
 	if in == nil {
 		return
 	}
-	refuseRemoved(c, in.Reserved, in.Fields, "/interrupts/fields/")
 	removed := make(map[string]Text, len(in.Reserved))
 	for _, name := range in.Reserved {
 		removed[name.Value] = name

@@ -25,7 +25,6 @@ func (c *checker) checkTypes() {
 					c.fail(RuleConstraintKind, path, t.Key.At, "put it on a field",
 						"record %q cannot have %s", t.Key.Value, t.Constraints.given())
 				}
-				c.checkRecord("type "+strconv.Quote(t.Key.Value), path, t.Fields)
 				continue
 			}
 			if len(t.Fields) > 0 {
@@ -41,22 +40,45 @@ func (c *checker) checkTypes() {
 			c.checkConstraints(path, t.Scalar, &t.Constraints)
 		}
 	}
-	for _, n := range c.spec.Nodes {
-		if n.Request != nil {
-			c.checkRecord("request of node "+strconv.Quote(n.Key.Value), n.path()+"/request",
-				n.Request.Fields)
-		}
-		if n.Interrupt != nil {
-			c.checkRecord("interrupt of node "+strconv.Quote(n.Key.Value), n.path()+"/interrupt",
-				n.Interrupt.Fields)
-		}
+	for _, o := range c.fieldOwners() {
+		c.checkMembers(o.name, o.path+"/fields/", o.fields)
+		c.checkRequired(o.path+"/fields/", o.fields)
 	}
 }
 
-// checkRecord looks at the fields of one record.
-func (c *checker) checkRecord(owner, path string, fields []*Field) {
-	c.checkMembers(owner, path+"/fields/", fields)
-	c.checkRequired(path+"/fields/", fields)
+// fieldOwner is what has fields: a type, the request and the interrupt of a node, and what all
+// interrupts share.
+type fieldOwner struct {
+	name, path string
+	fields     []*Field
+	reserved   []Text
+}
+
+func (c *checker) fieldOwners() []fieldOwner {
+	var out []fieldOwner
+	for i, list := range [][]*Type{c.spec.Types, c.spec.Results} {
+		section := [...]string{"/types/", "/results/"}[i]
+		for _, t := range list {
+			if t.Scalar == nil {
+				out = append(out, fieldOwner{"type " + strconv.Quote(t.Key.Value),
+					section + t.Key.Value, t.Fields, t.Reserved})
+			}
+		}
+	}
+	if in := c.spec.Interrupts; in != nil {
+		out = append(out, fieldOwner{"interrupts", "/interrupts", in.Fields, in.Reserved})
+	}
+	for _, n := range c.spec.Nodes {
+		if q := n.Request; q != nil {
+			out = append(out, fieldOwner{"request of node " + strconv.Quote(n.Key.Value),
+				n.path() + "/request", q.Fields, q.Reserved})
+		}
+		if q := n.Interrupt; q != nil {
+			out = append(out, fieldOwner{"interrupt of node " + strconv.Quote(n.Key.Value),
+				n.path() + "/interrupt", q.Fields, q.Reserved})
+		}
+	}
+	return out
 }
 
 // checkMembers checks the fields below a path.

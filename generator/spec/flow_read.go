@@ -42,28 +42,21 @@ func (r *reader) wordsOf(info *Key, n *node) Words {
 
 // variantsOf reads one text or a list of them.
 func (r *reader) variantsOf(info *Key, n *node) []Template {
-	one := Key{Name: info.Name}
-	items := []*node{n}
-	switch {
-	case n.Kind == SequenceNode:
-		if items = n.Content; len(items) == 0 {
-			r.report(RuleFlowTemplate, r.span(n), "write a text", "there is nothing to say")
-		}
-	case n.Kind != ScalarNode:
-		r.wrongKind(info, n)
-		return nil
-	}
 	var out []Template
-	for i, item := range items {
-		if n.Kind == SequenceNode {
-			r.path = append(r.path, strconv.Itoa(i))
-		}
-		if t := r.textOf(&one, item); t.Set() {
+	readOne := func(item *node) {
+		if t := r.textOf(&Key{Name: info.Name}, item); t.Set() {
 			out = append(out, r.parseTemplate(t, item))
 		}
-		if n.Kind == SequenceNode {
-			r.path = r.path[:len(r.path)-1]
-		}
+	}
+	switch {
+	case n.Kind == ScalarNode:
+		readOne(n)
+	case n.Kind != SequenceNode:
+		r.wrongKind(info, n)
+	case len(n.Content) == 0:
+		r.report(RuleFlowTemplate, r.span(n), "write a text", "there is nothing to say")
+	default:
+		r.eachItem(info, n, readOne)
 	}
 	return out
 }
@@ -203,13 +196,11 @@ func (r *reader) literal(n *node) *Expr {
 // literals reads a list of literals; nil after a report.
 func (r *reader) literals(n *node) *Expr {
 	out := &Expr{Op: "list", At: r.span(n)}
-	for i, item := range n.Content {
-		r.path = append(r.path, strconv.Itoa(i))
+	r.eachItem(&Key{}, n, func(item *node) {
 		if v := r.literal(item); v != nil {
 			out.Args = append(out.Args, v)
 		}
-		r.path = r.path[:len(r.path)-1]
-	}
+	})
 	if len(out.Args) < len(n.Content) {
 		return nil
 	}

@@ -111,21 +111,18 @@ func (c *checker) lintDocs() {
 	for _, d := range c.decls {
 		if d.typ != nil {
 			c.lintDoc(d.typ.Doc, d.typ.Key, d.path, "type")
-			c.lintFieldDocs(d.path, d.fields)
 		}
 	}
+	for _, o := range c.fieldOwners() {
+		c.lintFieldDocs(o.path, o.fields)
+	}
 	if in := c.spec.Interrupts; in != nil {
-		c.lintFieldDocs("/interrupts", in.Fields)
 		for _, k := range in.Kinds {
 			c.lintDoc(k.Doc, k.Key, "/interrupts/kinds/"+k.Key.Value, "interrupt kind")
 		}
 	}
 	for _, n := range c.spec.Nodes {
 		c.lintDoc(n.Doc, n.Key, n.path(), "node")
-		c.lintFieldDocs(n.path()+"/request", n.fields())
-		if n.Interrupt != nil {
-			c.lintFieldDocs(n.path()+"/interrupt", n.Interrupt.Fields)
-		}
 	}
 }
 

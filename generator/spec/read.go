@@ -123,16 +123,11 @@ func (r *reader) nameOf(c class, n *node) Text {
 }
 
 func (r *reader) textsOf(info *Key, n *node) []Text {
-	if n.Kind != SequenceNode {
-		r.wrongKind(info, n)
-		return nil
-	}
 	item := *info
 	item.List = false
 	out := make([]Text, 0, len(n.Content))
 	first := make(map[string]report.Span, min(len(n.Content), 16))
-	for i, child := range n.Content {
-		r.path = append(r.path, strconv.Itoa(i))
+	r.eachItem(info, n, func(child *node) {
 		t := r.textOf(&item, child)
 		if at, again := first[t.Value]; again && t.Set() {
 			r.report(RuleDuplicateItem, t.At, "remove one of them", "%q is in the list twice",
@@ -141,8 +136,7 @@ func (r *reader) textsOf(info *Key, n *node) []Text {
 			first[t.Value] = t.At
 			out = append(out, t)
 		}
-		r.path = r.path[:len(r.path)-1]
-	}
+	})
 	return out
 }
 
