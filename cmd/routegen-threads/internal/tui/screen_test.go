@@ -106,6 +106,10 @@ func TestEverythingFits(t *testing.T) {
 	states["pause"].openForm(&web.Interrupt{ID: "5", Kind: thread.KindUserEscape, Name: "p",
 		Context: context, Choices: []thread.Choice{{Label: "modify"}}})
 	states["pause"].form.field = fieldOf(strings.Repeat("漢字 a\nb", 30))
+	states["send"] = full(false)
+	states["send"].form = &form{ask: web.Interrupt{Kind: "Send elsewhere"}, options: []option{
+		{label: strings.Repeat("漢字 ", 30), word: "A", routeTo: "B", write: writeReason},
+	}}
 	states["gone"].form.field = fieldOf("draft")
 	states["gone"].closed["0"] = strings.Repeat("bob answered ", 20)
 	for name, s := range states {

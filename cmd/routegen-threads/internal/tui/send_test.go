@@ -211,6 +211,11 @@ func TestEventsOfTwoNodes(t *testing.T) {
 	s.handle(press('s', "s"))
 	require.Nil(t, s.form, "not without the operator's token")
 	s.operator = true
+	mounted := s.teller.names.reroutes
+	s.teller.names.reroutes = nil
+	s.handle(press('s', "s"))
+	require.Nil(t, s.form, "not where the program takes no events")
+	s.teller.names.reroutes = mounted
 	s.handle(press('s', "s"))
 	var labels []string
 	for _, o := range s.form.options {
