@@ -201,7 +201,7 @@ func (c *copier) copyRaws(all ...*json.RawMessage) {
 	}
 }
 
-// copyRaw copies JSON. Where the sealed form keeps an empty one, it is null.
+// copyRaw copies JSON. Where JSON has a field that is not set, it is null.
 func (c *copier) copyRaw(raw *json.RawMessage, kept bool) {
 	from := *raw
 	switch {

@@ -1,7 +1,7 @@
 // Package mem keeps threads in memory: a [thread.Store] for tests, for examples, and for programs
 // whose threads need not outlive the process. It is an honest store in all but that: what goes in
-// is copied as the sealed form that a disk would get has it, so nothing that a caller changes later
-// is seen, and what comes out is a copy of its own.
+// is copied as the JSON on a disk would have it, so nothing that a caller changes later is seen,
+// and what comes out is a copy of its own.
 //
 // A commit costs the same however many threads there are, a page of a query what it returns and a
 // look at each row that its filters pass over. Nothing is ever deleted.

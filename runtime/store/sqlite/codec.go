@@ -140,7 +140,7 @@ func entriesOf(n int64, threadID string, b body) ([]thread.Entry, error) {
 	for place := range list {
 		e := &list[place]
 		last = *cmp.Or(e.At, &last)
-		e.Entry.At, e.Entry.Thread, e.Cursor = last, threadID, n<<placeBits|int64(place)
+		e.Entry.At, e.Thread, e.Cursor = last, threadID, n<<placeBits|int64(place)
 		entries[place] = e.Entry
 	}
 	return entries, nil

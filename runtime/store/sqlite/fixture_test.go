@@ -163,7 +163,7 @@ func TestEveryVersionOpens(t *testing.T) {
 	}
 	files, err := filepath.Glob("testdata/*.db")
 	require.NoError(t, err)
-	for version := range len(migrations) {
+	for version := range migrations {
 		assert.Contains(t, files, filepath.Join("testdata", fmt.Sprintf("v%d.db", version+1)),
 			"every released version needs its file")
 	}
