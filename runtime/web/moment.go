@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -41,9 +40,8 @@ type momentFrame struct {
 }
 
 type attempt struct {
-	At   int64        `json:"at"`
-	Code runtime.Code `json:"code"`
-	Text string       `json:"text,omitempty"`
+	thread.Attempt
+	At int64 `json:"at"`
 }
 
 // maxReplay bounds how many entries one call replays.
@@ -135,7 +133,7 @@ func momentFrameOf(f *thread.Frame, visited []string) momentFrame {
 		out.Visited, out.Node = visited, visited[len(visited)-1]
 	}
 	for _, a := range f.Attempts {
-		out.Attempts = append(out.Attempts, attempt{At: millis(a.At), Code: a.Code, Text: a.Text})
+		out.Attempts = append(out.Attempts, attempt{a, millis(a.At)})
 	}
 	return out
 }

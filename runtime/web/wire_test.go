@@ -103,24 +103,100 @@ func indented(t *testing.T, data []byte) []byte {
 	return append(out, '\n')
 }
 
-// BenchmarkRow makes the rows of a stream: with its question, and a plain one.
-func BenchmarkRow(b *testing.B) {
-	asked, plain := filled[thread.Entry](), filled[thread.Entry]()
-	i := filled[thread.Interrupt]()
-	b.Run("with a question", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			row, q := rowOf(asked), InterruptOf(i)
-			row.Question = &q
-			_, err := json.Marshal(row)
-			require.NoError(b, err)
+// unsent are the fields of the records that are not sent, by schema and by their names in JSON, with
+// the reason.
+func unsent() map[string]map[string]string {
+	const engine, elsewhere = "only the engine needs it", "the Frame has it"
+	return map[string]map[string]string{
+		"Interrupt": {
+			"policy": "due says when it acts", "remindAt": engine, "remindBefore": engine,
+			"escalatedTo": "assignees has who may answer now", "request": "made from a caller's key",
+			"clashes": "Stats counts them",
+		},
+		"Row": {"request": "made from a caller's key"},
+		"Thread": {
+			"made": engine, "control": "paused says what came of it", "modify": "Moment has it",
+			"mailbox": "an answer is shown with its question", "metadata": "for handlers",
+			"reroutes": "the interrupt has its own", "lease": engine, "over": "status has it",
+			"previous": "for handlers",
+		},
+		"Frame": {
+			"visits": engine, "input": "Moment has it", "locals": "Moment has it",
+			"shows": "the interrupt has it", "heldBy": engine, "attempts": "Moment has them",
+			"forgiven": engine, "effects": "Moment has them", "replies": "Moment has them",
+			"children": "Moment has them", "routeTo": engine,
+		},
+		"MomentFrame": {
+			"parent": elsewhere, "pc": elsewhere, "visit": elsewhere, "state": elsewhere,
+			"until": elsewhere, "visits": "visited has them in their order", "heldBy": engine,
+			"forgiven": engine, "routeTo": engine,
+		},
+	}
+}
+
+// A field that is added to a record is sent, and described in schemas.json, or stands in unsent.
+func TestEveryFieldOfARecordIsSent(t *testing.T) {
+	t.Parallel()
+	var described map[string]struct {
+		Properties map[string]any `json:"properties"`
+	}
+	require.NoError(t, json.Unmarshal(schemas, &described))
+	i, e, th, f := filled[thread.Interrupt](), filled[thread.Entry](), filled[thread.Thread](),
+		filled[thread.Frame]()
+	i.Assignees = i.Answerers()
+	th.Frames = []thread.Frame{*f}
+	sentThread := threadOf(th)
+	for schema, c := range map[string]struct{ record, sent any }{
+		"Interrupt":   {i, InterruptOf(i)},
+		"Row":         {e, rowOf(e)},
+		"Thread":      {th, sentThread},
+		"Frame":       {f, sentThread.Frames[0]},
+		"MomentFrame": {f, momentFrameOf(f, nil)},
+	} {
+		record, sent, hidden := membersOf(t, c.record), membersOf(t, c.sent), unsent()[schema]
+		if schema == "Thread" { // they have a row of their own
+			delete(record, "frames")
 		}
-	})
-	b.Run("plain", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_, err := json.Marshal(rowOf(plain))
-			require.NoError(b, err)
+		for name := range hidden {
+			assert.NotNil(t, record[name], "%s: %s is in unsent, and no field", schema, name)
+			assert.Nil(t, sent[name], "%s: %s is in unsent, and sent", schema, name)
+			delete(record, name)
 		}
-	})
+		for name, value := range record {
+			assert.Equal(t, inMillis(value), sent[name], "%s: %s is neither sent nor in unsent",
+				schema, name)
+		}
+		for name := range sent {
+			assert.NotNil(t, described[schema].Properties[name], "%s: %s is not in schemas.json",
+				schema, name)
+		}
+	}
+}
+
+// membersOf returns the members of what is an object in JSON.
+func membersOf(t *testing.T, v any) (out map[string]any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &out))
+	return out
+}
+
+// inMillis returns a JSON value with its times as they are sent.
+func inMillis(v any) any {
+	switch v := v.(type) {
+	case string:
+		if at, err := time.Parse(time.RFC3339, v); err == nil {
+			return float64(at.UnixMilli())
+		}
+	case []any:
+		for n := range v {
+			v[n] = inMillis(v[n])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = inMillis(v[name])
+		}
+	}
+	return v
 }

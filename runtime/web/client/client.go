@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
-	"github.com/routegen/routegen/runtime/web/control"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -217,17 +217,13 @@ func (c *Client) Reroute(ctx context.Context, thread string, event *workflow.Eve
 
 // PreviewPlan asks what a modification would make of a paused plan, see [planner.Preview].
 func (c *Client) PreviewPlan(ctx context.Context, thread, modification, by string) (
-	*control.Proposal, error) {
-	out, err := send[control.Proposal](ctx, c, http.MethodPost, planPath(thread, "preview"),
+	*planner.Proposal, error) {
+	return send[planner.Proposal](ctx, c, http.MethodPost, planPath(thread, "preview"),
 		bodyFields{"modification": modification, "by": by}, "")
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // ApplyPlan lets a paused thread go on with the plan of a proposal, see [planner.Apply].
-func (c *Client) ApplyPlan(ctx context.Context, p *control.Proposal, by string) (*web.Thread,
+func (c *Client) ApplyPlan(ctx context.Context, p *planner.Proposal, by string) (*web.Thread,
 	error) {
 	return send[web.Thread](ctx, c, http.MethodPost, planPath(p.Thread, "apply"),
 		bodyFields{"proposal": p, "by": by}, "")
@@ -259,16 +255,16 @@ func (c *Client) At(ctx context.Context, thread string, seq int64) (*web.Moment,
 // Stats counts the interrupts created since a time, see [thread.Engine.Stats]. Times are in whole
 // milliseconds.
 func (c *Client) Stats(ctx context.Context, since time.Time) ([]thread.Stat, error) {
-	page, err := send[list[stat]](ctx, c, http.MethodGet,
+	page, err := send[list[thread.Stat]](ctx, c, http.MethodGet,
 		"/v1/stats?since="+strconv.FormatInt(max(0, since.UnixMilli()), 10), nil, "")
 	if err != nil {
 		return nil, err
 	}
-	out := make([]thread.Stat, len(page.Items))
-	for n := range page.Items {
-		out[n] = page.Items[n].stat()
+	for n := range page.Items { // they come in milliseconds
+		page.Items[n].Median *= time.Millisecond
+		page.Items[n].P95 *= time.Millisecond
 	}
-	return out, nil
+	return page.Items, nil
 }
 
 // Programs lists what can be started. The graphs have no nodes here: ask for one with Program.
@@ -304,29 +300,4 @@ func (c *Client) Revoke(ctx context.Context, thread, id string) error {
 	_, err := send[struct{}](ctx, c, http.MethodDelete, "/v1/threads/"+url.PathEscape(thread)+
 		"/tokens/"+url.PathEscape(id), nil, "")
 	return err
-}
-
-// stat is a [thread.Stat] on the wire.
-type stat struct {
-	Kind       string `json:"kind"`
-	Node       string `json:"node,omitempty"`
-	Assignee   string `json:"assignee,omitempty"` // who answered, or else the first who was asked
-	Count      int    `json:"count"`
-	Answered   int    `json:"answered"`
-	Expired    int    `json:"expired"`
-	Superseded int    `json:"superseded"`
-	Clashed    int    `json:"clashed"`
-	Reasked    int    `json:"reasked"`
-	Median     int64  `json:"median"`
-	P95        int64  `json:"p95"`
-}
-
-func (s *stat) stat() thread.Stat {
-	const ms = time.Millisecond
-	return thread.Stat{
-		Kind: s.Kind, Node: s.Node, Assignee: s.Assignee, Count: s.Count, Answered: s.Answered,
-		Expired: s.Expired, Superseded: s.Superseded,
-		Clashed: s.Clashed, Reasked: s.Reasked, Median: time.Duration(s.Median) * ms,
-		P95: time.Duration(s.P95) * ms,
-	}
 }

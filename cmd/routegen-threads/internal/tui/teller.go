@@ -69,7 +69,8 @@ func questionOf(r *web.Row) *web.Interrupt {
 	if r.Question != nil {
 		return r.Question
 	}
-	return &web.Interrupt{Kind: r.Kind, Text: humanize(r.Name)}
+	i := thread.Interrupt{Kind: r.Kind, Question: thread.Question{Text: humanize(r.Name)}}
+	return &web.Interrupt{Interrupt: i}
 }
 
 // fact returns a fact of a row by its name in the table; "" where the row has none. One that
@@ -126,7 +127,7 @@ func (t *teller) fact(r *web.Row, name string) string {
 		}
 		return t.names.nodeName(r.PC)
 	case "planned":
-		if p := planOf(&web.Interrupt{Context: r.Value}); p != nil {
+		if p := planOf(r.Value); p != nil {
 			return strconv.Itoa(len(p.Steps))
 		}
 		return ""
