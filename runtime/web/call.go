@@ -30,7 +30,7 @@ const maxBy = 200
 
 type callKey struct{}
 
-// Call is one request on its way through the server, as a [Route] gets it.
+// Call is one request on its way through the server, as an [Endpoint] gets it.
 type Call struct {
 	s *Server
 	w http.ResponseWriter
@@ -247,7 +247,7 @@ func (c *Call) By(named string) (string, error) {
 	}
 }
 
-// Form returns a Route.Do that decodes the body strictly into a struct: unknown and repeated names
+// Form returns an Endpoint.Do that decodes the body strictly into a struct: unknown and repeated names
 // are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A field By
 // is set to the person who acts, see [Call.By]; a field Reason is bounded.
 func Form[T any](do func(c *Call, f *T) (any, error)) func(c *Call) (any, error) {

@@ -67,7 +67,7 @@ func (c *Call) Engine() *thread.Engine { return c.s.engine }
 func (c *Call) Config() *Config { return &c.s.cfg }
 
 // Context returns the context of the call. It does not end when the client goes away, except in a
-// Route.Stream: a change is never left half-way.
+// Endpoint.Stream: a change is never left half-way.
 func (c *Call) Context() context.Context { return c.r.Context() }
 
 // HTTP returns the response and the request of the call.
@@ -175,10 +175,10 @@ func (c *Call) Once(threadID string, do func() (told string, err error)) (string
 		return told, err
 	}
 	told, err := do()
-	if err != nil {
-		return "", err
+	if err != nil || request == "" {
+		return told, err
 	}
-	return told, c.tell(threadID, request, digest, told)
+	return told, c.tell(threadID, request+"/told", digest, told)
 }
 
 // planOf returns the plan of a thread as the doors see it.
