@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,12 +63,13 @@ func (c *Call) moment() (any, error) {
 	if int64(len(entries)) < seq {
 		return nil, BadRequest("the thread has entries 1 to %d", len(entries))
 	}
-	find, refused := c.finder()
-	t, err := thread.Replay(id, entries, find)
-	if *refused != nil { // what the replay says of it is a consequence
-		err = *refused
-	}
-	if err != nil {
+	var refused error // by the store: what the replay says of it is a consequence
+	t, err := thread.Replay(id, entries, func(id string) *thread.Interrupt {
+		i, err := c.s.engine.Interrupt(c.Context(), id)
+		refused = cmp.Or(refused, err)
+		return i
+	})
+	if err = cmp.Or(refused, err); err != nil {
 		return nil, err
 	}
 	row, err := c.s.entryRow(c.Context(), &entries[seq-1])
@@ -152,16 +154,4 @@ func (c *Call) prompt(t *thread.Thread, f *thread.Frame) string {
 		return ""
 	}
 	return text
-}
-
-// finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
-func (c *Call) finder() (find func(id string) *thread.Interrupt, refused *error) {
-	refused = new(error)
-	return func(id string) *thread.Interrupt {
-		i, err := c.s.engine.Interrupt(c.Context(), id)
-		if err != nil {
-			*refused = err
-		}
-		return i
-	}, refused
 }

@@ -108,8 +108,12 @@ func shapeOf(t reflect.Type) *runtime.Shape {
 
 // Invalid refuses the value at a JSON pointer.
 func Invalid(pointer, reason string) error {
+	return refused(runtime.Problem{Pointer: pointer, Reason: reason})
+}
+
+func refused(problems ...runtime.Problem) error {
 	return runtime.Errorf(runtime.CodeInvalid, "read request", "%w",
-		&runtime.InvalidError{Problems: []runtime.Problem{{Pointer: pointer, Reason: reason}}})
+		&runtime.InvalidError{Problems: problems})
 }
 
 // Under moves the pointers of a refusal to where its document stands.
@@ -122,8 +126,7 @@ func Under(err error, pointer string) error {
 	for i, p := range e.Problems {
 		moved[i] = runtime.Problem{Pointer: pointer + p.Pointer, Reason: p.Reason}
 	}
-	return &runtime.Error{Code: runtime.CodeInvalid, Op: "read request",
-		Err: &runtime.InvalidError{Problems: moved}}
+	return refused(moved...)
 }
 
 // DecodeMessage is Decode that takes a JSON string too: it is the message of an object.
