@@ -248,8 +248,8 @@ func (c *Call) By(named string) (string, error) {
 }
 
 // Form returns an Endpoint.Do that decodes the body strictly into a struct: unknown and repeated
-// names are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A field
-// By is set to the person who acts, see [Call.By]; a field Reason is bounded.
+// names are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A
+// field By is set to the person who acts, see [Call.By]; a field Reason is bounded.
 func Form[T any](do func(c *Call, f *T) (any, error)) func(c *Call) (any, error) {
 	return func(c *Call) (any, error) {
 		f := new(T)

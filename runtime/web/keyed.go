@@ -56,7 +56,8 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 
 // commitUse is commitOnce for the use of a key: of the request and the digest of what was asked.
 func (c *Call) commitUse(id, request, digest string,
-	do func(ch *thread.Change) (told string, err error)) (t *thread.Thread, told string, err error) {
+	do func(ch *thread.Change) (told string, err error)) (
+	t *thread.Thread, told string, err error) {
 	// told is read only after the engine has said that it is done
 	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
 		row, err := c.s.engine.FindRequest(c.Context(), ch, request)

@@ -20,7 +20,8 @@ type bucket struct {
 }
 
 func newLimiter(c *Config) *limiter {
-	return &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now, buckets: map[string]*bucket{}}
+	return &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
+		buckets: map[string]*bucket{}}
 }
 
 // maxBuckets bounds the memory of a limiter: who has not called for a while is forgotten, with all

@@ -119,8 +119,8 @@ func awaited(t *thread.Thread, i *thread.Interrupt) Interrupt {
 	return out
 }
 
-// InterruptOf returns an interrupt as it is sent: with all its fields but those that only the engine
-// needs.
+// InterruptOf returns an interrupt as it is sent: with all its fields but those that only the
+// engine needs.
 func InterruptOf(i *thread.Interrupt) Interrupt {
 	out := Interrupt{Interrupt: *i, Created: millis(i.Created), Due: millis(i.Due),
 		ClosedAt: millis(i.ClosedAt)}

@@ -103,15 +103,15 @@ func indented(t *testing.T, data []byte) []byte {
 	return append(out, '\n')
 }
 
-// unsent are the fields of the records that are not sent, by schema and by their names in JSON, with
-// the reason.
+// unsent are the fields of the records that are not sent, by schema and by their names in JSON,
+// with the reason.
 func unsent() map[string]map[string]string {
 	const engine, elsewhere = "only the engine needs it", "the Frame has it"
 	return map[string]map[string]string{
 		"Interrupt": {
 			"policy": "due says when it acts", "remindAt": engine, "remindBefore": engine,
-			"escalatedTo": "assignees has who may answer now", "request": "made from a caller's key",
-			"clashes": "Stats counts them",
+			"escalatedTo": "assignees has who may answer now", "clashes": "Stats counts them",
+			"request": "made from a caller's key",
 		},
 		"Row": {"request": "made from a caller's key"},
 		"Thread": {

@@ -250,8 +250,8 @@ func (c *Client) Program(ctx context.Context, machine string) (*web.Graph, error
 
 // Grant makes the capability token that g describes: its thread, interrupt, actions, name and time.
 func (c *Client) Grant(ctx context.Context, g web.Grant) (*web.Grant, error) {
-	return post[web.Grant](ctx, c, threadPath(g.Thread, "/tokens"), bodyFields{"interrupt": g.Interrupt,
-		"actions": g.Actions, "by": g.By, "expires": g.Expires, "once": g.Once})
+	return post[web.Grant](ctx, c, threadPath(g.Thread, "/tokens"), bodyFields{"actions": g.Actions,
+		"interrupt": g.Interrupt, "by": g.By, "expires": g.Expires, "once": g.Once})
 }
 
 // Rights tells what the client's token may do now. The operator's may do everything, so it has all

@@ -93,12 +93,14 @@ func TestForms(t *testing.T) {
 		"reroute": {ask: system, choose: 4,
 			value: `{"choice":"reroute","target":"B"}`},
 		"a pause without a change": {
-			ask:     thread.Question{Kind: thread.KindUserEscape, Choices: labels("continue", "cancel")},
+			ask: thread.Question{Kind: thread.KindUserEscape,
+				Choices: labels("continue", "cancel")},
 			options: []string{"Go on as planned", "End the thread"}, choose: 1,
 			value: `"cancel"`,
 		},
 		"a change": {
-			ask:   thread.Question{Kind: thread.KindUserEscape, Choices: labels("continue", "modify")},
+			ask: thread.Question{Kind: thread.KindUserEscape,
+				Choices: labels("continue", "modify")},
 			write: writeChange, text: `skip "3"`,
 			value: `{"choice":"modify","text":"skip \"3\""}`,
 		},
@@ -147,7 +149,8 @@ func TestTheQuestionShowsTheEvent(t *testing.T) {
 	require.NotContains(t, strings.Join(s.question(80), "\n"), "asked for an interrupt")
 	i.Reroute = json.RawMessage(`{"requestedBy":"carl","reason":"the goal has changed",
 		"contextForDecision":"since noon","choices":[{"label":"Expand","value":"e","description":"all modules"}],
-		"confirmationItems":[{"id":"c","prompt":"Is it urgent?"}],"rerouteToAgentType":"MERGER_AGENT"}`)
+		"confirmationItems":[{"id":"c","prompt":"Is it urgent?"}],
+		"rerouteToAgentType":"MERGER_AGENT"}`)
 	s.snap = &web.Thread{Open: []web.Interrupt{*i}}
 	require.Equal(t, []string{
 		"Which way?", "An interrupt was ordered: the goal has changed", "Requested by: carl",

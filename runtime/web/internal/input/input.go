@@ -108,12 +108,8 @@ func shapeOf(t reflect.Type) *runtime.Shape {
 
 // Invalid refuses the value at a JSON pointer.
 func Invalid(pointer, reason string) error {
-	return refused(runtime.Problem{Pointer: pointer, Reason: reason})
-}
-
-func refused(problems ...runtime.Problem) error {
 	return runtime.Errorf(runtime.CodeInvalid, "read request", "%w",
-		&runtime.InvalidError{Problems: problems})
+		&runtime.InvalidError{Problems: []runtime.Problem{{Pointer: pointer, Reason: reason}}})
 }
 
 // Under moves the pointers of a refusal to where its document stands.
@@ -126,7 +122,8 @@ func Under(err error, pointer string) error {
 	for i, p := range e.Problems {
 		moved[i] = runtime.Problem{Pointer: pointer + p.Pointer, Reason: p.Reason}
 	}
-	return refused(moved...)
+	return runtime.Errorf(runtime.CodeInvalid, "read request", "%w",
+		&runtime.InvalidError{Problems: moved})
 }
 
 // DecodeMessage is Decode that takes a JSON string too: it is the message of an object.
