@@ -10,8 +10,8 @@ import (
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// Thread is a thread on the wire. Times are Unix milliseconds, here and in every type of this
-// package; 0 is left out and means none.
+// Thread is what is sent of a [thread.Thread], most of which only the engine needs. Times are Unix
+// milliseconds, here and in every type of this package; 0 is left out and means none.
 type Thread struct {
 	ID          string        `json:"id"`
 	Version     int64         `json:"version"`
@@ -35,7 +35,7 @@ type Thread struct {
 	Beside []Interrupt `json:"beside,omitempty"`
 }
 
-// Frame is one activation on a thread.
+// Frame is what is sent of a [thread.Frame], an activation on a thread.
 type Frame struct {
 	ID      string            `json:"id"`
 	Parent  string            `json:"parent,omitempty"`
