@@ -230,8 +230,8 @@ func (c *Client) Stats(ctx context.Context, since time.Time) ([]thread.Stat, err
 	out, _, err := listed(get[list[thread.Stat]](ctx, c, "/v1/stats?since="+
 		strconv.FormatInt(max(0, since.UnixMilli()), 10)))
 	for n := range out { // they come in milliseconds
-		out[n].Median *= time.Millisecond
-		out[n].P95 *= time.Millisecond
+		out[n].Median *= 1e6
+		out[n].P95 *= 1e6
 	}
 	return out, err
 }
