@@ -74,8 +74,8 @@ func CodeOf(err error) Code {
 
 // Problem is one thing wrong in a JSON document.
 type Problem struct {
-	Pointer string // JSON pointer (RFC 6901) to the value; "" is the whole document
-	Reason  string // what is wrong and, where it can be known, what to write instead
+	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) to the value; "" is the document
+	Reason  string `json:"reason"`  // what is wrong and, where known, what to write instead
 }
 
 // InvalidError is the data of [CodeInvalid] for a JSON document: all problems found, in the order

@@ -132,12 +132,12 @@ type Kind struct {
 
 // Deadline says what happens to an interrupt that is not answered in time.
 type Deadline struct {
-	After    time.Duration
-	Then     string        // "expire", "default", "escalate", "reroute" or "cancel"
-	Answer   string        // of "default", JSON text
-	Assignee string        // of "escalate"
-	Target   string        // of "reroute": an agent type
-	Reminder time.Duration // before the deadline; 0 means none
+	After    time.Duration `json:"after"`
+	Then     string        `json:"then"`     // "expire", "default", "escalate", "reroute" or "cancel"
+	Answer   string        `json:"answer"`   // of "default", JSON text
+	Assignee string        `json:"assignee"` // of "escalate"
+	Target   string        `json:"target"`   // of "reroute": an agent type
+	Reminder time.Duration `json:"reminder"` // before the deadline; 0 means none
 }
 
 // Retry says how often a failed step is run again before a person is asked.

@@ -21,7 +21,7 @@ func (d *delivery) decide(ctx context.Context, c *thread.Change) error {
 	if len(m.Answers) == 0 && t.User != "" && t.User != m.User {
 		return d.notYours()
 	}
-	switch row, err := d.delivered(ctx, c); {
+	switch row, err := d.Engine.FindRequest(ctx, c, m.ID); {
 	case err != nil:
 		return err
 	case row != nil:
@@ -48,17 +48,6 @@ func (d *delivery) decide(ctx context.Context, c *thread.Change) error {
 		return d.cancelTurn(c)
 	}
 	return d.answerText(ctx, c)
-}
-
-// delivered returns the entry under which the thread has the message already, in this change or in
-// the store, and nil if the message is new.
-func (d *delivery) delivered(ctx context.Context, c *thread.Change) (*thread.Entry, error) {
-	for i := range c.Entries {
-		if c.Entries[i].Request == d.m.ID {
-			return &c.Entries[i], nil
-		}
-	}
-	return d.Engine.ByRequest(ctx, d.m.Thread, d.m.ID)
 }
 
 // pending refuses the message because of what is open.

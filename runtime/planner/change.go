@@ -13,13 +13,13 @@ import (
 // Proposal is what a modification would make of a paused plan. Nothing of the plan's thread is
 // changed until it is applied.
 type Proposal struct {
-	Thread  string
-	Version int64    // of the thread that it was made for
-	Before  []string // steps left
-	After   []string // none: the plan would end, with Answer
-	Added   []string
-	Removed []string
-	Answer  string
+	Thread  string   `json:"thread"`
+	Version int64    `json:"version"` // of the thread that it was made for
+	Before  []string `json:"before"`  // steps left
+	After   []string `json:"after"`   // none: the plan would end, with Answer
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Answer  string   `json:"answer,omitempty"`
 }
 
 // Preview asks the replanner what it would make of a modification. It does so on a thread of

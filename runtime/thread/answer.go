@@ -38,7 +38,7 @@ func (e *Engine) Answer(ctx context.Context, thread string, a Answer) (*Interrup
 
 // decideAnswer decides an answer. It looks in the store for an interrupt that is closed.
 func (e *Engine) decideAnswer(c *Change, a Answer) (*Interrupt, error) {
-	row, err := e.findRequest(c, a.Request)
+	row, err := e.FindRequest(e.ctx, c, a.Request)
 	switch {
 	case err != nil:
 		return nil, err
@@ -84,21 +84,18 @@ func (e *Engine) findInterrupt(c *Change, id string) (*Interrupt, error) {
 	return found[0], nil
 }
 
-// findRequest returns the first entry that a request has added to the thread, in this change or
+// FindRequest returns the first entry that a request has added to the thread, in this change or
 // before, or nil if the request is new.
-func (e *Engine) findRequest(c *Change, id string) (*Entry, error) {
-	if id == "" {
-		return nil, nil
-	}
+func (e *Engine) FindRequest(ctx context.Context, c *Change, request string) (*Entry, error) {
 	for n := range c.Entries {
-		if c.Entries[n].Request == id {
+		if request != "" && c.Entries[n].Request == request {
 			return &c.Entries[n], nil
 		}
 	}
 	if c.Before == 0 {
 		return nil, nil
 	}
-	return e.ByRequest(e.ctx, c.Thread.ID, id)
+	return e.ByRequest(ctx, c.Thread.ID, request)
 }
 
 // ErrRequestUsed is the reason of a CodeConflict for a request id that was used for something else

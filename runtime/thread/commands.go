@@ -57,7 +57,7 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*Thread, error) {
 		return nil, err
 	}
 	x := &command{urgent: e.cfg.CommitDelay < 0, decide: func(c *Change) error {
-		switch row, err := e.findRequest(c, b.Request); {
+		switch row, err := e.FindRequest(e.ctx, c, b.Request); {
 		case err != nil:
 			return err
 		case row != nil && isSameTurn(row, b.Machine, b.Name, input, b.User):
@@ -190,7 +190,7 @@ func (e *Engine) Deliver(ctx context.Context, m Message) (*Thread, error) {
 	}
 	return e.perform(ctx, m.Thread,
 		&command{urgent: e.cfg.CommitDelay < 0, decide: func(c *Change) error {
-			if row, err := e.findRequest(c, m.Request); err != nil {
+			if row, err := e.FindRequest(e.ctx, c, m.Request); err != nil {
 				return err
 			} else if row != nil {
 				return e.repeatedMessage(c, row, &m, input)

@@ -323,17 +323,21 @@ func (b *notifier) publish(thread string) {
 // assignees have an empty Assignee and so a row apart from the answered ones: a rate of a kind or a
 // node is computed from the sums of its rows.
 type Stat struct {
-	Kind, Node, Assignee string // Assignee is who answered, or else the first who was asked
-	Count                int
-	Answered             int
-	Expired              int
+	Kind     string `json:"kind"`
+	Node     string `json:"node,omitempty"`
+	Assignee string `json:"assignee,omitempty"` // who answered, or else the first who was asked
+	Count    int    `json:"count"`
+	Answered int    `json:"answered"`
+	Expired  int    `json:"expired"`
 	// closed by a more urgent one, or since the step that asked failed
-	Superseded int
+	Superseded int `json:"superseded"`
 	// lost a clash, once or more: was queued, or superseded, by a more urgent one; whatever became
 	// of it
-	Clashed     int
-	Reasked     int           // plain answers that were unclear
-	Median, P95 time.Duration // from asking to the answer; 0 when none was answered
+	Clashed int `json:"clashed"`
+	Reasked int `json:"reasked"` // plain answers that were unclear
+	// from asking to the answer, in nanoseconds; 0 when none was answered
+	Median time.Duration `json:"median"`
+	P95    time.Duration `json:"p95"`
 }
 
 // Stats counts the interrupts created since a time, in the order of kind, node and assignee. It

@@ -30,7 +30,7 @@ const maxBy = 200
 
 type callKey struct{}
 
-// Call is one request on its way through the server, as a [Route] gets it.
+// Call is one request on its way through the server, as an [Endpoint] gets it.
 type Call struct {
 	s *Server
 	w http.ResponseWriter
@@ -247,9 +247,9 @@ func (c *Call) By(named string) (string, error) {
 	}
 }
 
-// Form returns a Route.Do that decodes the body strictly into a struct: unknown and repeated names
-// are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A field By
-// is set to the person who acts, see [Call.By]; a field Reason is bounded.
+// Form returns an Endpoint.Do that decodes the body strictly into a struct: unknown and repeated
+// names are refused, and so is a missing field whose tag has neither omitempty nor omitzero. A
+// field By is set to the person who acts, see [Call.By]; a field Reason is bounded.
 func Form[T any](do func(c *Call, f *T) (any, error)) func(c *Call) (any, error) {
 	return func(c *Call) (any, error) {
 		f := new(T)
@@ -276,11 +276,11 @@ func Form[T any](do func(c *Call, f *T) (any, error)) func(c *Call) (any, error)
 func (c *Call) RequestID() (string, error) {
 	const most = 200
 	key := c.r.Header.Get("Idempotency-Key")
-	if key == "" || len(key) > most {
-		if key != "" {
-			return "", BadRequest("the Idempotency-Key has more than %d bytes", most)
-		}
+	switch {
+	case key == "":
 		return "", nil
+	case len(key) > most:
+		return "", BadRequest("the Idempotency-Key has more than %d bytes", most)
 	}
 	who := "operator"
 	if c.who.grant != nil {

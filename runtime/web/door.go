@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -33,29 +32,20 @@ type Door struct {
 // addDoors checks the doors of a server, and adds their schemas to the document's.
 func (s *Server) addDoors() error {
 	s.schemas = map[string]json.RawMessage{}
-	for _, data := range append([][]byte{schemas}, doorSchemas(s.cfg.Doors)...) {
-		var more map[string]json.RawMessage
-		if err := json.Unmarshal(data, &more); err != nil {
-			return runtime.Errorf(runtime.CodeInvalid, "new server", "schemas of a door: %w", err)
+	for _, d := range append([]Door{{Schemas: schemas}}, s.cfg.Doors...) {
+		// names that are there stay, and those of the door come
+		if d.Schemas != nil {
+			if err := json.Unmarshal(d.Schemas, &s.schemas); err != nil {
+				return runtime.Errorf(runtime.CodeInvalid, "new server",
+					"schemas of a door: %w", err)
+			}
 		}
-		maps.Copy(s.schemas, more)
-	}
-	if slices.ContainsFunc(s.cfg.Doors, func(d Door) bool { return d.NeedsConversation }) &&
-		s.cfg.Conversation == nil {
-		return runtime.Errorf(runtime.CodeInvalid, "new server",
-			"a door serves conversations and Config.Conversation is nil: set it, or leave the door "+
-				"out")
+		if d.NeedsConversation && s.cfg.Conversation == nil {
+			return runtime.Errorf(runtime.CodeInvalid, "new server", "a door serves "+
+				"conversations and Config.Conversation is nil: set it, or leave the door out")
+		}
 	}
 	return nil
-}
-
-func doorSchemas(doors []Door) (out [][]byte) {
-	for i := range doors {
-		if doors[i].Schemas != nil {
-			out = append(out, doors[i].Schemas)
-		}
-	}
-	return out
 }
 
 // The methods below are what the routes of a door may use of a call.
@@ -66,8 +56,8 @@ func (c *Call) Engine() *thread.Engine { return c.s.engine }
 // Config returns the configuration of the server, with its defaults. It must not be changed.
 func (c *Call) Config() *Config { return &c.s.cfg }
 
-// Context returns the context of the call. It does not end when the client goes away, except in a
-// Route.Stream: a change is never left half-way.
+// Context returns the context of the call. It does not end when the client goes away, except in an
+// Endpoint.Stream: a change is never left half-way.
 func (c *Call) Context() context.Context { return c.r.Context() }
 
 // HTTP returns the response and the request of the call.
@@ -175,10 +165,10 @@ func (c *Call) Once(threadID string, do func() (told string, err error)) (string
 		return told, err
 	}
 	told, err := do()
-	if err != nil {
-		return "", err
+	if err != nil || request == "" {
+		return told, err
 	}
-	return told, c.tell(threadID, request, digest, told)
+	return told, c.tell(threadID, request+"/told", digest, told)
 }
 
 // planOf returns the plan of a thread as the doors see it.

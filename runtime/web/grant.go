@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -243,15 +244,9 @@ func randomBytes() []byte {
 
 func (c *Call) revoke() (any, error) {
 	name, id := c.r.PathValue("thread"), c.r.PathValue("grant")
-	switch row, err := c.s.engine.ByRequest(c.Context(), name, grantRequest(id)); {
-	case err != nil:
-		return nil, err
-	case row == nil:
-		return nil, ErrNotFound
-	}
-	if row, err := c.s.engine.ByRequest(c.Context(), name, revokedRequest(id)); err != nil ||
-		row != nil {
-		return nil, err
+	row, err := c.s.engine.ByRequest(c.Context(), name, grantRequest(id))
+	if err != nil || row == nil {
+		return nil, cmp.Or(err, ErrNotFound)
 	}
 	data, err := runtime.Encode(id)
 	if err != nil {
@@ -260,9 +255,12 @@ func (c *Call) revoke() (any, error) {
 	return nil, c.note(name, revokedName, revokedRequest(id), data)
 }
 
-// note puts what became of a token into the log of its thread.
+// note puts what became of a token into the log of its thread, once for its request.
 func (c *Call) note(name, what, request string, value json.RawMessage) error {
 	_, err := c.s.engine.Change(c.Context(), name, func(ch *thread.Change) error {
+		if row, err := c.s.engine.FindRequest(c.Context(), ch, request); err != nil || row != nil {
+			return err
+		}
 		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: what, Value: value,
 			By: c.who.label(), Request: request})
 		return nil
@@ -274,7 +272,7 @@ func (c *Call) note(name, what, request string, value json.RawMessage) error {
 // read. A file that others may read is refused with CodeForbidden.
 func OpenToken(path string) (string, error) {
 	fail := func(code runtime.Code, err error) (string, error) {
-		return "", &runtime.Error{Code: code, Op: "open token " + path, Err: err}
+		return "", runtime.Errorf(code, "open token "+path, "%w", err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {

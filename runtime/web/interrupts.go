@@ -277,3 +277,19 @@ func (c *Call) onAsked(do func(ch *thread.Change) error) (any, error) {
 	i, err := c.s.engine.Interrupt(c.Context(), c.asked.ID)
 	return sent(InterruptOf, i, err)
 }
+
+func (c *Call) stats() (any, error) {
+	since, err := c.numberParam("since", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.s.engine.Stats(c.Context(), time.UnixMilli(since).UTC())
+	if err != nil {
+		return nil, err
+	}
+	for n := range found { // sent in milliseconds
+		found[n].Median /= time.Millisecond
+		found[n].P95 /= time.Millisecond
+	}
+	return list[thread.Stat]{Items: found}, nil
+}

@@ -51,10 +51,16 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 	if err != nil {
 		return nil, "", err
 	}
-	digest := c.digest()
+	return c.commitUse(id, request, c.digest(), do)
+}
+
+// commitUse is commitOnce for the use of a key: of the request and the digest of what was asked.
+func (c *Call) commitUse(id, request, digest string,
+	do func(ch *thread.Change) (told string, err error)) (
+	t *thread.Thread, told string, err error) {
 	// told is read only after the engine has said that it is done
-	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) (err error) {
-		row, err := c.taken(ch, request)
+	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
+		row, err := c.s.engine.FindRequest(c.Context(), ch, request)
 		switch {
 		case err != nil:
 			return err
@@ -76,24 +82,14 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 	return t, told, err
 }
 
-// taken returns the entry of a request, in a change or in the store; nil when it is new.
-func (c *Call) taken(ch *thread.Change, request string) (*thread.Entry, error) {
-	for n := range ch.Entries {
-		if request != "" && ch.Entries[n].Request == request {
-			return &ch.Entries[n], nil
-		}
-	}
-	return c.s.engine.ByRequest(c.Context(), ch.Thread.ID, request)
-}
-
 // reserve notes in the log of a thread what a key is used for, where what it is used for is
 // committed on its own and finds its own first result. It refuses another use. told is what
-// [call.tell] kept, "" when that has not happened yet.
+// [Call.tell] kept, "" when that has not happened yet.
 func (c *Call) reserve(id, request, digest string) (told string, err error) {
 	if request == "" {
 		return "", nil
 	}
-	if err := c.once(id, request, digest, ""); err != nil {
+	if err := c.tell(id, request, digest, ""); err != nil {
 		return "", err
 	}
 	row, err := c.s.engine.ByRequest(c.Context(), id, request+"/told")
@@ -103,31 +99,10 @@ func (c *Call) reserve(id, request, digest string) (told string, err error) {
 	return used(row, digest)
 }
 
-// tell keeps what was told of a reserved key.
+// tell stores the use of a key under a request id, with what was told of it.
 func (c *Call) tell(id, request, digest, told string) error {
-	if request == "" {
-		return nil
-	}
-	return c.once(id, request+"/told", digest, told)
-}
-
-func (c *Call) once(id, request, digest, told string) error {
-	value, err := runtime.Encode(use{Digest: digest, Told: told})
-	if err != nil {
-		return err
-	}
-	_, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
-		row, err := c.taken(ch, request)
-		switch {
-		case err != nil:
-			return err
-		case row != nil:
-			_, err := used(row, digest)
-			return err
-		}
-		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: requestName, Value: value,
-			By: c.who.label(), Request: request})
-		return nil
+	_, _, err := c.commitUse(id, request, digest, func(*thread.Change) (string, error) {
+		return told, nil
 	})
 	return err
 }

@@ -19,6 +19,11 @@ type bucket struct {
 	at   time.Time
 }
 
+func newLimiter(c *Config) *limiter {
+	return &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
+		buckets: map[string]*bucket{}}
+}
+
 // maxBuckets bounds the memory of a limiter: who has not called for a while is forgotten, with all
 // his calls left.
 const maxBuckets = 10_000

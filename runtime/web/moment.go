@@ -1,12 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -41,9 +41,8 @@ type momentFrame struct {
 }
 
 type attempt struct {
-	At   int64        `json:"at"`
-	Code runtime.Code `json:"code"`
-	Text string       `json:"text,omitempty"`
+	thread.Attempt
+	At int64 `json:"at"`
 }
 
 // maxReplay bounds how many entries one call replays.
@@ -64,12 +63,13 @@ func (c *Call) moment() (any, error) {
 	if int64(len(entries)) < seq {
 		return nil, BadRequest("the thread has entries 1 to %d", len(entries))
 	}
-	find, refused := c.finder()
-	t, err := thread.Replay(id, entries, find)
-	if *refused != nil { // what the replay says of it is a consequence
-		err = *refused
-	}
-	if err != nil {
+	var refused error // by the store: what the replay says of it is a consequence
+	t, err := thread.Replay(id, entries, func(id string) *thread.Interrupt {
+		i, err := c.s.engine.Interrupt(c.Context(), id)
+		refused = cmp.Or(refused, err)
+		return i
+	})
+	if err = cmp.Or(refused, err); err != nil {
 		return nil, err
 	}
 	row, err := c.s.entryRow(c.Context(), &entries[seq-1])
@@ -135,7 +135,7 @@ func momentFrameOf(f *thread.Frame, visited []string) momentFrame {
 		out.Visited, out.Node = visited, visited[len(visited)-1]
 	}
 	for _, a := range f.Attempts {
-		out.Attempts = append(out.Attempts, attempt{At: millis(a.At), Code: a.Code, Text: a.Text})
+		out.Attempts = append(out.Attempts, attempt{a, millis(a.At)})
 	}
 	return out
 }
@@ -154,16 +154,4 @@ func (c *Call) prompt(t *thread.Thread, f *thread.Frame) string {
 		return ""
 	}
 	return text
-}
-
-// finder returns how a replay finds interrupts, and where it leaves the refusal of the store.
-func (c *Call) finder() (find func(id string) *thread.Interrupt, refused *error) {
-	refused = new(error)
-	return func(id string) *thread.Interrupt {
-		i, err := c.s.engine.Interrupt(c.Context(), id)
-		if err != nil {
-			*refused = err
-		}
-		return i
-	}, refused
 }

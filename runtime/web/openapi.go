@@ -1,9 +1,9 @@
 package web
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 )
 
 // schemas are the schemas of bodies and replies by name, each property with its description. The
@@ -20,35 +19,13 @@ import (
 //go:embed schemas.json
 var schemas []byte
 
-type jsonObject = map[string]any
+// written is the part of the document that stands beside the schemas and the routes: its head, and
+// the parameters by name.
+//
+//go:embed openapi.json
+var written []byte
 
-// parameters has the schema and the example of every parameter, by name.
-var parameters = map[string]struct {
-	Type, Description string
-	Example           any
-}{
-	"thread":    {"string", "Id of a thread.", "offsite"},
-	"interrupt": {"string", "Id of an interrupt.", "01m82pks4q578c4w30dn2bdk5h"},
-	"grant": {"string", "Id of the token to revoke.",
-		"d3de16be5b1f8010dc7432c8b11a6e829bc6cd1909a4eed987f0dd54cfe3d1f8"},
-	"machine": {"string", "Name of a machine.", "plan"},
-	"seq":     {"integer", "Number of the entry, from 1.", 2},
-	"after": {"string",
-		"Begin after this: next of the page before or, in a log or stream, the id " +
-			"of the last row that came. A value that the server never gave out is refused. A stream " +
-			"takes it from Last-Event-ID first.", nil},
-	"limit": {"integer", "Rows to read for a page, at most 1000; default " +
-		strconv.Itoa(thread.DefaultLimit) + ".", 20},
-	"since":    {"integer", "Count interrupts created since; default: all.", 1795387155399},
-	"before":   {"integer", "Only interrupts created before.", 1795559955400},
-	"assignee": {"string", "Only what this person may answer.", "you"},
-	"state":    {"string", "Only interrupts in these states; default: open.", []string{"open"}},
-	"status":   {"string", "Only threads with these statuses.", []string{"waiting"}},
-	"kind":     {"string", "Only interrupts of these kinds.", []string{"agent_question"}},
-	"node":     {"string", "Only interrupts of these nodes.", []string{"step"}},
-	"Idempotency-Key": {"string", "The same key with the same body gets the same result; with " +
-		"another body 422. At most 200 bytes.", "order-17"},
-}
+type jsonObject = map[string]any
 
 // tags has the group of the operations whose path contains a text; the first that fits counts.
 var tags = [][2]string{
@@ -71,13 +48,22 @@ var pathName = regexp.MustCompile(`\{(\w+)\}`)
 
 // describe writes the OpenAPI document of the table.
 func (s *Server) describe() ([]byte, error) {
+	var form struct {
+		Document   jsonObject            `json:"document"`
+		Components jsonObject            `json:"components"`
+		Responses  map[string]jsonObject `json:"responses"`
+		Parameters map[string]jsonObject `json:"parameters"`
+	}
+	if err := json.Unmarshal(written, &form); err != nil {
+		return nil, err
+	}
 	paths := map[string]jsonObject{}
 	for i := range s.routes {
 		rt := &s.routes[i]
 		if paths[rt.Path] == nil {
 			paths[rt.Path] = jsonObject{}
 		}
-		operation, err := s.operation(rt)
+		operation, err := s.operation(rt, form.Parameters)
 		if err != nil {
 			return nil, err
 		}
@@ -87,18 +73,23 @@ func (s *Server) describe() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(s.withComponents(paths, problem))
+	for _, refused := range form.Responses {
+		refused["content"] = problem
+	}
+	form.Components["schemas"], form.Components["responses"] = s.schemas, form.Responses
+	form.Document["paths"], form.Document["components"] = paths, form.Components
+	return json.Marshal(form.Document)
 }
 
 // operation describes a route.
-func (s *Server) operation(rt *Endpoint) (jsonObject, error) {
+func (s *Server) operation(rt *Endpoint, known map[string]jsonObject) (jsonObject, error) {
 	refused := func(name string) jsonObject {
 		return jsonObject{"$ref": "#/components/responses/" + name}
 	}
 	done := jsonObject{"description": http.StatusText(rt.Status)}
 	op := jsonObject{
 		"operationId": rt.ID, "summary": rt.Summary, "description": rt.allows(),
-		"tags": []string{rt.tag()}, "parameters": s.parameters(rt),
+		"tags": []string{rt.tag()}, "parameters": s.parameters(rt, known),
 		"responses": jsonObject{
 			strconv.Itoa(rt.Status): done, "4XX": refused("Refused"), "5XX": refused("Failed"),
 		},
@@ -141,18 +132,12 @@ func (s *Server) content(media, name string) (jsonObject, error) {
 }
 
 // parameters describes the parameters of a route.
-func (s *Server) parameters(rt *Endpoint) []jsonObject {
+func (s *Server) parameters(rt *Endpoint, known map[string]jsonObject) []jsonObject {
 	params, filters := []jsonObject{}, s.filters()
 	param := func(in, name string, required bool) {
-		known := parameters[name]
-		schema := jsonObject{"type": cmp.Or(known.Type, "string")}
-		p := jsonObject{"name": name, "in": in, "required": required, "schema": schema}
-		if known.Description != "" {
-			p["description"] = known.Description
-		}
-		if known.Example != nil {
-			p["example"] = known.Example
-		}
+		p := jsonObject{"schema": jsonObject{"type": "string"}}
+		maps.Copy(p, known[name])
+		p["name"], p["in"], p["required"] = name, in, required
 		if values := filters[name]; values != nil && in == "query" {
 			values["type"] = "string"
 			p["schema"] = jsonObject{"type": "array", "items": values}
@@ -170,30 +155,6 @@ func (s *Server) parameters(rt *Endpoint) []jsonObject {
 		param("header", "Idempotency-Key", false)
 	}
 	return params
-}
-
-// withComponents returns the OpenAPI document of the paths.
-func (s *Server) withComponents(paths map[string]jsonObject, problem jsonObject) jsonObject {
-	return jsonObject{
-		"openapi": "3.1.0",
-		"info": jsonObject{"title": "routegen HTTP API", "version": "1",
-			"description": "Threads of work that wait for people: start them, follow them, answer " +
-				"their questions. Times are Unix milliseconds."},
-		"servers": []jsonObject{{"url": "/", "description": "The server of this document, " +
-			"mounted at its root."}},
-		"security": []jsonObject{{"bearer": []string{}}},
-		"paths":    paths,
-		"components": jsonObject{
-			"schemas": s.schemas,
-			"responses": jsonObject{
-				"Refused": jsonObject{"description": "Refused; code says why.", "content": problem},
-				"Failed": jsonObject{"description": "Not done, or not known whether; code says " +
-					"which.", "content": problem},
-			},
-			"securitySchemes": jsonObject{"bearer": jsonObject{"type": "http", "scheme": "bearer",
-				"description": "The operator's token, or a capability token."}},
-		},
-	}
 }
 
 // allows says which tokens do.

@@ -17,6 +17,7 @@ import (
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/agui"
 	"github.com/routegen/routegen/runtime/workflow"
@@ -168,6 +169,9 @@ func TestEveryOperationOfTheDocumentHasExamplesThatFit(t *testing.T) {
 		for _, p := range op.Parameters {
 			assert.NotEmpty(t, p.Description, "%s: %s", at, p.Name)
 			assert.True(t, p.Example != nil || p.Name == "after", "%s: %s", at, p.Name)
+			if p.Name == "limit" {
+				assert.Contains(t, p.Description, fmt.Sprintf("default %d.", thread.DefaultLimit))
+			}
 		}
 		assert.Equal(t, "#/components/responses/Refused", op.Responses["4XX"].Ref, at)
 		for status, reply := range op.Responses {

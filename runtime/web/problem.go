@@ -22,9 +22,9 @@ type Problem struct {
 	Detail  string       `json:"detail,omitempty"`
 	Request string       `json:"request,omitempty"` // also in the server's log
 
-	Problems []pointed `json:"problems,omitempty"` // invalid: what is wrong where
-	Set      []string  `json:"set,omitempty"`      // no_route, many_routes: what was named
-	Allowed  []string  `json:"allowed,omitempty"`  // no_route, many_routes: what may be named
+	Problems []runtime.Problem `json:"problems,omitempty"` // invalid: what is wrong where
+	Set      []string          `json:"set,omitempty"`      // no_route, many_routes: what was named
+	Allowed  []string          `json:"allowed,omitempty"`  // the same: what may be named
 	// ambiguous, conflict: the interrupts that wait
 	Open       []string `json:"open,omitempty"`
 	AnsweredBy string   `json:"answeredBy,omitempty"` // already_answered
@@ -32,12 +32,6 @@ type Problem struct {
 	// an unclear answer: how often it is asked again; absent means until it is clear
 	Left  *int `json:"left,omitempty"`
 	Index *int `json:"index,omitempty"` // a batch: which answer was refused
-}
-
-// pointed is one thing wrong in a document, with a JSON pointer to it.
-type pointed struct {
-	Pointer string `json:"pointer"`
-	Reason  string `json:"reason"`
 }
 
 // Error gives code and detail.
@@ -128,9 +122,7 @@ func ProblemOf(err error) *Problem {
 // data fills the fields that belong to the error's data.
 func (p *Problem) data(err error) {
 	if e, ok := errors.AsType[*runtime.InvalidError](err); ok {
-		for _, wrong := range e.Problems {
-			p.Problems = append(p.Problems, pointed(wrong))
-		}
+		p.Problems = e.Problems
 	}
 	if e, ok := errors.AsType[*runtime.SelectionError](err); ok {
 		p.Set, p.Allowed = e.Set, e.Allowed

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"net"
@@ -90,8 +89,8 @@ type Server struct {
 // close the http.Server first.
 func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	if len(token) < minToken {
-		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server",
-			Err: errors.New("the operator's token has less than 32 bytes: use OpenToken")}
+		return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
+			"the operator's token has less than 32 bytes: use OpenToken")
 	}
 	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)),
 		cross: http.NewCrossOriginProtection()}
@@ -101,7 +100,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	}
 	for _, origin := range c.Origins {
 		if err := s.cross.AddTrustedOrigin(origin); err != nil {
-			return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: "new server", Err: err}
+			return nil, runtime.Errorf(runtime.CodeInvalid, "new server", "%w", err)
 		}
 	}
 	defaulted(&c.Rate, 100)
@@ -132,10 +131,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	s.log = c.Log
 	// [Server.HTTP] calls it; without, nothing is held but this context
 	s.ending, s.end = context.WithCancel(context.Background()) //nolint:gosec // see above
-	s.calls = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
-		buckets: map[string]*bucket{}}
-	s.failures = &limiter{rate: c.Rate, burst: float64(c.Burst), now: c.Now,
-		buckets: map[string]*bucket{}}
+	s.calls, s.failures = newLimiter(c), newLimiter(c)
 	s.shares.held = map[string]int{}
 	return s, s.register()
 }

@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -206,7 +206,7 @@ func (c *Call) events() error {
 				// the headers are out: the client comes back with its last id, and hears why
 				return nil
 			}
-			text = fmt.Sprintf("id: %s\nevent: row\ndata: %s\n\n", row.ID, data)
+			text = "id: " + row.ID + "\nevent: row\ndata: " + string(data) + "\n\n"
 		case <-beat.C:
 		case <-ctx.Done():
 			return nil
@@ -221,6 +221,6 @@ func (c *Call) Send(text string) bool {
 	if control.SetWriteDeadline(time.Now().Add(c.s.cfg.Timeout)) != nil {
 		return false
 	}
-	_, err := c.w.Write([]byte(text))
+	_, err := io.WriteString(c.w, text)
 	return err == nil && control.Flush() == nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// Thread is a thread on the wire. Times are Unix milliseconds, here and in every type of this
-// package; 0 is left out and means none.
+// Thread is what is sent of a [thread.Thread], most of which only the engine needs. Times are Unix
+// milliseconds, here and in every type of this package; 0 is left out and means none.
 type Thread struct {
 	ID          string        `json:"id"`
 	Version     int64         `json:"version"`
@@ -35,7 +35,7 @@ type Thread struct {
 	Beside []Interrupt `json:"beside,omitempty"`
 }
 
-// Frame is one activation on a thread.
+// Frame is what is sent of a [thread.Frame], an activation on a thread.
 type Frame struct {
 	ID      string            `json:"id"`
 	Parent  string            `json:"parent,omitempty"`
@@ -47,81 +47,32 @@ type Frame struct {
 	Until   int64             `json:"until,omitempty"`
 }
 
-// Interrupt is a stored interrupt on the wire.
+// Interrupt is a [thread.Interrupt] as it is sent: its own fields, and what differs. Who may answer
+// now stands in Assignees. Made from JSON, the times of the embedded record are zero.
 type Interrupt struct {
-	ID       string                `json:"id"`
-	Thread   string                `json:"thread"`
-	Frame    string                `json:"frame,omitempty"`
-	Node     string                `json:"node,omitempty"`
-	Step     string                `json:"step,omitempty"`
-	Visit    int                   `json:"visit,omitempty"`
-	Kind     string                `json:"kind"`
-	Priority int                   `json:"priority"`
-	State    thread.InterruptState `json:"state"`
-	Name     string                `json:"name"`
-	Text     string                `json:"text,omitempty"`
-	Type     string                `json:"type,omitempty"`
-	Payload  json.RawMessage       `json:"payload,omitempty"`
-	Schema   json.RawMessage       `json:"schema,omitempty"`
-	Choices  []thread.Choice       `json:"choices,omitempty"`
-	Plain    string                `json:"plain,omitempty"`
-	Language string                `json:"language,omitempty"`
-	Targets  []string              `json:"targets,omitempty"`
-	// who may answer now; empty means anybody
-	Assignees []string `json:"assignees,omitempty"`
-	NotOwn    bool     `json:"notOwn,omitempty"`
-	Quorum    int      `json:"quorum,omitempty"`
-	// send it back with the answer, and only what was shown is answered
-	Digest  string          `json:"digest"`
-	Context json.RawMessage `json:"context,omitempty"`
+	thread.Interrupt
+	Created  int64  `json:"created"`
+	Due      int64  `json:"due,omitempty"`
+	ClosedAt int64  `json:"closedAt,omitempty"`
+	Votes    []vote `json:"votes,omitempty"`
 	// the pending reroute event: where it says the work goes on, unless the answer does. In lists
 	// it is left out
-	Reroute      json.RawMessage `json:"reroute,omitempty"`
-	Created      int64           `json:"created"`
-	Due          int64           `json:"due,omitempty"`
-	Asks         int             `json:"asks,omitempty"`
-	AskedFor     string          `json:"askedFor,omitempty"`
-	ClaimedBy    string          `json:"claimedBy,omitempty"`
-	Votes        []vote          `json:"votes,omitempty"`
-	Answer       json.RawMessage `json:"answer,omitempty"`
-	RouteTo      string          `json:"routeTo,omitempty"`
-	AnsweredBy   string          `json:"answeredBy,omitempty"`
-	ClosedAt     int64           `json:"closedAt,omitempty"`
-	SupersededBy string          `json:"supersededBy,omitempty"`
+	Reroute json.RawMessage `json:"reroute,omitempty"`
 }
 
 type vote struct {
-	By    string          `json:"by"`
-	Value json.RawMessage `json:"value,omitempty"`
-	At    int64           `json:"at"`
+	thread.Vote
+	At int64 `json:"at"`
 }
 
-// Row is one entry of a thread's log. With an entry that puts a question to a person comes the
+// Row is a [thread.Entry] as it is sent. With an entry that puts a question to a person comes the
 // interrupt, as it is when the row is sent.
 type Row struct {
-	ID        string           `json:"id"` // thread/seq: the cursor
-	Thread    string           `json:"thread"`
-	Seq       int64            `json:"seq"`
-	At        int64            `json:"at"`
-	Type      thread.EntryType `json:"type"`
-	By        string           `json:"by,omitempty"`
-	Frame     string           `json:"frame,omitempty"`
-	Parent    string           `json:"parent,omitempty"`
-	Machine   string           `json:"machine,omitempty"`
-	Name      string           `json:"name,omitempty"`
-	PC        string           `json:"pc,omitempty"`
-	State     string           `json:"state,omitempty"`
-	Kind      string           `json:"kind,omitempty"`
-	Interrupt string           `json:"interrupt,omitempty"`
-	Other     string           `json:"other,omitempty"`
-	RouteTo   string           `json:"routeTo,omitempty"`
-	Text      string           `json:"text,omitempty"`
-	Until     int64            `json:"until,omitempty"`
-	Value     json.RawMessage  `json:"value,omitempty"`
-	Failure   *thread.Failure  `json:"failure,omitempty"`
-	End       bool             `json:"end,omitempty"` // the last of its commit
-	// the thread was at rest after it: a fork may begin here
-	Rest     bool       `json:"rest,omitempty"`
+	ID     string `json:"id"` // thread/seq: the cursor
+	Thread string `json:"thread"`
+	thread.Entry
+	At       int64      `json:"at"`
+	Until    int64      `json:"until,omitempty"`
 	Question *Interrupt `json:"question,omitempty"`
 }
 
@@ -168,35 +119,26 @@ func awaited(t *thread.Thread, i *thread.Interrupt) Interrupt {
 	return out
 }
 
-// InterruptOf returns an interrupt as it is sent.
+// InterruptOf returns an interrupt as it is sent: with all its fields but those that only the
+// engine needs.
 func InterruptOf(i *thread.Interrupt) Interrupt {
-	out := Interrupt{
-		ID: i.ID, Thread: i.Thread, Frame: i.Frame, Node: i.Node, Step: i.Step, Visit: i.Visit,
-		Kind: i.Kind, Priority: i.Priority,
-		State: i.State, Name: i.Name, Text: i.Text, Type: i.Type, Payload: i.Payload,
-		Schema: i.Schema, Choices: i.Choices, Plain: i.Plain,
-		Language: i.Language, Targets: i.Targets, Assignees: i.Answerers(), NotOwn: i.NotOwn,
-		Quorum: i.Quorum, Digest: i.Digest,
-		Context: i.Context, Created: millis(i.Created), Due: millis(i.Due), Asks: i.Asks,
-		AskedFor: i.AskedFor, ClaimedBy: i.ClaimedBy,
-		Answer: i.Answer, RouteTo: i.RouteTo, AnsweredBy: i.AnsweredBy,
-		ClosedAt: millis(i.ClosedAt), SupersededBy: i.SupersededBy,
-	}
+	out := Interrupt{Interrupt: *i, Created: millis(i.Created), Due: millis(i.Due),
+		ClosedAt: millis(i.ClosedAt)}
 	for _, v := range i.Votes {
-		out.Votes = append(out.Votes, vote{By: v.By, Value: v.Value, At: millis(v.At)})
+		out.Votes = append(out.Votes, vote{v, millis(v.At)})
 	}
+	out.Assignees, out.EscalatedTo = i.Answerers(), ""
+	out.Deadline, out.RemindAt, out.RemindBefore = nil, time.Time{}, 0
+	out.Request, out.Clashes = "", 0
 	return out
 }
 
 func rowOf(e *thread.Entry) Row {
-	return Row{
-		ID: RowID(e.Thread, e.Seq), Thread: e.Thread, Seq: e.Seq, At: millis(e.At), Type: e.Type,
-		By: e.By, Frame: e.Frame, Parent: e.Parent,
-		Machine: e.Machine, Name: e.Name, PC: e.PC, State: e.State, Kind: e.Kind,
-		Interrupt: e.Interrupt, Other: e.Other, RouteTo: e.RouteTo,
-		Text: e.Text, Until: millis(e.Until), Value: e.Value, Failure: e.Failure, End: e.End,
-		Rest: e.Rest || e.End,
-	}
+	out := Row{ID: RowID(e.Thread, e.Seq), Thread: e.Thread, Entry: *e, At: millis(e.At),
+		Until: millis(e.Until)}
+	out.Rest = e.Rest || e.End
+	out.Request = "" // made from the caller's key
+	return out
 }
 
 // RowID returns the id of a row: the cursor after which a stream goes on.

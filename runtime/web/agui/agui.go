@@ -23,7 +23,7 @@ func Door() web.Door {
 	return web.Door{NeedsConversation: true, Schemas: schemas, Routes: []web.Endpoint{{
 		Method: http.MethodPost, Path: "/v1/agui/{machine}", ID: "agui",
 		Summary: "A run of an AG-UI front end", Needs: web.AnyToken,
-		Body: "RunAgentInput", Reply: "RunEvent", Status: http.StatusOK, Stream: serveRun,
+		Body: "RunAgentInput", Reply: "RunEvent", Stream: serveRun,
 	}}}
 }
 

@@ -82,13 +82,18 @@ func newFold(in *runInput, now time.Time) *fold {
 	return &fold{in: in, at: now.UnixMilli(), held: map[string]llm.ToolCall{}}
 }
 
-func (f *fold) event(typ string) event { return event{Type: typ, Timestamp: f.at} }
+// stamped gives events the time of the last row.
+func (f *fold) stamped(events ...event) []event {
+	for n := range events {
+		events[n].Timestamp = f.at
+	}
+	return events
+}
 
 // started is how every run begins.
 func (f *fold) started() []event {
-	e := f.event("RUN_STARTED")
-	e.ThreadID, e.RunID, e.ParentRunID = f.in.thread, f.in.run, f.in.parent
-	return []event{e}
+	return f.stamped(event{Type: "RUN_STARTED", ThreadID: f.in.thread, RunID: f.in.run,
+		ParentRunID: f.in.parent})
 }
 
 // entryEvents is what a row says. With a row that ends an interrupt comes the interrupt.
@@ -139,11 +144,10 @@ func (f *fold) enter(frame, pc string) []event {
 		name += " (" + frame + ")"
 	}
 	f.steps = append(f.steps, openStep{frame, name})
-	e := f.event("STEP_STARTED")
-	e.StepName = name
-	if out = append(out, e); agent && pc != f.agent {
+	out = append(out, f.stamped(event{Type: "STEP_STARTED", StepName: name})...)
+	if agent && pc != f.agent {
 		f.agent = pc
-		out = append(out, f.snapshot(stateProcessing, nil))
+		out = append(out, f.snapshot(stateProcessing, nil)...)
 	}
 	return out
 }
@@ -154,10 +158,9 @@ func (f *fold) leave(frame string) []event {
 	if at < 0 {
 		return nil
 	}
-	e := f.event("STEP_FINISHED")
-	e.StepName = f.steps[at].name
+	name := f.steps[at].name
 	f.steps = slices.Delete(f.steps, at, at+1)
-	return []event{e}
+	return f.stamped(event{Type: "STEP_FINISHED", StepName: name})
 }
 
 // textEvents is a text of an agent.
@@ -166,12 +169,10 @@ func (f *fold) textEvents(e *thread.Entry, text string) []event {
 		return nil
 	}
 	id := web.RowID(e.Thread, e.Seq)
-	start, content, end := f.event("TEXT_MESSAGE_START"), f.event("TEXT_MESSAGE_CONTENT"), f.event(
-		"TEXT_MESSAGE_END")
-	start.MessageID, content.MessageID, end.MessageID = id, id, id
-	start.Role, content.Delta = "assistant", text
 	f.keep(id, map[string]any{"id": id, "role": "assistant", "content": text})
-	return []event{start, content, end}
+	return f.stamped(event{Type: "TEXT_MESSAGE_START", MessageID: id, Role: "assistant"},
+		event{Type: "TEXT_MESSAGE_CONTENT", MessageID: id, Delta: text},
+		event{Type: "TEXT_MESSAGE_END", MessageID: id})
 }
 
 // effect shows what a talk keeps of the calls of its model, and of their results.
@@ -214,15 +215,14 @@ func (f *fold) calls(e *thread.Entry, round string) (out []event) {
 func callID(e *thread.Entry, effect string) string { return e.Frame + "/" + effect }
 
 func (f *fold) call(c llm.ToolCall) []event {
-	start, args, end := f.event("TOOL_CALL_START"), f.event("TOOL_CALL_ARGS"), f.event(
-		"TOOL_CALL_END")
-	start.ToolCallID, args.ToolCallID, end.ToolCallID = c.ID, c.ID, c.ID
-	start.ToolCallName, args.Delta = c.Name, cmp.Or(string(c.Args), "{}")
+	args := cmp.Or(string(c.Args), "{}")
 	f.keep(c.ID, map[string]any{"id": c.ID, "role": "assistant", "toolCalls": []any{
 		map[string]any{"id": c.ID, "type": "function",
-			"function": map[string]string{"name": c.Name, "arguments": args.Delta}},
+			"function": map[string]string{"name": c.Name, "arguments": args}},
 	}})
-	return []event{start, args, end}
+	return f.stamped(event{Type: "TOOL_CALL_START", ToolCallID: c.ID, ToolCallName: c.Name},
+		event{Type: "TOOL_CALL_ARGS", ToolCallID: c.ID, Delta: args},
+		event{Type: "TOOL_CALL_END", ToolCallID: c.ID})
 }
 
 // result is that of a call of this run, or of the one that this run resumes: its beginning was
@@ -236,18 +236,17 @@ func (f *fold) result(e *thread.Entry) (out []event) {
 		delete(f.held, e.Frame+" "+e.Name)
 		out = f.call(c)
 	}
-	done := f.event("TOOL_CALL_RESULT")
-	done.ToolCallID, done.Role = cmp.Or(result.ID, callID(e, e.Name)), "tool"
-	done.MessageID = "tool-result-" + done.ToolCallID
-	done.Content = cmp.Or(result.String(), string(result.Value), "null")
-	kept := map[string]any{"id": done.MessageID, "role": "tool", "toolCallId": done.ToolCallID,
+	call := cmp.Or(result.ID, callID(e, e.Name))
+	done := event{Type: "TOOL_CALL_RESULT", MessageID: "tool-result-" + call, ToolCallID: call,
+		Role: "tool", Content: cmp.Or(result.String(), string(result.Value), "null")}
+	kept := map[string]any{"id": done.MessageID, "role": "tool", "toolCallId": call,
 		"content": done.Content}
 	if result.Failed {
 		done.Metadata = map[string]any{"failed": true}
 		kept["error"] = done.Content
 	}
 	f.keep(done.MessageID, kept)
-	return append(out, done)
+	return append(out, f.stamped(done)...)
 }
 
 // keep notes a message of this run.
@@ -282,9 +281,9 @@ func (f *fold) finished(t *thread.Thread, threads ...*thread.Thread) []event {
 	}
 	out := f.close()
 	state, asked := f.now(threads)
-	out = append(out, f.snapshot(state, asked))
-	done := f.event("RUN_FINISHED")
-	done.ThreadID, done.RunID, done.Outcome = f.in.thread, f.in.run, &runOutcome{Type: "success"}
+	out = append(out, f.snapshot(state, asked)...)
+	done := event{Type: "RUN_FINISHED", ThreadID: f.in.thread, RunID: f.in.run,
+		Outcome: &runOutcome{Type: "success"}}
 	switch {
 	case len(asked) > 0:
 		done.Outcome = &runOutcome{Type: "interrupt", Interrupts: asked}
@@ -292,18 +291,17 @@ func (f *fold) finished(t *thread.Thread, threads ...*thread.Thread) []event {
 	case state != stateProcessing:
 		done.Result = t.Result
 	}
-	return append(out, done)
+	return append(out, f.stamped(done)...)
 }
 
 // failed ends a run with an error. threads are those whose state the client may see.
 func (f *fold) failed(code, text string, threads ...*thread.Thread) []event {
 	out := f.close()
 	if len(threads) > 0 {
-		out = append(out, f.snapshot(f.now(threads)))
+		out = append(out, f.snapshot(f.now(threads))...)
 	}
-	e := f.event("RUN_ERROR")
-	e.Code, e.Message = code, cmp.Or(text, code)
-	return append(out, e)
+	return append(out, f.stamped(event{Type: "RUN_ERROR", Code: code,
+		Message: cmp.Or(text, code)})...)
 }
 
 // close ends the steps that run, the last one first.
@@ -338,11 +336,9 @@ func (f *fold) now(threads []*thread.Thread) (state string, asked []interrupt) {
 	return state, asked
 }
 
-func (f *fold) snapshot(state string, asked []interrupt) event {
-	e := f.event("STATE_SNAPSHOT")
-	e.Snapshot = &runState{ThreadID: f.in.thread, RunID: f.in.run, CurrentAgent: f.agent,
-		Status: state, Interrupts: asked}
-	return e
+func (f *fold) snapshot(state string, asked []interrupt) []event {
+	return f.stamped(event{Type: "STATE_SNAPSHOT", Snapshot: &runState{ThreadID: f.in.thread,
+		RunID: f.in.run, CurrentAgent: f.agent, Status: state, Interrupts: asked}})
 }
 
 // history is what was said so far, for a front end that keeps it over a pause: what it has, this
@@ -357,7 +353,7 @@ func (f *fold) history(asked []interrupt) []event {
 			f.keep(i.ID, map[string]any{"id": i.ID, "role": "assistant", "content": i.Message})
 		}
 	}
-	e := f.event("MESSAGES_SNAPSHOT")
+	e := event{Type: "MESSAGES_SNAPSHOT"}
 	for _, m := range f.in.messages {
 		var named struct {
 			ID string `json:"id"`
@@ -367,5 +363,5 @@ func (f *fold) history(asked []interrupt) []event {
 		}
 	}
 	e.Messages = append(e.Messages, f.made...)
-	return []event{e}
+	return f.stamped(e)
 }

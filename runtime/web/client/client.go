@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
-	"github.com/routegen/routegen/runtime/web/control"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -73,13 +73,12 @@ func (c *Client) Start(ctx context.Context, machine, name string, input any, by,
 
 // Thread returns a thread with its open interrupts.
 func (c *Client) Thread(ctx context.Context, id string) (*web.Thread, error) {
-	return send[web.Thread](ctx, c, http.MethodGet, "/v1/threads/"+url.PathEscape(id), nil, "")
+	return get[web.Thread](ctx, c, threadPath(id, ""))
 }
 
 // Deliver says something to a thread.
 func (c *Client) Deliver(ctx context.Context, thread, text, by, key string) (*web.Thread, error) {
-	return send[web.Thread](ctx, c, http.MethodPost, "/v1/threads/"+url.PathEscape(thread)+
-		"/messages",
+	return send[web.Thread](ctx, c, http.MethodPost, threadPath(thread, "/messages"),
 		bodyFields{"message": text, "by": by}, key)
 }
 
@@ -89,25 +88,18 @@ func (c *Client) Deliver(ctx context.Context, thread, text, by, key string) (*we
 // knows nor any stored interrupt has.
 func (c *Client) Inbox(ctx context.Context, filters url.Values) (found []web.Interrupt, next string,
 	err error) {
-	page, err := send[list[web.Interrupt]](ctx, c, http.MethodGet,
-		"/v1/interrupts?"+filters.Encode(),
-		nil, "")
-	if err != nil {
-		return nil, "", err
-	}
-	return page.Items, page.Next, nil
+	return listed(get[list[web.Interrupt]](ctx, c, "/v1/interrupts?"+filters.Encode()))
 }
 
 // Interrupt returns an interrupt of any state.
 func (c *Client) Interrupt(ctx context.Context, id string) (*web.Interrupt, error) {
-	return send[web.Interrupt](ctx, c, http.MethodGet, "/v1/interrupts/"+url.PathEscape(id), nil,
-		"")
+	return get[web.Interrupt](ctx, c, interruptPath(id, ""))
 }
 
 // Answer answers the interrupt that the answer names; its Request is the Idempotency-Key.
 func (c *Client) Answer(ctx context.Context, a thread.Answer) (*web.Interrupt, error) {
-	out, err := send[answered](ctx, c, http.MethodPost,
-		"/v1/interrupts/"+url.PathEscape(a.Interrupt)+"/answer", answerFields(&a), a.Request)
+	out, err := send[answered](ctx, c, http.MethodPost, interruptPath(a.Interrupt, "/answer"),
+		answerFields(&a), a.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -116,18 +108,14 @@ func (c *Client) Answer(ctx context.Context, a thread.Answer) (*web.Interrupt, e
 
 // AnswerAll answers interrupts of any threads, all or none.
 func (c *Client) AnswerAll(ctx context.Context, key string, answers ...thread.Answer) (
-	[]web.Interrupt,
-	error) {
+	[]web.Interrupt, error) {
 	all := make([]bodyFields, len(answers))
 	for n := range answers {
 		all[n] = answerFields(&answers[n])
 	}
-	out, err := send[list[web.Interrupt]](ctx, c, http.MethodPost, "/v1/answers",
-		bodyFields{"answers": all}, key)
-	if err != nil {
-		return nil, err
-	}
-	return out.Items, nil
+	out, _, err := listed(send[list[web.Interrupt]](ctx, c, http.MethodPost, "/v1/answers",
+		bodyFields{"answers": all}, key))
+	return out, err
 }
 
 func answerFields(a *thread.Answer) bodyFields {
@@ -147,21 +135,21 @@ func answerFields(a *thread.Answer) bodyFields {
 // Claim takes an interrupt on, or lays it down.
 func (c *Client) Claim(ctx context.Context, interrupt, by string, release bool) (*web.Interrupt,
 	error) {
-	return send[web.Interrupt](ctx, c, http.MethodPost, "/v1/interrupts/"+url.PathEscape(interrupt)+
-		"/claim", bodyFields{"by": by, "release": release}, "")
+	return post[web.Interrupt](ctx, c, interruptPath(interrupt, "/claim"),
+		bodyFields{"by": by, "release": release})
 }
 
 // Extend moves the deadline of an interrupt.
 func (c *Client) Extend(ctx context.Context, interrupt string, until time.Time, by string) (
 	*web.Interrupt, error) {
-	return send[web.Interrupt](ctx, c, http.MethodPost, "/v1/interrupts/"+url.PathEscape(interrupt)+
-		"/extend", bodyFields{"until": until.UnixMilli(), "by": by}, "")
+	return post[web.Interrupt](ctx, c, interruptPath(interrupt, "/extend"),
+		bodyFields{"until": until.UnixMilli(), "by": by})
 }
 
 // Escape asks a thread to pause, and returns what the person is told.
 func (c *Client) Escape(ctx context.Context, thread, mode, by, reason string) (string, error) {
-	out, err := send[ack](ctx, c, http.MethodPost, "/v1/threads/"+url.PathEscape(thread)+"/escape",
-		bodyFields{"mode": mode, "by": by, "reason": reason}, "")
+	out, err := post[ack](ctx, c, threadPath(thread, "/escape"),
+		bodyFields{"mode": mode, "by": by, "reason": reason})
 	if err != nil {
 		return "", err
 	}
@@ -170,21 +158,18 @@ func (c *Client) Escape(ctx context.Context, thread, mode, by, reason string) (s
 
 // Cancel ends a thread.
 func (c *Client) Cancel(ctx context.Context, thread, by, reason string) (*web.Thread, error) {
-	return send[web.Thread](ctx, c, http.MethodPost, "/v1/threads/"+url.PathEscape(thread)+
-		"/cancel",
-		bodyFields{"by": by, "reason": reason}, "")
+	return post[web.Thread](ctx, c, threadPath(thread, "/cancel"),
+		bodyFields{"by": by, "reason": reason})
 }
 
 // Fork makes a thread from an earlier point of another, and returns it with the effects that were
 // done after that point.
 func (c *Client) Fork(ctx context.Context, thread string, seq int64, id, by string) (*web.Thread,
-	[]web.Row,
-	error) {
-	out, err := send[struct {
+	[]web.Row, error) {
+	out, err := post[struct {
 		Thread web.Thread `json:"thread"`
 		After  []web.Row  `json:"after"`
-	}](ctx, c, http.MethodPost, "/v1/threads/"+url.PathEscape(thread)+"/fork",
-		bodyFields{"seq": seq, "id": id, "by": by}, "")
+	}](ctx, c, threadPath(thread, "/fork"), bodyFields{"seq": seq, "id": id, "by": by})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,19 +181,13 @@ func (c *Client) Fork(ctx context.Context, thread string, seq int64, id, by stri
 func (c *Client) History(ctx context.Context, thread, after string, limit int) (rows []web.Row,
 	next string, err error) {
 	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
-	page, err := send[list[web.Row]](ctx, c, http.MethodGet, "/v1/threads/"+url.PathEscape(thread)+
-		"/history?"+query.Encode(), nil, "")
-	if err != nil {
-		return nil, "", err
-	}
-	return page.Items, page.Next, nil
+	return listed(get[list[web.Row]](ctx, c, threadPath(thread, "/history?")+query.Encode()))
 }
 
 // Reroute sends a reroute event to a thread, and returns what became of it.
 func (c *Client) Reroute(ctx context.Context, thread string, event *workflow.Event) (string,
 	error) {
-	out, err := send[ack](ctx, c, http.MethodPost,
-		"/v1/interrupt-events?thread="+url.QueryEscape(thread), event, "")
+	out, err := post[ack](ctx, c, "/v1/interrupt-events?thread="+url.QueryEscape(thread), event)
 	if err != nil {
 		return "", err
 	}
@@ -217,116 +196,73 @@ func (c *Client) Reroute(ctx context.Context, thread string, event *workflow.Eve
 
 // PreviewPlan asks what a modification would make of a paused plan, see [planner.Preview].
 func (c *Client) PreviewPlan(ctx context.Context, thread, modification, by string) (
-	*control.Proposal, error) {
-	out, err := send[control.Proposal](ctx, c, http.MethodPost, planPath(thread, "preview"),
-		bodyFields{"modification": modification, "by": by}, "")
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	*planner.Proposal, error) {
+	return post[planner.Proposal](ctx, c, threadPath(thread, "/plan/preview"),
+		bodyFields{"modification": modification, "by": by})
 }
 
 // ApplyPlan lets a paused thread go on with the plan of a proposal, see [planner.Apply].
-func (c *Client) ApplyPlan(ctx context.Context, p *control.Proposal, by string) (*web.Thread,
+func (c *Client) ApplyPlan(ctx context.Context, p *planner.Proposal, by string) (*web.Thread,
 	error) {
-	return send[web.Thread](ctx, c, http.MethodPost, planPath(p.Thread, "apply"),
-		bodyFields{"proposal": p, "by": by}, "")
+	return post[web.Thread](ctx, c, threadPath(p.Thread, "/plan/apply"),
+		bodyFields{"proposal": p, "by": by})
 }
 
 // UndoPlan lets a paused thread go on with the plan before its last change, see
 // [planner.Undo].
 func (c *Client) UndoPlan(ctx context.Context, thread, by string) (*web.Thread, error) {
-	return send[web.Thread](ctx, c, http.MethodPost, planPath(thread, "undo"),
-		bodyFields{"by": by}, "")
+	return post[web.Thread](ctx, c, threadPath(thread, "/plan/undo"), bodyFields{"by": by})
 }
 
 // RedoPlan takes an UndoPlan back, see [planner.Redo].
 func (c *Client) RedoPlan(ctx context.Context, thread, by string) (*web.Thread, error) {
-	return send[web.Thread](ctx, c, http.MethodPost, planPath(thread, "redo"),
-		bodyFields{"by": by}, "")
-}
-
-func planPath(thread, what string) string {
-	return "/v1/threads/" + url.PathEscape(thread) + "/plan/" + what
+	return post[web.Thread](ctx, c, threadPath(thread, "/plan/redo"), bodyFields{"by": by})
 }
 
 // At returns a thread as it was after entry seq.
 func (c *Client) At(ctx context.Context, thread string, seq int64) (*web.Moment, error) {
-	return send[web.Moment](ctx, c, http.MethodGet, "/v1/threads/"+url.PathEscape(thread)+"/at/"+
-		strconv.FormatInt(seq, 10), nil, "")
+	return get[web.Moment](ctx, c, threadPath(thread, "/at/")+strconv.FormatInt(seq, 10))
 }
 
 // Stats counts the interrupts created since a time, see [thread.Engine.Stats]. Times are in whole
 // milliseconds.
 func (c *Client) Stats(ctx context.Context, since time.Time) ([]thread.Stat, error) {
-	page, err := send[list[stat]](ctx, c, http.MethodGet,
-		"/v1/stats?since="+strconv.FormatInt(max(0, since.UnixMilli()), 10), nil, "")
-	if err != nil {
-		return nil, err
+	out, _, err := listed(get[list[thread.Stat]](ctx, c, "/v1/stats?since="+
+		strconv.FormatInt(max(0, since.UnixMilli()), 10)))
+	for n := range out { // they come in milliseconds
+		out[n].Median *= 1e6
+		out[n].P95 *= 1e6
 	}
-	out := make([]thread.Stat, len(page.Items))
-	for n := range page.Items {
-		out[n] = page.Items[n].stat()
-	}
-	return out, nil
+	return out, err
 }
 
 // Programs lists what can be started. The graphs have no nodes here: ask for one with Program.
 func (c *Client) Programs(ctx context.Context) ([]web.Graph, error) {
-	page, err := send[list[web.Graph]](ctx, c, http.MethodGet, "/v1/programs", nil, "")
-	if err != nil {
-		return nil, err
-	}
-	return page.Items, nil
+	out, _, err := listed(get[list[web.Graph]](ctx, c, "/v1/programs"))
+	return out, err
 }
 
 // Program returns the graph of a machine. One that the server was told nothing of is refused with
 // CodeNotFound.
 func (c *Client) Program(ctx context.Context, machine string) (*web.Graph, error) {
-	return send[web.Graph](ctx, c, http.MethodGet, "/v1/programs/"+url.PathEscape(machine), nil, "")
+	return get[web.Graph](ctx, c, "/v1/programs/"+url.PathEscape(machine))
 }
 
 // Grant makes the capability token that g describes: its thread, interrupt, actions, name and time.
 func (c *Client) Grant(ctx context.Context, g web.Grant) (*web.Grant, error) {
-	path := "/v1/threads/" + url.PathEscape(g.Thread) + "/tokens"
-	return send[web.Grant](ctx, c, http.MethodPost, path, bodyFields{"interrupt": g.Interrupt,
-		"actions": g.Actions, "by": g.By, "expires": g.Expires, "once": g.Once}, "")
+	return post[web.Grant](ctx, c, threadPath(g.Thread, "/tokens"), bodyFields{"actions": g.Actions,
+		"interrupt": g.Interrupt, "by": g.By, "expires": g.Expires, "once": g.Once})
 }
 
 // Rights tells what the client's token may do now. The operator's may do everything, so it has all
 // the actions, and no thread.
 func (c *Client) Rights(ctx context.Context) (*web.Grant, error) {
-	return send[web.Grant](ctx, c, http.MethodGet, "/v1/token", nil, "")
+	return get[web.Grant](ctx, c, "/v1/token")
 }
 
 // Revoke ends a capability token before its time.
 func (c *Client) Revoke(ctx context.Context, thread, id string) error {
-	_, err := send[struct{}](ctx, c, http.MethodDelete, "/v1/threads/"+url.PathEscape(thread)+
-		"/tokens/"+url.PathEscape(id), nil, "")
+	_, err := send[struct{}](ctx, c, http.MethodDelete,
+		threadPath(thread, "/tokens/")+url.PathEscape(id), nil, "")
 	return err
-}
-
-// stat is a [thread.Stat] on the wire.
-type stat struct {
-	Kind       string `json:"kind"`
-	Node       string `json:"node,omitempty"`
-	Assignee   string `json:"assignee,omitempty"` // who answered, or else the first who was asked
-	Count      int    `json:"count"`
-	Answered   int    `json:"answered"`
-	Expired    int    `json:"expired"`
-	Superseded int    `json:"superseded"`
-	Clashed    int    `json:"clashed"`
-	Reasked    int    `json:"reasked"`
-	Median     int64  `json:"median"`
-	P95        int64  `json:"p95"`
-}
-
-func (s *stat) stat() thread.Stat {
-	const ms = time.Millisecond
-	return thread.Stat{
-		Kind: s.Kind, Node: s.Node, Assignee: s.Assignee, Count: s.Count, Answered: s.Answered,
-		Expired: s.Expired, Superseded: s.Superseded,
-		Clashed: s.Clashed, Reasked: s.Reasked, Median: time.Duration(s.Median) * ms,
-		P95: time.Duration(s.P95) * ms,
-	}
 }

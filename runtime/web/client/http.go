@@ -24,7 +24,7 @@ import (
 func (c *Client) Stream(ctx context.Context, thread, after string) iter.Seq2[web.Row, error] {
 	path := "/v1/stream"
 	if thread != "" {
-		path = "/v1/threads/" + url.PathEscape(thread) + "/stream"
+		path = threadPath(thread, "/stream")
 	}
 	return func(yield func(web.Row, error) bool) {
 		for pause := time.Duration(0); ; pause = min(2*pause+100*time.Millisecond, 5*time.Second) {
@@ -87,7 +87,27 @@ func (c *Client) stream(ctx context.Context, path string, after *string,
 	}
 }
 
-// send makes one call.
+func threadPath(id, more string) string { return "/v1/threads/" + url.PathEscape(id) + more }
+
+func interruptPath(id, more string) string { return "/v1/interrupts/" + url.PathEscape(id) + more }
+
+func get[T any](ctx context.Context, c *Client, path string) (*T, error) {
+	return send[T](ctx, c, http.MethodGet, path, nil, "")
+}
+
+func post[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
+	return send[T](ctx, c, http.MethodPost, path, body, "")
+}
+
+// listed takes a page apart.
+func listed[T any](page *list[T], err error) (items []T, next string, _ error) {
+	if err != nil {
+		return nil, "", err
+	}
+	return page.Items, page.Next, nil
+}
+
+// send makes one call, with a key or the client's as its Idempotency-Key.
 func send[T any](ctx context.Context, c *Client, method, path string, body any, key string) (*T,
 	error) {
 	var data []byte
@@ -104,7 +124,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, body any, 
 	defer func() { _ = stream.Close() }()
 	out := new(T)
 	if err := json.NewDecoder(stream).Decode(out); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: "read answer", Err: err}
+		return nil, runtime.Errorf(runtime.CodeUnavailable, "read answer", "%w", err)
 	}
 	return out, nil
 }
@@ -116,7 +136,7 @@ func (c *Client) open(ctx context.Context, method, path string, body []byte, hea
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path,
 		bytes.NewReader(body))
 	if err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalid, Op: op, Err: err}
+		return nil, runtime.Errorf(runtime.CodeInvalid, op, "%w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	if body != nil {
@@ -125,13 +145,9 @@ func (c *Client) open(ctx context.Context, method, path string, body []byte, hea
 	if value != "" {
 		req.Header.Set(header, value)
 	}
-	caller := c.HTTP
-	if caller == nil {
-		caller = http.DefaultClient
-	}
-	res, err := caller.Do(req)
+	res, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: op, Err: err}
+		return nil, runtime.Errorf(runtime.CodeUnavailable, op, "%w", err)
 	}
 	if res.StatusCode < http.StatusBadRequest {
 		return res.Body, nil
@@ -140,8 +156,7 @@ func (c *Client) open(ctx context.Context, method, path string, body []byte, hea
 	p := new(web.Problem)
 	if err := json.NewDecoder(io.LimitReader(res.Body, web.MaxBody)).Decode(p); err != nil ||
 		p.Code == "" {
-		return nil, &runtime.Error{Code: runtime.CodeUnavailable, Op: op,
-			Err: errors.New(res.Status)}
+		return nil, runtime.Errorf(runtime.CodeUnavailable, op, "%s", res.Status)
 	}
 	return nil, p
 }

@@ -31,7 +31,7 @@ func Plans() web.Door {
 		do func(c *web.Call) (any, error)) web.Endpoint {
 		return web.Endpoint{Method: http.MethodPost, Path: under + verb, ID: id, Summary: summary,
 			Needs: web.ActionAnswer, NoOneTimeToken: true, Body: body, Reply: reply,
-			Status: http.StatusOK, Do: do}
+			Do: do}
 	}
 	return web.Door{Schemas: schemas, Plan: planOf, Routes: []web.Endpoint{
 		route("preview", "previewPlan", "What a modification would make of a paused plan",
@@ -50,7 +50,7 @@ func Reroutes(m *workflow.Machine) web.Door {
 	return web.Door{Schemas: schemas, Reroutes: m.Name(), Routes: []web.Endpoint{{
 		Method: http.MethodPost, Path: "/v1/interrupt-events", ID: "reroute",
 		Summary: "Interrupt a node, and go on elsewhere", Query: []string{"thread"},
-		QueryRequired: true, Body: "Event", Reply: "Ack", Keyed: true, Status: http.StatusOK,
+		QueryRequired: true, Body: "Event", Reply: "Ack", Keyed: true,
 		Do: web.Form(func(c *web.Call, e *workflow.Event) (any, error) {
 			return reroute(c, m, e)
 		}),

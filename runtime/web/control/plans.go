@@ -10,25 +10,6 @@ import (
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// Proposal is a [planner.Proposal] as it is sent.
-type Proposal struct {
-	Thread  string   `json:"thread"`
-	Version int64    `json:"version"`
-	Before  []string `json:"before"`
-	After   []string `json:"after"` // empty: the plan would end, with Answer
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Answer  string   `json:"answer,omitempty"`
-}
-
-func proposalOf(p *planner.Proposal) Proposal {
-	filled := func(steps []string) []string { return append([]string{}, steps...) }
-	return Proposal{
-		Thread: p.Thread, Version: p.Version, Before: filled(p.Before), After: filled(p.After),
-		Added: filled(p.Added), Removed: filled(p.Removed), Answer: p.Answer,
-	}
-}
-
 type previewForm struct {
 	Modification string `json:"modification"`
 	By           string `json:"by,omitempty"`
@@ -49,26 +30,29 @@ func previewPlan(c *web.Call, f *previewForm) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proposalOf(p), nil
+	for _, steps := range []*[]string{&p.Before, &p.After, &p.Added, &p.Removed} {
+		*steps = append([]string{}, *steps...) // no steps are sent as an empty list
+	}
+	return p, nil
 }
 
 type applyForm struct {
-	Proposal Proposal `json:"proposal"`
-	By       string   `json:"by,omitempty"`
+	Proposal planner.Proposal `json:"proposal"`
+	By       string           `json:"by,omitempty"`
 }
 
 // maxSteps bounds a plan that comes from outside.
 const maxSteps = 1000
 
 func applyPlan(c *web.Call, f *applyForm) (any, error) {
-	p, id := planner.Proposal(f.Proposal), threadIn(c)
+	p, id := &f.Proposal, threadIn(c)
 	switch {
 	case p.Thread != id:
 		return nil, input.Invalid("/proposal/thread", "is another thread than that of the path")
 	case len(p.After) > maxSteps:
 		return nil, input.Invalid("/proposal/after", "has too many steps")
 	}
-	if err := planner.Apply(c.Context(), c.Engine(), &p, f.By); err != nil {
+	if err := planner.Apply(c.Context(), c.Engine(), p, f.By); err != nil {
 		return nil, err
 	}
 	return c.Thread(id)

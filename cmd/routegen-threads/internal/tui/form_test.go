@@ -21,10 +21,10 @@ func TestForms(t *testing.T) {
 		}
 		return out
 	}
-	system := web.Interrupt{Kind: thread.KindSystemError,
+	system := thread.Question{Kind: thread.KindSystemError,
 		Choices: labels("retry", "edit", "skip", "reroute", "abort"), Targets: []string{"A", "B"}}
 	for name, c := range map[string]struct {
-		ask     web.Interrupt
+		ask     thread.Question
 		options []string // labels
 		choose  int
 		write   string // what the choice leads to
@@ -34,49 +34,51 @@ func TestForms(t *testing.T) {
 		note    string
 		wrong   string
 	}{
-		"yes or no": {ask: web.Interrupt{Plain: "yes_no"}, options: []string{"yes", "no"},
+		"yes or no": {ask: thread.Question{Plain: "yes_no"}, options: []string{"yes", "no"},
 			choose: 1, value: "false"},
-		"a boolean": {ask: web.Interrupt{Schema: raw(`{"type":"boolean"}`)},
+		"a boolean": {ask: thread.Question{Schema: raw(`{"type":"boolean"}`)},
 			options: []string{"yes", "no"}, value: "true"},
-		"an enum": {ask: web.Interrupt{Schema: raw(`{"enum":["x",2]}`)},
+		"an enum": {ask: thread.Question{Schema: raw(`{"enum":["x",2]}`)},
 			options: []string{"x", "2"}, choose: 1, value: "2"},
-		"choices": {ask: web.Interrupt{Choices: labels("x", "y")},
+		"choices": {ask: thread.Question{Choices: labels("x", "y")},
 			options: []string{"x", "y"}, choose: 1, value: `"y"`},
-		"without a value": {ask: web.Interrupt{Choices: []thread.Choice{{Label: `a"b`}}},
+		"without a value": {ask: thread.Question{Choices: []thread.Choice{{Label: `a"b`}}},
 			options: []string{`a"b`}, value: `"a\"b"`},
 		"choices and more": {
-			ask:     web.Interrupt{Choices: labels("x"), Plain: "text"},
+			ask:     thread.Question{Choices: labels("x"), Plain: "text"},
 			options: []string{"x", "something else, in your words"}, choose: 1, write: writeText,
 			text: "hm", value: `"hm"`,
 		},
 		"choices of a schema": {
-			ask:     web.Interrupt{Choices: labels("x"), Schema: raw(`{"type":"object"}`)},
+			ask:     thread.Question{Choices: labels("x"), Schema: raw(`{"type":"object"}`)},
 			options: []string{"x", "something else, as JSON"}, choose: 1,
 			write: writeJSON, text: `{"a":1}`, value: `{"a":1}`,
 		},
-		"text": {ask: web.Interrupt{Plain: "text"},
+		"text": {ask: thread.Question{Plain: "text"},
 			options: []string{"an answer, in your words"}, write: writeText, text: `say "hi"`,
 			value: `"say \"hi\""`},
-		"a string": {ask: web.Interrupt{Schema: raw(`{"type":"string"}`)},
+		"a string": {ask: thread.Question{Schema: raw(`{"type":"string"}`)},
 			options: []string{"an answer, in your words"}, write: writeText, text: "1",
 			value: `"1"`},
-		"anything": {ask: web.Interrupt{}, options: []string{"an answer, as JSON"},
+		"anything": {ask: thread.Question{}, options: []string{"an answer, as JSON"},
 			write: writeJSON, text: " [1] ", value: "[1]"},
-		"no JSON": {ask: web.Interrupt{}, options: []string{"an answer, as JSON"},
+		"no JSON": {ask: thread.Question{}, options: []string{"an answer, as JSON"},
 			write: writeJSON, text: "blue",
 			wrong: `this is not JSON: a text needs double quotes, like "blue"`},
-		"nothing": {ask: web.Interrupt{}, options: []string{"an answer, as JSON"},
+		"nothing": {ask: thread.Question{}, options: []string{"an answer, as JSON"},
 			write: writeJSON,
 			wrong: `this is not JSON: a text needs double quotes, like "blue"`},
-		"types of two": {ask: web.Interrupt{Schema: raw(`{"type":["string","null"]}`)},
+		"types of two": {ask: thread.Question{Schema: raw(`{"type":["string","null"]}`)},
 			options: []string{"an answer, as JSON"}, write: writeJSON, text: "null", value: "null"},
 		"a target": {
-			ask:     web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}},
+			ask:     thread.Question{Plain: "yes_no", Targets: []string{"HERE"}},
 			options: []string{"yes", "no", "go on at Here"}, choose: 2, routeTo: "HERE",
 			write: writeNote, text: " look there ", note: "look there",
 		},
-		"a target without a note": {ask: web.Interrupt{Plain: "yes_no", Targets: []string{"HERE"}},
-			choose: 2, routeTo: "HERE", write: writeNote},
+		"a target without a note": {
+			ask: thread.Question{Plain: "yes_no", Targets: []string{"HERE"}}, choose: 2,
+			routeTo: "HERE", write: writeNote,
+		},
 		"retry": {ask: system,
 			options: []string{"Run the step again", "Run it with another input", "Go on without it",
 				"Go on at A", "Go on at B", "End the thread"}, value: `"retry"`},
@@ -91,13 +93,13 @@ func TestForms(t *testing.T) {
 		"reroute": {ask: system, choose: 4,
 			value: `{"choice":"reroute","target":"B"}`},
 		"a pause without a change": {
-			ask: web.Interrupt{Kind: thread.KindUserEscape,
+			ask: thread.Question{Kind: thread.KindUserEscape,
 				Choices: labels("continue", "cancel")},
 			options: []string{"Go on as planned", "End the thread"}, choose: 1,
 			value: `"cancel"`,
 		},
 		"a change": {
-			ask: web.Interrupt{Kind: thread.KindUserEscape,
+			ask: thread.Question{Kind: thread.KindUserEscape,
 				Choices: labels("continue", "modify")},
 			write: writeChange, text: `skip "3"`,
 			value: `{"choice":"modify","text":"skip \"3\""}`,
@@ -105,8 +107,7 @@ func TestForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.ask.ID, c.ask.Digest = "i", "d"
-			f := newForm(&c.ask, "", displayNames{})
+			f := newForm(question("i", c.ask), "", displayNames{})
 			if c.options != nil {
 				var got []string
 				for _, o := range f.options {
@@ -132,17 +133,25 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// question returns an open interrupt.
+func question(id string, q thread.Question) *web.Interrupt {
+	return &web.Interrupt{Interrupt: thread.Interrupt{ID: id, Kind: q.Kind, Digest: "d",
+		State: thread.InterruptOpen, Question: q}}
+}
+
 // What was ordered from outside stands with the question, also when it came after the form was
 // opened.
 func TestTheQuestionShowsTheEvent(t *testing.T) {
 	t.Parallel()
 	s := newState("t", nil)
-	s.openForm(&web.Interrupt{ID: "1", Plain: "text", Text: "Which way?"})
+	i := question("1", thread.Question{Plain: "text", Text: "Which way?"})
+	s.openForm(i)
 	require.NotContains(t, strings.Join(s.question(80), "\n"), "asked for an interrupt")
-	s.snap = &web.Thread{Open: []web.Interrupt{{ID: "1", Plain: "text",
-		Reroute: json.RawMessage(`{"requestedBy":"carl","reason":"the goal has changed",
+	i.Reroute = json.RawMessage(`{"requestedBy":"carl","reason":"the goal has changed",
 		"contextForDecision":"since noon","choices":[{"label":"Expand","value":"e","description":"all modules"}],
-		"confirmationItems":[{"id":"c","prompt":"Is it urgent?"}],"rerouteToAgentType":"MERGER_AGENT"}`)}}}
+		"confirmationItems":[{"id":"c","prompt":"Is it urgent?"}],
+		"rerouteToAgentType":"MERGER_AGENT"}`)
+	s.snap = &web.Thread{Open: []web.Interrupt{*i}}
 	require.Equal(t, []string{
 		"Which way?", "An interrupt was ordered: the goal has changed", "Requested by: carl",
 		"Context for decision: since noon",
@@ -154,10 +163,11 @@ func TestTheQuestionShowsTheEvent(t *testing.T) {
 // Back from writing to the choice, where there is one.
 func TestBack(t *testing.T) {
 	t.Parallel()
-	f := newForm(&web.Interrupt{Plain: "text"}, "draft", displayNames{})
+	f := newForm(question("1", thread.Question{Plain: "text"}), "draft", displayNames{})
 	assert.Equal(t, "draft", f.field.content())
 	assert.False(t, f.back())
-	f = newForm(&web.Interrupt{Plain: "text", Targets: []string{"A"}}, "", displayNames{})
+	f = newForm(question("1", thread.Question{Plain: "text", Targets: []string{"A"}}), "",
+		displayNames{})
 	assert.False(t, f.choose())
 	assert.True(t, f.back())
 	assert.Equal(t, writeNone, f.write)
@@ -166,8 +176,8 @@ func TestBack(t *testing.T) {
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	row := func(name, value string) *planView {
-		return planIn(&web.Row{Type: thread.EntryMessage, Name: name,
-			Value: json.RawMessage(value)})
+		return planIn(&web.Row{Entry: thread.Entry{Type: thread.EntryMessage, Name: name,
+			Value: json.RawMessage(value)}})
 	}
 	p := row("task_started",
 		`{"plan_steps":["a","b","a","c"],"completed_steps":["a","b"],"skipped_steps":["a"],"completed_count":2,"total_steps":4}`)
@@ -175,8 +185,8 @@ func TestPlans(t *testing.T) {
 	assert.Equal(t, []string{"[-] 1…", "[x] 2…", "[>] 3…", "[ ] 4…"}, p.lines(6))
 	assert.Nil(t, row("hello", `"plan_steps"`))
 	assert.Nil(t, row("hello", `{"a":1}`))
-	assert.Nil(t, planIn(&web.Row{Type: thread.EntryAnswered,
-		Value: json.RawMessage(`{"plan_steps":["a"]}`)}))
-	assert.Nil(t, planOf(&web.Interrupt{Context: json.RawMessage(`{"other":1}`)}))
-	assert.Nil(t, planOf(&web.Interrupt{}))
+	assert.Nil(t, planIn(&web.Row{Entry: thread.Entry{Type: thread.EntryAnswered,
+		Value: json.RawMessage(`{"plan_steps":["a"]}`)}}))
+	assert.Nil(t, planOf(json.RawMessage(`{"other":1}`)))
+	assert.Nil(t, planOf(nil))
 }

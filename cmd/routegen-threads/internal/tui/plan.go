@@ -35,9 +35,9 @@ func planIn(r *web.Row) *planView {
 }
 
 // planOf returns the plan in the context of a question, or nil.
-func planOf(i *web.Interrupt) *planView {
+func planOf(context json.RawMessage) *planView {
 	p := new(planView)
-	if json.Unmarshal(i.Context, p) != nil || p.Current == nil {
+	if json.Unmarshal(context, p) != nil || p.Current == nil {
 		return nil
 	}
 	p.Steps, p.Done = p.Current, p.Past

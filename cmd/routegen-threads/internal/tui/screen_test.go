@@ -68,16 +68,13 @@ func full(form bool) *state {
 	value, _ := runtime.Encode(map[string]any{"plan_steps": steps, "completed_count": 20,
 		"skipped_steps": []string{steps[3]}})
 	for n := range 60 {
-		s.handle(rowsReceived{{Seq: int64(n), Type: thread.EntryMessage, Name: "task_started",
-			Value: value}})
+		s.handle(rowsReceived{{Entry: thread.Entry{Seq: int64(n), Type: thread.EntryMessage,
+			Name: "task_started", Value: value}}})
 	}
 	questions := make([]web.Interrupt, 12)
 	for n := range questions {
-		questions[n] = web.Interrupt{
-			ID: strconv.Itoa(n), Kind: "agent_question", State: thread.InterruptOpen,
-			Text: strings.Repeat("why? ", 100), Name: "q",
-			Plain: thread.PlainText, Payload: value,
-		}
+		questions[n] = *question(strconv.Itoa(n), thread.Question{Kind: "agent_question",
+			Text: strings.Repeat("why? ", 100), Name: "q", Plain: thread.PlainText, Payload: value})
 		for o := range n {
 			questions[n].Choices = append(questions[n].Choices,
 				thread.Choice{Label: strings.Repeat(strconv.Itoa(o), 50)})
@@ -103,11 +100,13 @@ func TestEverythingFits(t *testing.T) {
 	}
 	states["list"].picked = "11"
 	states["list"].openForm(states["list"].choice())
-	states["pause"].openForm(&web.Interrupt{ID: "5", Kind: thread.KindUserEscape, Name: "p",
-		Context: context, Choices: []thread.Choice{{Label: "modify"}}})
+	pause := question("5", thread.Question{Kind: thread.KindUserEscape, Name: "p",
+		Choices: []thread.Choice{{Label: "modify"}}})
+	pause.Context = context
+	states["pause"].openForm(pause)
 	states["pause"].form.field = fieldOf(strings.Repeat("漢字 a\nb", 30))
 	states["send"] = full(false)
-	states["send"].form = &form{ask: web.Interrupt{Kind: "Send elsewhere"}, options: []option{
+	states["send"].form = &form{ask: web.Interrupt{Interrupt: thread.Interrupt{Kind: "Send elsewhere"}}, options: []option{
 		{label: strings.Repeat("漢字 ", 30), word: "A", routeTo: "B", write: writeReason},
 	}}
 	states["gone"].form.field = fieldOf("draft")

@@ -15,8 +15,8 @@ func (reroute) job() {}
 // openSendForm opens the form that sends running work to another node, if any work can be sent.
 func (s *state) openSendForm() {
 	if options := s.sendOptions(); options != nil {
-		s.form = &form{ask: web.Interrupt{Kind: firstLine(nil, "send")}, options: options,
-			field: fieldOf(s.drafts[""])}
+		ask := web.Interrupt{Interrupt: thread.Interrupt{Kind: firstLine(nil, "send")}}
+		s.form = &form{ask: ask, options: options, field: fieldOf(s.drafts[""])}
 		s.notice = ""
 	}
 }

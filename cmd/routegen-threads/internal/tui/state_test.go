@@ -44,16 +44,13 @@ func with(version int64, open ...web.Interrupt) loaded {
 }
 
 func paused() web.Interrupt {
-	return web.Interrupt{
-		ID: "i", Kind: thread.KindUserEscape, Name: thread.KindUserEscape,
-		State: thread.InterruptOpen, Digest: "d",
-		Choices: []thread.Choice{{Label: "continue"}, {Label: "modify"}},
-	}
+	return *question("i", thread.Question{Kind: thread.KindUserEscape, Name: thread.KindUserEscape,
+		Choices: []thread.Choice{{Label: "continue"}, {Label: "modify"}}})
 }
 
 func asks(id string) web.Interrupt {
-	return web.Interrupt{ID: id, Kind: thread.KindAgentQuestion, Name: "q",
-		State: thread.InterruptOpen, Digest: "d", Plain: thread.PlainText}
+	return *question(id, thread.Question{Kind: thread.KindAgentQuestion, Name: "q",
+		Plain: thread.PlainText})
 }
 
 func continued() answer {
@@ -64,7 +61,7 @@ func continued() answer {
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	row := func(of thread.EntryType, interrupt string) rowsReceived {
-		return rowsReceived{{Type: of, Interrupt: interrupt, By: "bob"}}
+		return rowsReceived{{Entry: thread.Entry{Type: of, Interrupt: interrupt, By: "bob"}}}
 	}
 	refused := &web.Problem{Code: runtime.CodeNotWaiting, Detail: "not_running"}
 	requested, pending := acked{ack: thread.AckRequested}, acked{ack: thread.AckPending}
@@ -144,7 +141,7 @@ func TestPauses(t *testing.T) {
 
 func TestLoads(t *testing.T) {
 	t.Parallel()
-	row := rowsReceived{{Type: thread.EntryStarted}}
+	row := rowsReceived{{Entry: thread.Entry{Type: thread.EntryStarted}}}
 	unavailable := loaded{err: &runtime.Error{Code: runtime.CodeUnavailable}}
 	for name, c := range map[string]struct {
 		events []tea.Msg
@@ -201,7 +198,8 @@ func TestRequests(t *testing.T) {
 	s.handle(gone)
 	s.handle(press('b', "b"))
 	assert.Equal(t, sent(`"ab"`, 2), s.handle(enterPress))
-	s.handle(answered{interrupt: &web.Interrupt{State: thread.InterruptAnswered}})
+	s.handle(answered{interrupt: &web.Interrupt{
+		Interrupt: thread.Interrupt{State: thread.InterruptAnswered}}})
 	assert.Nil(t, s.form)
 	assert.Empty(t, s.drafts)
 	assert.Empty(t, s.waiting(), "not offered again, though the record is not loaded yet")
@@ -245,8 +243,8 @@ func TestScroll(t *testing.T) {
 	s, _ := told()
 	up := press(tea.KeyUp, "")
 	said := func(n int) rowsReceived {
-		return rowsReceived{{Type: thread.EntryMessage, Name: "said",
-			Value: json.RawMessage(strconv.Itoa(n))}}
+		return rowsReceived{{Entry: thread.Entry{Type: thread.EntryMessage, Name: "said",
+			Value: json.RawMessage(strconv.Itoa(n))}}}
 	}
 	bottom := func() string {
 		return s.log[len(s.log)-1-s.scroll][9:]

@@ -104,7 +104,7 @@ func TestAGuideWithoutAServer(t *testing.T) {
 	g := newNameResolver(&client.Client{Base: "http://127.0.0.1:1", Token: operator}, "t")
 	g.loadNames(t.Context(), &web.Thread{Frames: []web.Frame{{Machine: "order"}}})
 	assert.False(t, g.asked["order"], "it is asked again")
-	row := web.Row{Type: thread.EntryReturned, Seq: 9, Frame: "f2"}
+	row := web.Row{Entry: thread.Entry{Type: thread.EntryReturned, Seq: 9, Frame: "f2"}}
 	g.describeFrame(t.Context(), &row)
 	told := newTeller()
 	assert.Equal(t, "a part of the work ended", told.tell(&row))

@@ -63,7 +63,8 @@ func questionOf(r *web.Row) *web.Interrupt {
 	if r.Question != nil {
 		return r.Question
 	}
-	return &web.Interrupt{Kind: r.Kind, Text: humanize(r.Name)}
+	i := thread.Interrupt{Kind: r.Kind, Question: thread.Question{Text: humanize(r.Name)}}
+	return &web.Interrupt{Interrupt: i}
 }
 
 // facts returns a function that finds a fact of a row by its name in the table; "" where the row
@@ -103,7 +104,7 @@ func (t *teller) facts(r *web.Row) (fact func(name string) string) {
 		"part":   func() string { return firstLine(fact, "part") },
 		"place":  func() string { return given(!strings.HasPrefix(r.PC, "!"), n.nodeName(r.PC)) },
 		"planned": func() string {
-			if p := planOf(&web.Interrupt{Context: r.Value}); p != nil {
+			if p := planOf(r.Value); p != nil {
 				return strconv.Itoa(len(p.Steps))
 			}
 			return ""

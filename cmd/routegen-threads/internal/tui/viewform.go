@@ -32,7 +32,7 @@ func (s *state) drawForm(c *screen, room int) {
 		lines = min(lines, max(len(question), 1), max(room/2, 3))
 	}
 	from := f.scroll
-	if p := planOf(&f.ask); f.pause && p != nil {
+	if p := planOf(f.ask.Context); f.pause && p != nil {
 		from += p.Done + 1 - lines/2 // what is to come counts
 	}
 	from = max(0, min(from, len(question)-lines))
@@ -50,7 +50,7 @@ func (s *state) question(width int) []string {
 	f := s.form
 	var out []string
 	if f.pause {
-		p := planOf(&f.ask)
+		p := planOf(f.ask.Context)
 		if p == nil {
 			return []string{"No plan available."}
 		}

@@ -122,8 +122,8 @@ func Under(err error, pointer string) error {
 	for i, p := range e.Problems {
 		moved[i] = runtime.Problem{Pointer: pointer + p.Pointer, Reason: p.Reason}
 	}
-	return &runtime.Error{Code: runtime.CodeInvalid, Op: "read request",
-		Err: &runtime.InvalidError{Problems: moved}}
+	return runtime.Errorf(runtime.CodeInvalid, "read request", "%w",
+		&runtime.InvalidError{Problems: moved})
 }
 
 // DecodeMessage is Decode that takes a JSON string too: it is the message of an object.
