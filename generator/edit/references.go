@@ -71,7 +71,7 @@ func (f *finder) fields(fields []*spec.Field) {
 	for _, field := range fields {
 		f.typ(field.Type)
 		if enum := f.enumOf(field.Type); enum != "" {
-			values := field.Constraints.Examples
+			values := field.Examples
 			if field.Default != nil {
 				values = append(slices.Clone(values), *field.Default)
 			}

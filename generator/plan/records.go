@@ -115,7 +115,7 @@ func (b *builder) fields(fs []*spec.Field, common bool) []Field {
 			Go: or(f.GoName, spec.GoName(f.Key.Value)), Doc: f.Doc.Value,
 			Type: b.fieldType(f.Type), Hidden: f.Hidden, Required: !f.Optional, Pointer: f.Explicit,
 			Common:  common,
-			Default: literal(f.Default), Examples: literals(f.Constraints.Examples),
+			Default: literal(f.Default), Examples: literals(f.Examples),
 			Constraints: constraints(f.Constraints),
 			Was:         values(f.Was), Deprecated: f.Deprecated.Value, Pos: f.Key.At.Start,
 		})

@@ -21,9 +21,9 @@ func (c *checker) checkTypes() {
 		for _, t := range list {
 			path := section + t.Key.Value
 			if t.Scalar == nil {
-				if t.Constraints.given() != "" {
+				if t.given() != "" {
 					c.fail(RuleConstraintKind, path, t.Key.At, "put it on a field",
-						"record %q cannot have %s", t.Key.Value, t.Constraints.given())
+						"record %q cannot have %s", t.Key.Value, t.given())
 				}
 				continue
 			}
@@ -332,8 +332,8 @@ func (c *checker) mustHold(f *Field) *decl {
 
 // isNeverEmpty reports whether a field is a list that has an item.
 func (f *Field) isNeverEmpty() bool {
-	return f.Type != nil && f.Type.Kind == List && f.Constraints.MinItems != nil &&
-		f.Constraints.MinItems.Value >= 1
+	return f.Type != nil && f.Type.Kind == List && f.MinItems != nil &&
+		f.MinItems.Value >= 1
 }
 
 func (c *checker) recursive(start *decl, way []step) {

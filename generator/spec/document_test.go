@@ -219,7 +219,7 @@ func TestImpliedInterruptAndDecodedValues(t *testing.T) {
 	assert.Equal(t, "LeadRequest", s.Nodes[0].RequestName())
 	field := s.Types[1].Fields[1]
 	assert.Equal(t, "3", field.Default.JSON())
-	assert.InDelta(t, 9, field.Constraints.Max.Value, 0)
+	assert.InDelta(t, 9, field.Max.Value, 0)
 	assert.Equal(t, report.Pos{Line: 12, Column: 7}, field.Key.At.Start)
 	assert.Equal(t, "[]Ticket", s.Types[2].Fields[0].Type.String())
 }

@@ -1,6 +1,5 @@
 package spec
 
-//nolint:funlen // a table
 func nodeShape(field *Shape) *Shape {
 	return newShape[Node]("node",
 		text("doc", classProse, "What it does; a model reads it."),

@@ -27,7 +27,7 @@ func nodeNoun(n *node) string {
 }
 
 // Wanted says what a key holds, for messages.
-func (k *Key) Wanted() string {
+func (k Key) Wanted() string {
 	one := [...]string{"text", "true or false", "a whole number", "a number", "a single value",
 		"a value", "a mapping", "a mapping of names", "text, a list of texts, or texts by language",
 		"a single value or a list"}[k.Form]
