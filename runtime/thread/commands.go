@@ -352,7 +352,8 @@ func (e *Engine) changeInterrupt(ctx context.Context, interrupt string,
 
 // Change commits what decide makes of a thread. It is for machines and their packages; what users
 // do to threads has methods of its own. decide may run several times, each time on the latest
-// record; it must only change c, and its error is returned. Change returns CodeInvalid if the store
+// record; it must only change c, and its error is returned. After CodeUnknown it may still be
+// running: what it writes elsewhere must not be read then. Change returns CodeInvalid if the store
 // cannot hold what was added, for example invalid JSON.
 func (e *Engine) Change(ctx context.Context, thread string, decide func(c *Change) error) (
 	*Thread, error) {

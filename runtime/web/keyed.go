@@ -58,7 +58,6 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 func (c *Call) commitUse(id, request, digest string,
 	do func(ch *thread.Change) (told string, err error)) (
 	t *thread.Thread, told string, err error) {
-	// told is read only after the engine has said that it is done
 	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
 		row, err := c.s.engine.FindRequest(c.Context(), ch, request)
 		switch {
@@ -79,7 +78,10 @@ func (c *Call) commitUse(id, request, digest string,
 		ch.Entries[at].Value, err = runtime.Encode(use{Digest: digest, Told: told})
 		return err
 	})
-	return t, told, err
+	if err != nil { // after an unknown outcome the function above may still run: told is its own
+		return nil, "", err
+	}
+	return t, told, nil
 }
 
 // reserve notes in the log of a thread what a key is used for, where what it is used for is

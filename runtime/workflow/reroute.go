@@ -79,15 +79,19 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	case served != nil:
 		return statusOf(served.State), nil
 	}
+	var now string // written by the decision, which may still run after an error
 	var taken bool
 	_, err = e.Change(ctx, threadID, func(c *thread.Change) (err error) {
-		status, taken, err = m.storeEvent(c, event, message)
+		now, taken, err = m.storeEvent(c, event, message)
 		return err
 	})
-	if err == nil && taken && m.cfg.Send != nil {
+	if err != nil {
+		return "", err
+	}
+	if taken && m.cfg.Send != nil {
 		m.cfg.Send(ctx, threadID, event.NodeID, text)
 	}
-	return status, err
+	return now, nil
 }
 
 // storeEvent stores an event with its message and its announcement, or announces that its node is
