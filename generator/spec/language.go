@@ -72,7 +72,7 @@ func goGrammar() *grammar[Go] {
 		text("docs", classOut, "Folder of ROUTES.md, relative to this file; default docs beside "+
 			"the package's.", func(g *Go) *Text { return &g.Docs }),
 		text("prompts", classOut,
-			"Folder of the prompt templates, relative to this file: each is held against the "+
+			"Folder of the prompt templates, relative to this file: each is checked against the "+
 				"vars of its node.", func(g *Go) *Text { return &g.Prompts }),
 	)
 }
@@ -247,7 +247,8 @@ func interruptsGrammar(field *grammar[Field]) *grammar[Interrupts] {
 		text("routing", classType, "Name of the union of all routes; default InterruptRouting.",
 			func(i *Interrupts) *Text { return &i.Routing }),
 		text("answer", classType,
-			"The record that people answer with: what is neither text nor null is held to it.", func(i *Interrupts) *Text { return &i.Answer }),
+			"The record that people answer with: what is neither text nor null is checked against it.",
+			func(i *Interrupts) *Text { return &i.Answer }),
 		fieldsKey("Fields that every interrupt request carries.", field,
 			func(i *Interrupts) *[]*Field { return &i.Fields }),
 		texts("reserved", classAny, "Names of these fields that must not come back.",

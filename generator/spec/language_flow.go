@@ -60,10 +60,10 @@ func talkGrammar() *grammar[Talk] {
 				oneOf("then", "What happens then.", func(t *Talk) *Text { return &t.NoProgThen },
 					"handoff", "cancel", "fallback").must(),
 			), func(t *Talk, _ report.Span) *Talk { return t }),
-		text("welcome", classAny, "Flow of a first message that starts nothing.",
+		text("welcome", classAny, "Flow started by a first message that starts no other.",
 			func(t *Talk) *Text { return &t.Welcome }),
 		text("fallback", classAny,
-			"Flow of a message that nothing was made of while no flow is active.", func(
+			"Flow started by a message that is not understood while no flow is active.", func(
 				t *Talk) *Text {
 				return &t.Fallback
 			}),
@@ -197,7 +197,7 @@ func stepGrammar() *grammar[Step] {
 		oneOf("type", "What it does.", func(s *Step) *Text { return &s.Kind }, stepKinds()...).
 			must(),
 		texts("was", classSnake, "Earlier ids.", func(s *Step) *[]Text { return &s.Was }),
-		exprKey("when", "Expression; the step is passed over unless it holds.",
+		exprKey("when", "Expression; the step is skipped unless it holds.",
 			func(s *Step) **Expr { return &s.When }),
 		text("slot", classAny, "collect, confirm, generate: the slot it fills.",
 			func(s *Step) *Text { return &s.Slot }),

@@ -26,7 +26,8 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 		flag("entry", "Work begins here; exactly one node.", func(n *Node) *bool {
 			return &n.Entry
 		}),
-		oneOf("only", "interrupt: an interrupt subtype without a request, reached by nobody.",
+		oneOf("only",
+			"interrupt: an interrupt subtype without a request, which no branch leads to.",
 			func(n *Node) *Text { return &n.Only }, "interrupt"),
 		mapping("request", "The message that activates the node.", requestGrammar(field),
 			func(n *Node, at report.Span) *Request {

@@ -41,12 +41,11 @@ import (
 // and its log. From a [Change] it takes Thread, Before, Fence, Copied, Entries and Interrupts and
 // nothing else. Copied, where it is not nil, yields entries that come before Entries, and refuses
 // the commit with the error that it yields; a store walks it before it holds a lock, since it reads
-// from the store, and keeps no more of it in memory than it must. [Seal] and [Unseal] turn each
-// into bytes that a flipped bit does not survive; a store may encode in another way if a damaged
-// record is still an error, never a fresh start. Beside the sealed bytes it keeps what it must find
-// things by: for a thread id, version, fence, status, owner and wake time; for an interrupt its id,
-// thread, state, kind, priority, node, assignees and creation time; for entries thread, seq and
-// request.
+// from the store, and keeps no more of it in memory than it must. How it encodes each is its own
+// choice, as long as a damaged record is an error, and is not taken for one that is absent. Beside
+// the encoded bytes it keeps what it must find things by: for a thread id, version, fence, status,
+// owner and wake time; for an interrupt its id, thread, state, kind, priority, node, assignees and
+// creation time; for entries thread, seq and request.
 //
 // All methods may be called by any number of goroutines. What they return belongs to the caller for
 // reading only. A store that cannot be reached, is full or read-only refuses with
