@@ -25,13 +25,13 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch URL",
 		Short: "Watch a thread, pause it, and answer its questions",
-		Long: "watch follows one thread, live: its plan, what happens, and what it waits for. Esc " +
-			"asks for a pause; when it has come, the\n" +
+		Long: "watch follows one thread, live: its plan, what happens, and what it waits for. " +
+			"Esc asks for a pause; when it has come, the\n" +
 			"plan is shown and can be changed, or goes on unchanged. Questions are answered in " +
 			"place. A connection that drops is opened\n" +
 			"again, and no row is lost or shown twice.\n\n" +
-			"Where standard output or input is not a terminal, watch prints one line for each row " +
-			"(number, time, type and text, with tabs\n" +
+			"Where standard output or input is not a terminal, watch prints one line for each " +
+			"row (number, time, type and text, with tabs\n" +
 			"between) until the thread is over. The text is for people and may change; number, " +
 			"time and type are for programs.\n\n" +
 			"The token is the operator's, or one for this thread. It stands in a file that only " +

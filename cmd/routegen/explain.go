@@ -15,8 +15,9 @@ import (
 
 func (p *program) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain [RULE]",
-		Short:   "Say why a rule is there, with a bad and a good example; without RULE, list the rules",
+		Use: "explain [RULE]",
+		Short: "Say why a rule is there, with a bad and a good example; without RULE, list " +
+			"the rules",
 		Example: "  routegen explain SELF_ROUTE",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string,

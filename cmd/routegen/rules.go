@@ -24,7 +24,8 @@ func writingRules() []report.Rule {
 			Why: "A package compiles as a whole, so nothing is written until the handwritten " +
 				"file is corrected or moved to a package " +
 				"of its own. The generated files alone compile.",
-			Bad:  "// generated/routes/extra.go\npackage routes\n\ntype Route int // generated, too",
+			Bad: "// generated/routes/extra.go\npackage routes\n\n" +
+				"type Route int // generated, too",
 			Good: "// labels/labels.go\npackage labels\n\ntype Route int",
 		},
 		{

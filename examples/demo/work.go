@@ -131,17 +131,20 @@ type dispatchers struct{ routes.UnimplementedHandlers }
 
 func (dispatchers) DiscoveryDispatch(_ context.Context, c runtime.Call,
 	r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
-	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}}, nil
+	next := &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}
+	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: next}, nil
 }
 
 func (dispatchers) PlanningDispatch(_ context.Context, c runtime.Call,
 	r *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
-	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}}, nil
+	next := &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}
+	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: next}, nil
 }
 
 func (dispatchers) TicketDispatch(_ context.Context, c runtime.Call,
 	r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
-	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
+	next := &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}
+	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: next}, nil
 }
 
 func (dispatchers) AdaptContextManager(ctx context.Context, _ runtime.Call,

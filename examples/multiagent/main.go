@@ -3,7 +3,7 @@
 // default its model follows script.json and needs neither key nor network.
 //
 //	go run ./examples/multiagent < examples/multiagent/answers.txt
-//	go run ./examples/multiagent -db work.db -provider anthropic # kill it, start it again: it goes on
+//	go run ./examples/multiagent -db work.db # kill it, start it again: it goes on
 package main
 
 import (

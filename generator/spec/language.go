@@ -46,7 +46,8 @@ func language() *grammar[Spec] {
 	}
 	rows = append(rows, flowKeys()...)
 	rows = append(rows, texts("reserved", classAny,
-		"Names of nodes, types, enums, flows, actions and validators that must not come back.", func(s *Spec) *[]Text { return &s.Reserved }))
+		"Names of nodes, types, enums, flows, actions and validators that must not come back.",
+		func(s *Spec) *[]Text { return &s.Reserved }))
 	g := newGrammar("the document", false, rows...)
 	g.oneOf = []string{"nodes", "flows"}
 	return g
@@ -247,7 +248,7 @@ func interruptsGrammar(field *grammar[Field]) *grammar[Interrupts] {
 		text("routing", classType, "Name of the union of all routes; default InterruptRouting.",
 			func(i *Interrupts) *Text { return &i.Routing }),
 		text("answer", classType,
-			"The record that people answer with: what is neither text nor null is checked against it.",
+			"The record that people answer with. What is neither text nor null must fit it.",
 			func(i *Interrupts) *Text { return &i.Answer }),
 		fieldsKey("Fields that every interrupt request carries.", field,
 			func(i *Interrupts) *[]*Field { return &i.Fields }),

@@ -170,7 +170,8 @@ func flowGrammar() *grammar[Flow] {
 		texts("outputs", classAny, "Slots that a caller gets; with ? at the end they may be empty.",
 			func(f *Flow) *[]Text { return &f.Outputs }),
 		text("on_error", classAny,
-			"Step, or end, after a failure that no step takes; default: the flow fails, with a reply.", func(f *Flow) *Text { return &f.OnError }),
+			"Step, or end, after a failure that no step handles; default: the flow fails.",
+			func(f *Flow) *Text { return &f.OnError }),
 		texts("reserved", classAny, "Names of steps and slots that must not come back.",
 			func(f *Flow) *[]Text { return &f.Reserved }),
 		stepsKey("steps", "What happens, in this order.", stepGrammar(), func(f *Flow) *[]*Step {

@@ -5,27 +5,21 @@ import "github.com/routegen/routegen/generator/report"
 //nolint:funlen // a table
 func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 	return newGrammar("node", true,
-		text("doc", classProse, "What it does; a model reads it.", func(n *Node) *Text {
-			return &n.Doc
-		}),
-		text("group", classLine, "Heading it stands under in docs.", func(n *Node) *Text {
-			return &n.Group
-		}),
+		text("doc", classProse, "What it does; a model reads it.",
+			func(n *Node) *Text { return &n.Doc }),
+		text("group", classLine, "Heading it stands under in docs.",
+			func(n *Node) *Text { return &n.Group }),
 		text("agent_type", classAgentType,
-			"Name on the wire; default DISCOVERY_ORCHESTRATOR for discoveryOrchestrator.", func(
-				n *Node) *Text {
-				return &n.AgentType
-			}),
+			"Name on the wire; default DISCOVERY_ORCHESTRATOR for discoveryOrchestrator.",
+			func(n *Node) *Text { return &n.AgentType }),
 		texts("aliases", classAgentType, "Other agent types that input may use.",
 			func(n *Node) *[]Text { return &n.Aliases }),
-		text("display_name", classLine, "Name for people.", func(n *Node) *Text {
-			return &n.DisplayName
-		}),
+		text("display_name", classLine, "Name for people.",
+			func(n *Node) *Text { return &n.DisplayName }),
 		text("go_name", classGo, "Stem of the Go names.", func(n *Node) *Text { return &n.GoName }),
 		texts("was", classMember, "Earlier keys.", func(n *Node) *[]Text { return &n.Was }),
-		flag("entry", "Work begins here; exactly one node.", func(n *Node) *bool {
-			return &n.Entry
-		}),
+		flag("entry", "Work begins here; exactly one node.",
+			func(n *Node) *bool { return &n.Entry }),
 		oneOf("only",
 			"interrupt: an interrupt subtype without a request, which no branch leads to.",
 			func(n *Node) *Text { return &n.Only }, "interrupt"),
@@ -39,9 +33,8 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 				n.Interrupt = &NodeInterrupt{At: at}
 				return n.Interrupt
 			}),
-		text("routing", classType, "Name of the routing type.", func(n *Node) *Text {
-			return &n.Routing
-		}),
+		text("routing", classType, "Name of the routing type.",
+			func(n *Node) *Text { return &n.Routing }),
 		entries("branches", classBranch, "Where it may go next, in this order.", branchGrammar(),
 			func(n *Node, name Text) *Branch {
 				n.Branches = append(n.Branches, &Branch{Key: name})
@@ -58,21 +51,18 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 			func(n *Node) *Text { return &n.Escalates }),
 		mapping("dispatch", "Fans a list out to children and collects their results.",
 			newGrammar("dispatch", false,
-				text("each", classAny, "List field of the request.", func(d *Dispatch) *Text {
-					return &d.Each
-				}).must(),
-				text("to", classAny, "Node that takes each element.", func(d *Dispatch) *Text {
-					return &d.To
-				}).must(),
+				text("each", classAny, "List field of the request.",
+					func(d *Dispatch) *Text { return &d.Each }).must(),
+				text("to", classAny, "Node that takes each element.",
+					func(d *Dispatch) *Text { return &d.To }).must(),
 				text("results", classAny, "Type that a branch names to resume this node.",
 					func(d *Dispatch) *Text { return &d.Results }).must(),
 			), func(n *Node, at report.Span) *Dispatch {
 				n.Dispatch = &Dispatch{At: at}
 				return n.Dispatch
 			}),
-		text("result", classAny, "Type that ends the frame.", func(n *Node) *Text {
-			return &n.Result
-		}),
+		text("result", classAny, "Type that ends the frame.",
+			func(n *Node) *Text { return &n.Result }),
 		mapping("collect", "Decision table of a collector.", collectGrammar(),
 			func(n *Node, at report.Span) *Collect {
 				n.Collect = &Collect{At: at}
@@ -83,9 +73,8 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 				text("from", classAny, "The type.", func(n *Node) *Text { return &n.Adapt }).must(),
 			), func(n *Node, _ report.Span) *Node { return n }),
 		mapping("prompt", "The prompt template and what it is given.", newGrammar("prompt", false,
-			text("template", classTemplate, "Name of the template.", func(p *Prompt) *Text {
-				return &p.Template
-			}),
+			text("template", classTemplate, "Name of the template.",
+				func(p *Prompt) *Text { return &p.Template }),
 			texts("vars", classAny, "Request fields that the template uses.",
 				func(p *Prompt) *[]Text { return &p.Vars }),
 			text("guidance", classProse, "What the model is told about choosing a branch.",
@@ -97,16 +86,16 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 		texts("unstick", classAny, "Branches to set instead of interrupting again.",
 			func(n *Node) *[]Text { return &n.Unstick }),
 		text("feedback", classAny,
-			"Text field of the request in which an answer arrives when the work goes on here.", func(n *Node) *Text { return &n.Feedback }),
+			"Text field of the request in which an answer arrives when the work goes on here.",
+			func(n *Node) *Text { return &n.Feedback }),
 		oneOf("resolve", "Whether a model makes the continued request; default model.",
 			func(n *Node) *Text { return &n.Resolve }, "model", "reuse"),
 		mapping("loop", "How often it may be visited or interrupted in a row.",
 			newGrammar("loop", false,
 				number("warn", formWhole, "Prompts warn from here on; default 2.",
 					func(l *Loop) **Number { return &l.Warn }),
-				number("limit", formWhole, "Refused from here on.", func(l *Loop) **Number {
-					return &l.Limit
-				}),
+				number("limit", formWhole, "Refused from here on.",
+					func(l *Loop) **Number { return &l.Limit }),
 				texts("exempt", classAny, "Nodes or interrupt types that do not count.",
 					func(l *Loop) *[]Text { return &l.Exempt }),
 			), func(n *Node, at report.Span) *Loop {
@@ -114,17 +103,14 @@ func nodeGrammar(field *grammar[Field]) *grammar[Node] {
 				return n.Loop
 			}),
 		toolsKey(),
-		texts("approval", classTool, "Tools that a person has to approve.", func(n *Node) *[]Text {
-			return &n.Approval
-		}),
-		text("timeout", classDuration, "How long one visit may take.", func(n *Node) *Text {
-			return &n.Timeout
-		}),
+		texts("approval", classTool, "Tools that a person has to approve.",
+			func(n *Node) *[]Text { return &n.Approval }),
+		text("timeout", classDuration, "How long one visit may take.",
+			func(n *Node) *Text { return &n.Timeout }),
 		text("action", classMark, "Action name in histories and prompts; default: the key.",
 			func(n *Node) *Text { return &n.Action }),
-		text("deprecated", classProse, "Why it should not be used.", func(n *Node) *Text {
-			return &n.Deprecated
-		}),
+		text("deprecated", classProse, "Why it should not be used.",
+			func(n *Node) *Text { return &n.Deprecated }),
 	)
 }
 
@@ -133,14 +119,12 @@ func requestGrammar(field *grammar[Field]) *grammar[Request] {
 		text("name", classType, "Name of the type; default: the node's name and Request.",
 			func(q *Request) *Text { return &q.Name }),
 		text("doc", classProse, "What is asked.", func(q *Request) *Text { return &q.Doc }),
-		text("display_name", classLine, "Name for people.", func(q *Request) *Text {
-			return &q.DisplayName
-		}),
+		text("display_name", classLine, "Name for people.",
+			func(q *Request) *Text { return &q.DisplayName }),
 		text("go_type", classGoType, "An existing Go type it is bound to: module/pkg.Type.",
 			func(q *Request) *Text { return &q.GoType }),
-		fieldsKey("The fields of the request.", field, func(q *Request) *[]*Field {
-			return &q.Fields
-		}),
+		fieldsKey("The fields of the request.", field,
+			func(q *Request) *[]*Field { return &q.Fields }),
 		texts("reserved", classAny, "Field names that must not come back.",
 			func(q *Request) *[]Text { return &q.Reserved }),
 	)
@@ -150,12 +134,10 @@ func nodeInterruptGrammar(field *grammar[Field]) *grammar[NodeInterrupt] {
 	return newGrammar("interrupt", false,
 		text("name", classType, "Name of the type; default: the node's name and InterruptRequest.",
 			func(i *NodeInterrupt) *Text { return &i.Name }),
-		text("doc", classProse, "When it is raised.", func(i *NodeInterrupt) *Text {
-			return &i.Doc
-		}),
-		text("display_name", classLine, "Name for people.", func(i *NodeInterrupt) *Text {
-			return &i.DisplayName
-		}),
+		text("doc", classProse, "When it is raised.",
+			func(i *NodeInterrupt) *Text { return &i.Doc }),
+		text("display_name", classLine, "Name for people.",
+			func(i *NodeInterrupt) *Text { return &i.DisplayName }),
 		fieldsKey("Its own fields, after the common ones.", field,
 			func(i *NodeInterrupt) *[]*Field { return &i.Fields }),
 		texts("reserved", classAny, "Field names that must not come back.",
@@ -165,16 +147,13 @@ func nodeInterruptGrammar(field *grammar[Field]) *grammar[NodeInterrupt] {
 
 func branchGrammar() *grammar[Branch] {
 	return newGrammar("branch", true,
-		text("type", classAny, "Type it carries, or `interrupt`.", func(b *Branch) *Text {
-			return &b.Type
-		}).must(),
+		text("type", classAny, "Type it carries, or `interrupt`.",
+			func(b *Branch) *Text { return &b.Type }).must(),
 		text("doc", classProse, "When to take it.", func(b *Branch) *Text { return &b.Doc }),
-		text("json", classJSON, "Name on the wire; default: the key.", func(b *Branch) *Text {
-			return &b.JSON
-		}),
-		text("go_name", classGo, "Name of the Go field.", func(b *Branch) *Text {
-			return &b.GoName
-		}),
+		text("json", classJSON, "Name on the wire; default: the key.",
+			func(b *Branch) *Text { return &b.JSON }),
+		text("go_name", classGo, "Name of the Go field.",
+			func(b *Branch) *Text { return &b.GoName }),
 		texts("was", classMember, "Earlier names.", func(b *Branch) *[]Text { return &b.Was }),
 	).orShort(Key{Name: "the type it carries"}, func(r *reader, n *node, into *Branch) {
 		into.Type = r.textOf(&Key{}, n)
@@ -209,32 +188,27 @@ func collectGrammar() *grammar[Collect] {
 		}}
 	}
 	return newGrammar("collect", false,
-		text("result", classAny, "Type that carries the decision.", func(c *Collect) *Text {
-			return &c.Result
-		}).must(),
+		text("result", classAny, "Type that carries the decision.",
+			func(c *Collect) *Text { return &c.Result }).must(),
 		pairs("on", "Branch per decision, or `end`.", true, func(c *Collect, l, t Text) {
 			c.On = append(c.On, Arm{l, t})
 		}),
 		pairs("carry", "Fields of the next request, from fields of the result.", false,
 			func(c *Collect, l, t Text) { c.Carry = append(c.Carry, Carry{l, t}) }),
-		text("default", classAny, "Decision of a result that names none.", func(c *Collect) *Text {
-			return &c.Default
-		}),
+		text("default", classAny, "Decision of a result that names none.",
+			func(c *Collect) *Text { return &c.Default }),
 	)
 }
 
 // toolsKey is a list of names, hand-overs and MCP servers.
 func toolsKey() key[Node] {
 	tool := newGrammar("tool", false,
-		text("name", classTool, "Name of a tool of the program.", func(t *Tool) *Text {
-			return &t.Name
-		}),
-		texts("transfer_to", classAny, "Nodes it may hand over to.", func(t *Tool) *[]Text {
-			return &t.TransferTo
-		}),
-		text("mcp", classTool, "MCP server whose tools are offered.", func(t *Tool) *Text {
-			return &t.MCP
-		}),
+		text("name", classTool, "Name of a tool of the program.",
+			func(t *Tool) *Text { return &t.Name }),
+		texts("transfer_to", classAny, "Nodes it may hand over to.",
+			func(t *Tool) *[]Text { return &t.TransferTo }),
+		text("mcp", classTool, "MCP server whose tools are offered.",
+			func(t *Tool) *Text { return &t.MCP }),
 		flag("once", "What the tool, or any tool of the server, does must never happen twice; "+
 			"default: it may be repeated under its key.",
 			func(t *Tool) *bool { return &t.Once }),

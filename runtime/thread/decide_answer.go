@@ -95,7 +95,8 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	switch {
 	case a.countForms() > 1:
 		return nil, runtime.Errorf(runtime.CodeInvalid, op,
-			"it has more than one answer: give a value, a text, or a target with a text as its note")
+			"it has more than one answer: give a value, a text, or a target with a text "+
+				"as its note")
 	case a.RouteTo != "":
 		if err = c.mayRoute(op, i, a.RouteTo); err == nil {
 			a.Value, err = a.encodeNote()

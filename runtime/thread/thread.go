@@ -164,7 +164,7 @@ type Attempt struct {
 
 // Failure says why something ended without a result.
 //
-//nolint:errname // it is data first: it stands in records, and travels as an error only to be stored again
+//nolint:errname // a record has it as data; it is an error only on its way to the store
 type Failure struct {
 	Code runtime.Code `json:"code"`
 	Text string       `json:"text,omitempty"`

@@ -76,8 +76,8 @@ func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	}
 	Serve(servers["regulation"], "search_regulations", "Finds rules.",
 		func(Words, string) map[string]string {
-			return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden " +
-				"(artikel 4)."}
+			return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 " +
+				"graden (artikel 4)."}
 		})
 	Serve(servers["history"], "get_inspection_history", "Finds earlier inspections.",
 		func(Words, string) map[string]string {
