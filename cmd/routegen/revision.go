@@ -59,7 +59,7 @@ func (p *program) loadEarlier(ctx context.Context, src *source, now *plan.Plan, 
 			f := res.Findings[0]
 			return nil, failf(
 				"%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
-				src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
+				src.shown, ref, describeFindingsIn("it", res.Findings), f.At.Start.Line, f.Message)
 		}
 		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s",
 			src.shown, ref, strings.Join(errorRules(past.Findings), ", "))

@@ -143,9 +143,10 @@ func TestDistantCasesAreThere(t *testing.T) {
 	t.Parallel()
 	const program = "../../cmd/routegen/"
 	runs := map[string]passage{
-		"script":   {file: "program_test.go", text: "func TestScripts(t *testing.T) {"},
-		"bad":      {file: "bad_test.go", text: "func TestBadInputsAreRefused(t *testing.T) {"},
-		"scenario": {file: "scenario_test.go", text: "func TestDriftIsFoundAndRepaired(t *testing.T) {"},
+		"script": {file: "program_test.go", text: "func TestScripts(t *testing.T) {"},
+		"bad":    {file: "bad_test.go", text: "func TestBadInputsAreRefused(t *testing.T) {"},
+		"scenario": {file: "scenario_test.go",
+			text: "func TestDriftIsFoundAndRepaired(t *testing.T) {"},
 	}
 	has := func(name, text, id string) {
 		got, err := os.ReadFile(program + name)
