@@ -28,8 +28,7 @@
 //
 //   - A step waits for the answers to all its questions; then it runs again from its top.
 //   - A frame waits for all the children it called. Siblings run, ask and fail at the same time,
-//     and
-//     the order in which they end does not show.
+//     and the parent gets their results in the order of the calls.
 //   - A less urgent question waits behind a more urgent one, or is superseded by it, as its kind
 //     says.
 //   - A requested pause waits until each running step reaches a safe point: its next effect, or its

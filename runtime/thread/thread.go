@@ -50,7 +50,7 @@ type Thread struct {
 	Modify *string `json:"modify,omitempty"`
 	// answers that came before their question, until the turn ends
 	EarlyAnswers []EarlyAnswer `json:"mailbox,omitempty"`
-	// what the last message brought beside its text
+	// of the last message
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// pending and queued, in the order they came
 	Reroutes []Reroute       `json:"reroutes,omitempty"`
