@@ -39,7 +39,7 @@ func openWork(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (we
 	}
 	kinds := append([]runtime.Kind(nil), program.Tables.Kinds...)
 	for i := range kinds {
-		if kinds[i].Retry != nil { // nobody wants to wait for a failure that is part of the show
+		if kinds[i].Retry != nil { // a failure that belongs to the demo is shown without a wait
 			kinds[i].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant",
 				First: 50 * time.Millisecond}
 		}
