@@ -16,7 +16,7 @@ func Example_narrowToOrigin() {
 	origin := routes.AgentTypeOrchestrator
 	text := routes.InterruptRoutingSchema(origin.Routes(), runtime.OpenAI)
 	var schema struct {
-		Properties  map[string]any
+		Properties  map[string]any `json:"properties"`
 		Definitions map[string]any `json:"$defs"`
 	}
 	if err := json.Unmarshal([]byte(text), &schema); err != nil {
