@@ -219,8 +219,8 @@ func (p *plan) refuse(from *pkg, test bool, target string) (what, why string) {
 			return "", "" // no one depends on a test, so its arrows bend nothing
 		case !from.maySee(to):
 			return fmt.Sprintf("imports %s, which %s may not see", inner, from.path),
-				"an arrow only goes down, and packages on one layer do not know each other: so each " +
-					"package can be read, tested and replaced alone"
+				"an arrow only goes down, and packages on one layer do not know each other: so " +
+					"each package can be read, tested and replaced alone"
 		}
 		return "", ""
 	}
@@ -237,8 +237,8 @@ func (p *plan) refuse(from *pkg, test bool, target string) (what, why string) {
 		}
 	}
 	return fmt.Sprintf("imports %s, which %s may not import", target, from.path),
-		"one outside thing has one package that knows it, so that it can be changed in one place; " +
-			"runtime and generated code have none"
+		"one outside thing has one package that knows it, so that it can be changed in one " +
+			"place; runtime and generated code have none"
 }
 
 // maySee reports whether handwritten code of one package may import the other.

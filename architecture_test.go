@@ -254,8 +254,8 @@ func packages() []pkg {
 	}
 }
 
-// TestHouse reads the module through package os, so that the go command knows what the pass depends
-// on.
+// TestArchitecture reads the module through package os, so that the go command knows what the pass
+// depends on.
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	tree, err := readTree(os.DirFS("."))

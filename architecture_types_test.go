@@ -47,7 +47,8 @@ func checkTypes(p *plan, t *tree) []fault {
 		if count[dir] > limit {
 			faults = append(faults, fault{
 				dir, fmt.Sprintf("has %d exported types, its limit is %d", count[dir], limit),
-				"every exported type is a word that a user must learn and that no one may change later",
+				"every exported type is a word that a user must learn and that no one may change " +
+					"later",
 			})
 		}
 	}

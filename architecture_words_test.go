@@ -14,8 +14,8 @@ import (
 // stands in more says nothing where it is read, and cannot be searched for.
 const maxPackagesOfAName = 3
 
-// sharedNames is how many names stand in more packages than that. It may only fall.
-const sharedNames = 1
+// sharedNames is how many names may stand in more packages than that.
+const sharedNames = 0
 
 // methods of interfaces of the standard library and of other modules that packages implement.
 var foreignMethods = []string{

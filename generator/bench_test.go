@@ -38,8 +38,8 @@ func BenchmarkGenerate(b *testing.B) {
 // BenchmarkSelect times finding the one branch that is set, beside the way that needs no generated
 // code.
 func BenchmarkSelect(b *testing.B) {
-	routing :=
-		&routes.InterruptRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: "ship"}}
+	request := &routes.TicketCollectorRequest{Goal: "ship"}
+	routing := &routes.InterruptRouting{TicketCollectorRequest: request}
 	b.Run("generated", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

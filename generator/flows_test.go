@@ -48,7 +48,8 @@ func both(t *testing.T) []byte {
 		"\nenums:\n  AccountType: {doc: Kind of account., values: {checking: For every day., "+
 			"savings: For later., investment: For long.}}\n")
 	src = put(t, src, "\ntypes:\n",
-		"\ntypes:\n  Iban: {doc: An account anywhere., type: string, min_length: 15, max_length: 34}\n")
+		"\ntypes:\n  Iban: {doc: An account anywhere., type: string, min_length: 15, max_length: "+
+			"34}\n")
 	return slices.Concat(bytes.TrimRight(src, "\n"), []byte("\ndialogue:\n"), flows)
 }
 

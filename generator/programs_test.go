@@ -97,7 +97,8 @@ func TestVisitorsMeetEveryMember(t *testing.T) {
 		want = append(want, row.Name)
 	}
 	for _, row := range program.Tables.Interrupts {
-		require.NoError(t, routes.VisitInterrupt(program.Interrupt(row.Name).(routes.InterruptRequest), interruptCalls{c}))
+		interrupt := program.Interrupt(row.Name).(routes.InterruptRequest)
+		require.NoError(t, routes.VisitInterrupt(interrupt, interruptCalls{c}))
 		want = append(want, row.Name)
 	}
 	assert.Equal(t, want, c.got)

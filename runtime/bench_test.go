@@ -65,15 +65,16 @@ type fourteen struct {
 	TicketAgentRequests          *tasks `json:"ticketAgentRequests"`
 }
 
-var fourteenShape = runtime.Shape{Name: "InterruptRouting", Kind: runtime.ShapeUnion, Fields: []runtime.Field{
-	{Name: "orchestratorRequest"}, {Name: "discoveryOrchestratorRequest"},
-	{Name: "planningOrchestratorRequest"}, {Name: "ticketOrchestratorRequest"},
-	{Name: "reviewRequest"}, {Name: "mergerRequest"}, {Name: "contextManagerRequest"},
-	{Name: "orchestratorCollectorRequest"},
-	{Name: "discoveryCollectorRequest"}, {Name: "planningCollectorRequest"},
-	{Name: "ticketCollectorRequest"}, {Name: "discoveryAgentRequests"},
-	{Name: "planningAgentRequests"}, {Name: "ticketAgentRequests"},
-}}
+var fourteenShape = runtime.Shape{Name: "InterruptRouting", Kind: runtime.ShapeUnion,
+	Fields: []runtime.Field{
+		{Name: "orchestratorRequest"}, {Name: "discoveryOrchestratorRequest"},
+		{Name: "planningOrchestratorRequest"}, {Name: "ticketOrchestratorRequest"},
+		{Name: "reviewRequest"}, {Name: "mergerRequest"}, {Name: "contextManagerRequest"},
+		{Name: "orchestratorCollectorRequest"},
+		{Name: "discoveryCollectorRequest"}, {Name: "planningCollectorRequest"},
+		{Name: "ticketCollectorRequest"}, {Name: "discoveryAgentRequests"},
+		{Name: "planningAgentRequests"}, {Name: "ticketAgentRequests"},
+	}}
 
 func (*fourteen) Shape() *runtime.Shape { return &fourteenShape }
 

@@ -106,9 +106,11 @@ func TestRefusals(t *testing.T) {
 		{"leading zero", least(`,"count":01`),
 			[]string{"/count | expected a number without leading zeros at byte 68, found '0'"}},
 		{"bare point", least(`,"share":1.`),
-			[]string{"/share | expected a number with digits after the point at byte 68, found '1'"}},
+			[]string{"/share | expected a number with digits after the point at byte 68, found " +
+				"'1'"}},
 		{"bare exponent", least(`,"share":1e+`),
-			[]string{"/share | expected a number with digits in its exponent at byte 68, found '1'"}},
+			[]string{"/share | expected a number with digits in its exponent at byte 68, found " +
+				"'1'"}},
 		{"control character", "{\"goal\":\"a\nb\"}",
 			[]string{"/goal | has the control character U+000A in a string at byte 10: escape it"}},
 		{"control after escape", "{\"goal\":\"\\n\nb\"}",

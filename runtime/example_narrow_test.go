@@ -1,7 +1,10 @@
 package runtime_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
@@ -11,13 +14,24 @@ import (
 // thirteen, and the definitions only they need, are not in its schema.
 func Example_narrowToOrigin() {
 	origin := routes.AgentTypeOrchestrator
-	fmt.Println(routes.InterruptRoutingSchema(origin.Routes(), runtime.OpenAI))
+	text := routes.InterruptRoutingSchema(origin.Routes(), runtime.OpenAI)
+	var schema struct {
+		Properties  map[string]any `json:"properties"`
+		Definitions map[string]any `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("routes:", slices.Sorted(maps.Keys(schema.Properties)))
+	fmt.Println("definitions:", slices.Sorted(maps.Keys(schema.Definitions)))
 	// Output:
-	// {"type":"object","properties":{"orchestratorRequest":{"$ref":"#/$defs/OrchestratorRequest"}},"required":["orchestratorRequest"],"additionalProperties":false,"$defs":{"OrchestratorRequest":{"type":"object","description":"Starts the workflow, or hands it back to its lead.","properties":{"goal":{"type":"string","description":"Objective to be worked on."},"phase":{"type":"string","description":"Phase the workflow is in: DISCOVERY, PLANNING, TICKETS or COMPLETE."},"feedback":{"description":"What a person answered to an interrupt, as notes to follow from now on.","anyOf":[{"type":"string"},{"type":"null"}]}},"required":["goal","phase","feedback"],"additionalProperties":false}}}
+	// routes: [orchestratorRequest]
+	// definitions: [OrchestratorRequest]
 }
 
-// Somebody outside sends the workflow elsewhere: the set is the target, and nothing else. Sets are
-// values; filters only ever take routes away, so their order does not matter.
+// An order from outside sends the workflow elsewhere: the set is the target, and nothing else. Sets
+// are values; filters only ever take routes away, so their order does not matter.
 func Example_narrowToTarget() {
 	target, err := routes.ParseAgentType("DISCOVERY_AGENT_DISPATCH") // an alias
 	if err != nil {

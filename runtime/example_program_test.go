@@ -15,7 +15,8 @@ type program struct{ routes.UnimplementedHandlers }
 func (program) Orchestrator(_ context.Context, call runtime.Call,
 	request *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
 	fmt.Println("visit", call.Visit, "of", call.Node, "with goal", request.Goal)
-	return &routes.OrchestratorRouting{DiscoveryOrchestratorRequest: &routes.DiscoveryOrchestratorRequest{Goal: request.Goal}}, nil
+	next := &routes.DiscoveryOrchestratorRequest{Goal: request.Goal}
+	return &routes.OrchestratorRouting{DiscoveryOrchestratorRequest: next}, nil
 }
 
 // New makes one value of a generated package and its handlers: an engine knows the package by

@@ -71,9 +71,12 @@ func Example_unmarshal() {
 	fmt.Println(string(sent), err)
 	var received routes.DiscoveryOrchestratorRequest
 	fmt.Println(runtime.Unmarshal(sent, &received), received.ContextID)
-	fmt.Println(runtime.Unmarshal([]byte(`{"goal": "a", "goall": "b"}`), &received))
+	err = runtime.Unmarshal([]byte(`{"goal": "a", "goall": "b"}`), &received)
+	if invalid, ok := errors.AsType[*runtime.InvalidError](err); ok {
+		fmt.Println(invalid.Problems[0].Pointer, invalid.Problems[0].Reason)
+	}
 	// Output:
 	// {"contextId":"ak:01ARZ3NDEKTSV4RRFFQ69G5FAV","goal":"a < b"} <nil>
 	// <nil> ak:01ARZ3NDEKTSV4RRFFQ69G5FAV
-	// decode DiscoveryOrchestratorRequest: invalid: /goall: unknown key of DiscoveryOrchestratorRequest: did you mean "goal"?
+	// /goall unknown key of DiscoveryOrchestratorRequest: did you mean "goal"?
 }

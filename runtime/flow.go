@@ -14,14 +14,14 @@ type Dialogue struct {
 	Kinds  []Kind        // of interrupts; order is priority
 	Shapes []StoredShape // what its stored threads rely on
 
-	// Act runs the action of a row of Tables.Actions. key is the same for every run that counts as
-	// the same effect. An unknown row is refused with CodeNotFound, an input that does not fit
+	// Act runs the action of a row of FlowTables.Actions. key is the same for every run that counts
+	// as the same effect. An unknown row is refused with CodeNotFound, an input that does not fit
 	// with CodeInvalid; other errors are those of the action. By ctx the InfoOf of package thread
 	// tells whose conversation it is; so it does in Validate.
 	Act func(ctx context.Context, action int, key string, input json.RawMessage) (
 		output json.RawMessage, err error)
-	// Validate hands a value to the validator of a row of Tables.Validators and returns it in its
-	// normal form. An unknown row is refused with CodeNotFound; other errors say, in words for
+	// Validate hands a value to the validator of a row of FlowTables.Validators and returns it in
+	// its normal form. An unknown row is refused with CodeNotFound; other errors say, in words for
 	// the user, why the value is refused.
 	Validate func(ctx context.Context, validator int, value json.RawMessage) (json.RawMessage,
 		error)

@@ -20,10 +20,10 @@ import (
 //
 // A union is compact JSON with its keys in this order. In the plain dialect:
 //
-//	type, properties, required (only for one branch), additionalProperties, minProperties, maxProperties, $defs
+//	type, properties, required (only for one branch), additionalProperties, minProperties,
+//	maxProperties, $defs
 //
-// In the other dialects, which accept no union at the root, one branch is a closed object with one
-// property:
+// In the others, which accept no union at the root, one branch is a closed object of one property:
 //
 //	type, properties, required, additionalProperties, propertyOrdering (only Gemini), $defs
 //

@@ -112,8 +112,8 @@ func (w *watchedServer) run(t *testing.T, env []string, args ...string) *exec.Cm
 	return cmd
 }
 
-// TestWatchThread drives the program through a pseudo-terminal: it watches, pauses, changes the
-// plan, and leaves.
+// TestWatchOnATerminal drives the program through a pseudo-terminal: it watches, pauses, changes
+// the plan, and leaves.
 func TestWatchOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWatchedServer(t)

@@ -16,12 +16,12 @@ func (p *program) addCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add KIND NAME [KEY=VALUE...]",
 		Short: "Add something to the spec, then generate",
-		Long: "add writes a new entry into the spec, in the manner of its neighbours, and leaves " +
+		Long: "add writes a new entry into the spec, laid out like its neighbours, and leaves " +
 			"every other byte as it is. Then it\n" +
 			"checks and generates. Kinds: " + strings.Join(kindsOfParts(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
-			"A step is added by hand: where it stands among the others is what it means.\n\n" +
-			"A key may be a path: request.fields.goal=string. What is added stands last, unless " +
+			"A step is added by hand, since its position among the other steps matters.\n\n" +
+			"A key may be a path: request.fields.goal=string. The new entry comes last, unless " +
 			"--after or --before name a neighbour.",
 		Example: "  routegen add node reporter doc=\"Writes the report.\" " +
 			"request.fields.goal=string branches.report=Report\n" +
@@ -31,7 +31,7 @@ func (p *program) addCommand() *cobra.Command {
 			"  routegen add flow greet doc=\"Greets.\" steps=\"[{step: hello, type: say, " +
 			"message: Hello.}]\"\n" +
 			"  routegen add slot greet.name type=string doc=\"Who is greeted.\"",
-		Args:              wants(false, "KIND", "NAME"),
+		Args:              requireArgs(false, "KIND", "NAME"),
 		ValidArgsFunction: completeKinds(kindsOfParts()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
@@ -49,7 +49,7 @@ func (p *program) addCommand() *cobra.Command {
 		},
 	}
 	flags.addTo(cmd)
-	cmd.Flags().StringVar(&what.After, "after", "", "put it behind this `neighbour`")
+	cmd.Flags().StringVar(&what.After, "after", "", "put it after this `neighbour`")
 	cmd.Flags().StringVar(&what.Before, "before", "", "put it before this `neighbour`")
 	cmd.MarkFlagsMutuallyExclusive("after", "before")
 	return cmd

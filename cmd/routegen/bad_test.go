@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestG10_BadInputs runs one case for each bad input. A case compares the whole answer, its exit
-// code, and that nothing was written.
-func TestG10_BadInputs(t *testing.T) {
+// TestBadInputsAreRefused runs one case for each bad input. A case compares the whole answer, its
+// exit code, and that nothing was written.
+func TestBadInputsAreRefused(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	for i := range 40 {

@@ -161,7 +161,7 @@ func BenchmarkBuild(b *testing.B) {
 				generate: generator.Generate, disk: openDisk}
 			require.Zero(b, p.execute(b.Context(), []string{"-C", dir, "generate", "--no-verify"}))
 			archive := filepath.Join(dir, "routes.a")
-			changed := filepath.Join(dir, "generated/routes/prompts_gen.go")
+			changed := filepath.Join(dir, "generated/routes/routes_gen.go")
 			build := func() {
 				cmd := exec.CommandContext(b.Context(), "go", "build", "-o", archive,
 					"./generated/routes")

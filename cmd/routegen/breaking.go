@@ -26,8 +26,8 @@ func (p *program) breakingCommand() *cobra.Command {
 			"stops compiling (SOURCE), what stored and\n" +
 			"sent data no longer fits (WIRE_JSON), what schemas outside rely on (SCHEMA), who " +
 			"can no longer go where (TOPOLOGY), and\n" +
-			"what a model is told (PROMPT). A finding is an error, or expected, as every added " +
-			"node is, or a notice. Only errors\n" +
+			"what a model is told (PROMPT). A finding is an error, a notice, or expected, as an " +
+			"added node is. Only errors\n" +
 			"change the exit code, to 1. A rename that the spec declares with `was:` is one " +
 			"finding.",
 		Example: "  routegen breaking --against origin/main\n  routegen breaking --against " +
@@ -46,7 +46,7 @@ func (p *program) breakingCommand() *cobra.Command {
 	return cmd
 }
 
-// breakingCategories lists what rules of breaking protect, in the order of the rules.
+// breakingCategories lists the categories of the rules of breaking, in the order of the rules.
 func breakingCategories() []report.Category {
 	var out []report.Category
 	seen := map[report.Category]bool{}
@@ -60,10 +60,10 @@ func breakingCategories() []report.Category {
 }
 
 func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
-	if err := notAgainst("--against", flags.against); err != nil {
+	if err := requireAgainst("--against", flags.against); err != nil {
 		return err
 	}
-	wanted, err := chosen(flags.categories, breakingCategories())
+	wanted, err := parseCategories(flags.categories, breakingCategories())
 	if err != nil {
 		return err
 	}
@@ -76,13 +76,13 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 		findings[i].File = src.shown
 	}
 	return p.conclude(src, findings, ending{
-		code: judge(findings, false), line: fmt.Sprintf("%s against %s", weighed(findings),
-			flags.against),
+		code: chooseExitCode(findings, false),
+		line: fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against),
 	})
 }
 
-// weighed counts findings by severity in half a sentence.
-func weighed(findings []report.Finding) string {
+// describeSeverities counts findings by severity, as in "1 error and 2 notices".
+func describeSeverities(findings []report.Finding) string {
 	count := map[report.Severity]int{}
 	for _, f := range findings {
 		count[f.Severity]++

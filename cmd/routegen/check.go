@@ -18,10 +18,10 @@ func (p *program) checkCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Say whether the spec is right and its files are fresh; write nothing",
+		Short: "Report errors in the spec and files that are out of date; write nothing",
 		Long: "check reports every error and warning of the spec, and every generated file that " +
 			"is missing, edited or left over.\n" +
-			"It only reads. Exit code 3 means that generating repairs it, 1 that a person has to.",
+			"It only reads. Exit code 3 means that generate repairs it, 1 that a person has to.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.runCheck(strict) },
 	}
@@ -47,7 +47,7 @@ func (p *program) runCheck(strict bool) error {
 			drift = out.survey.Changes
 		}
 	}
-	code := judge(findings, strict)
+	code := chooseExitCode(findings, strict)
 	stale := p.staleFindings(src, drift)
 	if len(stale) > 0 {
 		code = worse(code, exitDrift)
@@ -60,7 +60,7 @@ func (p *program) runCheck(strict bool) error {
 
 // checkLine says how a check ended.
 func (p *program) checkLine(src *source, findings []report.Finding, stale int) string {
-	line := verdict(src.shown, findings)
+	line := describeFindings(src.shown, findings)
 	switch {
 	case stale > 0:
 		return fmt.Sprintf("%s; %s not as generated: run %s", line, counted(stale, "file"),
@@ -70,11 +70,11 @@ func (p *program) checkLine(src *source, findings []report.Finding, stale int) s
 	}):
 		return line
 	default:
-		return line + "; the generated files are fresh"
+		return line + "; the generated files are up to date"
 	}
 }
 
-// staleFindings gives each drifted file a rule, for readers that are no people.
+// staleFindings returns a finding for each drifted file, for the formats that programs read.
 func (p *program) staleFindings(src *source, drift []fileChange) []report.Finding {
 	rules := map[status]string{created: spec.RuleOutMissing, changed: spec.RuleOutChanged,
 		removed: spec.RuleOutLeftover}
@@ -86,7 +86,7 @@ func (p *program) staleFindings(src *source, drift []fileChange) []report.Findin
 	return out
 }
 
-// driftText lists the files that are not as generated, as people read it.
+// driftText lists the files that are not as generated, for people.
 func (p *program) driftText(src *source, drift []fileChange) []byte {
 	if len(drift) == 0 {
 		return nil
@@ -108,8 +108,7 @@ func (p *program) driftText(src *source, drift []fileChange) []byte {
 	return b.Bytes()
 }
 
-// repair is the command that undoes drift, as it is called here, with the flags that name this
-// spec.
+// repair returns the command line that removes the drift, with the flags that name this spec.
 func (p *program) repair() string {
 	words := []string{invocation(".")}
 	if p.opts.dir != "." {

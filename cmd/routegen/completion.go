@@ -8,8 +8,8 @@ import (
 	"github.com/routegen/routegen/generator/plan"
 )
 
-// completeFlags teaches the shell the values of the flags that every command takes. The completion
-// command itself is cobra's.
+// completeFlags registers the values of the flags that every command takes. The completion command
+// itself is cobra's.
 func (p *program) completeFlags(root *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"format": reportFormats,
@@ -20,8 +20,8 @@ func (p *program) completeFlags(root *cobra.Command) {
 	}
 }
 
-// complete returns a completion function over names of the plan. Without a spec that generates,
-// there are none.
+// complete returns a completion function over names of the plan. Without a valid spec it offers
+// none.
 func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command, []string, string) (
 	[]string, cobra.ShellCompDirective) {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -33,7 +33,7 @@ func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command,
 	}
 }
 
-// startingWith keeps the names that begin with what was typed.
+// startingWith keeps the names that begin with the typed text.
 func startingWith(typed string, names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -44,7 +44,7 @@ func startingWith(typed string, names []string) []string {
 	return out
 }
 
-// agentTypes lists the agent types whose interrupts go somewhere.
+// agentTypes lists the agent types whose interrupts have a route.
 func agentTypes(pl *plan.Plan) []string {
 	var out []string
 	for _, n := range pl.Nodes {
@@ -55,7 +55,7 @@ func agentTypes(pl *plan.Plan) []string {
 	return out
 }
 
-// typeNames lists everything a schema can be asked of: records, then routings.
+// typeNames lists the names that have a schema: records, then routings.
 func typeNames(pl *plan.Plan) []string {
 	var out []string
 	for _, r := range pl.Records {

@@ -29,7 +29,7 @@ func (p *program) diffCommand() *cobra.Command {
 		Short: "Show what generating would change, or what the spec has changed since a revision",
 		Long: "diff without --against prints the unified diff of the files on disk and those " +
 			"that generating would write. With --against\n" +
-			"it tells what a reviewer needs of the change since then: what was added, removed, " +
+			"it prints a report of the change since then: what was added, removed, " +
 			"renamed and changed, who can now go\n" +
 			"where, what the model now sees, and whose Go stops compiling. --format markdown is " +
 			"fit for a pull request. Prompt\n" +
@@ -38,7 +38,7 @@ func (p *program) diffCommand() *cobra.Command {
 			"markdown\n" +
 			"  git show v1.2.0:routes.yaml | routegen diff --against -",
 		Args: cobra.NoArgs,
-		// Takes the place of the check of the flags, because --format has other values here.
+		// Replaces the common check of the flags, because --format has other values here.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			p.opts.format = "text"
 			if err := p.opts.check(); err != nil {
@@ -75,7 +75,8 @@ func (p *program) diffDisk(flags diffFlags) error {
 	}
 	if res.Files == nil {
 		return p.conclude(src, res.Findings,
-			ending{code: judge(res.Findings, false), line: verdict(src.shown, res.Findings)})
+			ending{code: chooseExitCode(res.Findings, false),
+				line: describeFindings(src.shown, res.Findings)})
 	}
 	out, refused, err := openOutput(src, res)
 	if err != nil {
@@ -84,7 +85,8 @@ func (p *program) diffDisk(flags diffFlags) error {
 	defer out.close()
 	if len(refused) > 0 {
 		return p.conclude(src, refused,
-			ending{code: judge(refused, false), line: verdict(src.shown, refused)})
+			ending{code: chooseExitCode(refused, false),
+				line: describeFindings(src.shown, refused)})
 	}
 	var text strings.Builder
 	for _, c := range out.survey.Changes {
@@ -94,12 +96,12 @@ func (p *program) diffDisk(flags diffFlags) error {
 		return err
 	}
 	files := len(out.survey.Changes)
-	return p.differs(flags, files > 0, counted(files, "file")+" not as generated: run "+p.repair(),
-		"the generated files are fresh")
+	return p.endDiff(flags, files > 0, counted(files, "file")+" not as generated: run "+p.repair(),
+		"the generated files are up to date")
 }
 
-// fileDiff is the unified diff of one file; /dev/null stands for a file that is not there. Line
-// ends are folded.
+// fileDiff returns the unified diff of one file; a file that does not exist is /dev/null. Line ends
+// are normalized.
 func fileDiff(name string, c fileChange) string {
 	text := unified(name, foldLines(c.Old), foldLines(c.New))
 	switch c.Status {
@@ -112,11 +114,11 @@ func fileDiff(name string, c fileChange) string {
 	return text
 }
 
-// differs ends a diff.
-func (p *program) differs(flags diffFlags, yes bool, line, fresh string) error {
+// endDiff reports that there is a difference, or that there is none.
+func (p *program) endDiff(flags diffFlags, differ bool, line, same string) error {
 	switch {
-	case !yes:
-		p.notef("%s", fresh)
+	case !differ:
+		p.notef("%s", same)
 		return nil
 	case flags.exitCode:
 		return &exitError{exitDrift, errors.New(line)}
@@ -126,7 +128,7 @@ func (p *program) differs(flags diffFlags, yes bool, line, fresh string) error {
 	}
 }
 
-// diffAgainst tells what the spec has changed since an earlier one.
+// diffAgainst prints what has changed in the spec since an earlier one.
 func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
 	src, now, old, err := p.loadBoth(ctx, flags.against)
 	if err != nil {
@@ -151,12 +153,12 @@ func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
 	if err := p.printText(text); err != nil {
 		return err
 	}
-	return p.differs(flags, !r.Empty(), src.shown+" differs from "+flags.against,
+	return p.endDiff(flags, !r.Empty(), src.shown+" differs from "+flags.against,
 		"no difference to "+flags.against)
 }
 
-// loadBoth loads the spec and an earlier one, without their files. It prints what is wrong with
-// the spec, and returns an error then.
+// loadBoth loads the spec and an earlier one, without their files. It prints what is wrong with the
+// spec and returns an error if it is not valid.
 func (p *program) loadBoth(ctx context.Context, ref string) (src *source, now,
 	old *generator.Result, err error) {
 	if src, now, err = p.loadPlan(generator.Plan); err != nil {
@@ -166,7 +168,7 @@ func (p *program) loadBoth(ctx context.Context, ref string) (src *source, now,
 	return src, now, old, err
 }
 
-// composerOf returns the schemas of a plan; nil where it has none, as a spec that was not there.
+// composerOf returns the schemas of a plan, nil if it has none, as the plan of an absent spec.
 func composerOf(res *generator.Result) review.Schemas {
 	if len(res.Plan.Routings) == 0 {
 		return nil
@@ -174,8 +176,8 @@ func composerOf(res *generator.Result) review.Schemas {
 	return emit.NewComposer(res.Plan)
 }
 
-// notAgainst refuses a command that needs an earlier spec.
-func notAgainst(flag, ref string) error {
+// requireAgainst returns an error if no earlier spec is named.
+func requireAgainst(flag, ref string) error {
 	if ref == "" {
 		return fmt.Errorf("%s is missing: name a git revision, a file, or - for standard input",
 			flag)

@@ -15,13 +15,13 @@ import (
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// status says what generating does to one file.
+// status says what generate does to one file.
 type status string
 
 // The states of a file that is not as generated.
 const (
-	created status = "created" // planned, not there
-	changed status = "changed" // planned, there with another text
+	created status = "created" // planned, and does not exist
+	changed status = "changed" // planned, and exists with another text
 	removed status = "removed" // ours, no longer planned, or a temporary file of a killed run
 )
 
@@ -34,7 +34,7 @@ type fileChange struct {
 	Why    string // for people
 }
 
-// lines returns how many lines the change adds and removes.
+// lines returns the numbers of lines that the change adds and removes.
 func (c fileChange) lines() (added, deleted int) {
 	before, after := string(foldLines(c.Old)), string(c.New)
 	for _, e := range udiff.Lines(before, after) {
@@ -44,7 +44,7 @@ func (c fileChange) lines() (added, deleted int) {
 	return added, deleted
 }
 
-// countLines counts lines, the last one also without its end.
+// countLines counts lines; the last one counts without a line end too.
 func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && text[len(text)-1] != '\n' {
@@ -53,8 +53,7 @@ func countLines(text string) int {
 	return n
 }
 
-// survey is the output folders as they are, beside what they should be. Nothing in it has happened
-// yet.
+// survey is how the output folders differ from what they should be. None of it has been done yet.
 type survey struct {
 	Changes   []fileChange // sorted by path
 	Unchanged int
@@ -67,15 +66,15 @@ func (s *survey) pending() bool {
 	return len(s.empty) > 0 || len(s.Changes) > 0
 }
 
-// outError says that the place the spec names for the output cannot be used; the spec, or a person,
-// has to give way.
+// outError says that a path that the spec names for the output cannot be used. Either the spec
+// names another one, or a person moves what is there.
 type outError struct {
 	rule   string // OUT_INVALID or OUT_FOREIGN
 	path   string
 	reason string
 }
 
-// Error says which path and why.
+// Error returns the path and the reason.
 func (e *outError) Error() string { return e.path + " " + e.reason }
 
 // surveyor compares planned files with what is on disk. It only reads.
@@ -87,9 +86,9 @@ type surveyor struct {
 	folders []string
 }
 
-// survey reads the output folders. It refuses, with an outError in the joined error, a folder that
-// leads outside or is no folder, and each planned path that holds something this program did not
-// generate from the same spec.
+// survey reads the output folders. It returns an outError in the joined error for a folder that
+// leads outside of the module or is not a folder, and for each planned path with a file that this
+// program did not generate from the same spec.
 func (s surveyor) survey() (*survey, error) {
 	out := &survey{}
 	for _, dir := range s.folders {
@@ -131,7 +130,7 @@ func (s surveyor) survey() (*survey, error) {
 	return out, nil
 }
 
-// needed reports whether some planned file lies below a folder.
+// needed reports whether a planned file is below a folder.
 func (s surveyor) needed(dir string) bool {
 	for name := range s.planned {
 		if within(dir, name) {
@@ -141,12 +140,12 @@ func (s surveyor) needed(dir string) bool {
 	return false
 }
 
-// within reports whether a slash path lies below a folder.
+// within reports whether a slash path is below a folder.
 func within(dir, name string) bool {
 	return dir == "." || len(name) > len(dir) && name[len(dir)] == '/' && name[:len(dir)] == dir
 }
 
-// checkFolder walks down to an output folder. It returns the folders that are not there yet.
+// checkFolder walks down to an output folder. It returns the folders that do not exist yet.
 func (s surveyor) checkFolder(dir string) (missing []string, err error) {
 	if path.IsAbs(dir) || dir == ".." || within("..", dir) {
 		return nil, &outError{spec.RuleOutInvalid, dir, "is outside of the module"}
@@ -160,8 +159,7 @@ func (s surveyor) checkFolder(dir string) (missing []string, err error) {
 		case err != nil:
 			return nil, err
 		case info.Mode()&fs.ModeSymlink != 0:
-			// Root refuses to follow a link that leaves it; a link that dangles is of no use
-			// either.
+			// Root does not follow a link that leaves it; a dangling link cannot be used either.
 			info, err = s.root.Stat(prefix)
 			if err != nil && !errors.Is(err, fs.ErrPermission) {
 				return nil, &outError{spec.RuleOutInvalid, prefix,
@@ -188,7 +186,8 @@ func prefixes(dir string) []string {
 	return out
 }
 
-// compare looks at one planned file. Nil means: there, ours, and equal but for line ends.
+// compare compares one planned file with the disk. It returns nil if the file exists, was generated
+// from this spec, and is equal except for line ends.
 func (s surveyor) compare(name string, text []byte) (*fileChange, error) {
 	info, err := s.root.Lstat(name)
 	switch {
@@ -204,7 +203,7 @@ func (s surveyor) compare(name string, text []byte) (*fileChange, error) {
 	case err != nil:
 		return nil, err
 	case len(old) > 0 && !s.owner.owns(name, old):
-		// what is empty, as a power cut leaves it, holds nothing to lose
+		// an empty file, as a power cut may leave, can be replaced
 		return nil, &outError{spec.RuleOutForeign, name,
 			"was not generated from " + s.owner.source + ", and is in the way"}
 	case bytes.Equal(foldLines(old), text):
@@ -214,7 +213,7 @@ func (s surveyor) compare(name string, text []byte) (*fileChange, error) {
 		Why: "edited by hand or spec changed"}, nil
 }
 
-// scan finds what is in a folder and not planned.
+// scan finds the files of a folder that are not planned.
 func (s surveyor) scan(dir string, out *survey) error {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -251,8 +250,7 @@ func (s surveyor) scan(dir string, out *survey) error {
 	return nil
 }
 
-// leftOver returns the removal of a file that nothing planned; nil where this program did not write
-// the file.
+// leftOver returns the removal of a file that is not planned, nil if this program did not write it.
 func (s surveyor) leftOver(name string, e fs.DirEntry) (*fileChange, error) {
 	if !e.Type().IsRegular() {
 		return nil, nil
@@ -273,7 +271,7 @@ func (s surveyor) leftOver(name string, e fs.DirEntry) (*fileChange, error) {
 		Why: "generated from " + s.owner.source + ", no longer produced"}, nil
 }
 
-// foldLines turns CRLF into LF: a checkout may have rewritten the line ends, and that is not drift.
+// foldLines turns CRLF into LF: a checkout may have changed the line ends, and that is not drift.
 func foldLines(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') < 0 {
 		return text

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// exitCode is what the program returns to its caller. The numbers are a promise.
+// exitCode is what the program returns to its caller. The numbers do not change.
 type exitCode int
 
-// The four answers. When several apply, the worst wins: failed, findings, drift, fine.
+// The four exit codes. If several apply, the worst is returned: failed, findings, drift, fine.
 const (
 	exitFine     exitCode = 0
 	exitFindings exitCode = 1
@@ -22,13 +22,13 @@ var exitCodes = []struct {
 	code           exitCode
 	meaning, whose string
 }{
-	{exitFailed, "could not answer: wrong usage, unreadable file, failed write, output that does " +
-		"not compile", "the caller, the machine, or this program"},
+	{exitFailed, "the command failed: wrong usage, unreadable file, failed write, output that " +
+		"does not compile", "the caller, the machine, or this program"},
 	{exitFindings, "the spec, or a handwritten file of the generated package, has errors; a " +
 		"change breaks something", "a person"},
-	{exitDrift, "the spec is fine, the generated files are not those it gives",
+	{exitDrift, "the spec is fine, the generated files are missing, edited or left over",
 		"routegen generate"},
-	{exitFine, "nothing to report, or everything is written", "nobody"},
+	{exitFine, "nothing to report, or everything is written", "-"},
 }
 
 // exitCodeHelp prints the table.
@@ -47,7 +47,7 @@ func exitCodeHelp() string {
 	return b.String()
 }
 
-// worse returns the code that wins.
+// worse returns the worse of two codes.
 func worse(a, b exitCode) exitCode {
 	for _, row := range exitCodes {
 		if row.code == a || row.code == b {
@@ -57,7 +57,7 @@ func worse(a, b exitCode) exitCode {
 	return exitFailed
 }
 
-// exitError ends a command with a code and one line that says why.
+// exitError ends a command with an exit code and one line that gives the reason.
 type exitError struct {
 	code exitCode
 	err  error
@@ -69,12 +69,12 @@ func (e *exitError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
-// failf ends a command with exit code 2.
+// failf returns an error that ends a command with exit code 2.
 func failf(format string, args ...any) error {
 	return &exitError{code: exitFailed, err: fmt.Errorf(format, args...)}
 }
 
-// codeOf returns the exit code an error stands for. Errors of no known kind are failures.
+// codeOf returns the exit code of an error. Any other error than an exitError is a failure.
 func codeOf(err error) exitCode {
 	var e *exitError
 	switch {

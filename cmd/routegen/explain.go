@@ -15,8 +15,9 @@ import (
 
 func (p *program) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain [RULE]",
-		Short:   "Say why a rule is there, with a bad and a good example; without RULE, list the rules",
+		Use: "explain [RULE]",
+		Short: "Say why a rule is there, with a bad and a good example; without RULE, list " +
+			"the rules",
 		Example: "  routegen explain SELF_ROUTE",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string,
@@ -56,7 +57,7 @@ func (p *program) explain(id string) error {
 	return p.printText(ruleText(rules[i]))
 }
 
-// ruleText is the page of one rule.
+// ruleText returns the page of one rule.
 func ruleText(r report.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n\n%s\n\n%s\n", r.ID, r.Severity, r.Summary, r.Why)
@@ -102,7 +103,7 @@ func (p *program) printJSON(v any) error {
 	return nil
 }
 
-// printText prints to standard output; a reader that is gone is a failure.
+// printText prints to standard output; it fails if the reader has closed its end.
 func (p *program) printText(text string) error {
 	if _, err := p.stdout.Write([]byte(text)); err != nil {
 		return failf("%w", err)
@@ -110,7 +111,7 @@ func (p *program) printText(text string) error {
 	return nil
 }
 
-// didYouMean returns a half sentence with the nearest of some names, or "" where none is near.
+// didYouMean returns ", did you mean ...?" with the nearest of some names, or "" if none is near.
 func didYouMean(name string, names []string) string {
 	near := spec.Nearest(name, names)
 	if near == "" {

@@ -16,9 +16,9 @@ func (p *program) fmtCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt",
 		Short: "Put the keys of the spec in their canonical order",
-		Long: "fmt orders keys as the language lists them and keeps comments with what they " +
-			"speak of. What has a meaning in its order,\n" +
-			"as nodes, fields and branches have, stays. A second fmt changes nothing.",
+		Long: "fmt orders keys as the language lists them and keeps comments with their keys. " +
+			"Where the order has a meaning,\n" +
+			"as that of nodes, fields and branches has, it is kept. A second fmt changes nothing.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.runFmt(check, diff) },
 	}
@@ -36,8 +36,9 @@ func (p *program) runFmt(check, diff bool) error {
 	}
 	result, refused := edit.Format(src.shown, src.text)
 	if result == nil {
-		return p.conclude(src, refused, ending{code: worse(exitFindings, judge(refused, false)),
-			line: verdict(src.shown, refused) + "; nothing was written"})
+		return p.conclude(src, refused, ending{
+			code: worse(exitFindings, chooseExitCode(refused, false)),
+			line: describeFindings(src.shown, refused) + "; nothing was written"})
 	}
 	switch {
 	case bytes.Equal(result, src.text):

@@ -19,7 +19,7 @@ import (
 // generateFlags are the flags of generate alone.
 type generateFlags struct {
 	dryRun, noVerify bool
-	edited           string // the spec, where an edit has written it a moment ago
+	edited           string // the spec, if an edit has just written it
 }
 
 // nothing says what was not written.
@@ -36,9 +36,9 @@ func (p *program) generateCommand() *cobra.Command {
 		Use:   "generate",
 		Short: "Write the files of a spec",
 		Long: "generate makes every file in memory, proves that the package would compile, and " +
-			"only then writes: each file whole,\n" +
-			"by renaming, and left-over files of its own last. What is as it should be is not " +
-			"touched. A file in the way that\n" +
+			"only then writes: each file in one step,\n" +
+			"by renaming, and removes left-over files of its own last. A file that is up to " +
+			"date is not touched. A file in the way that\n" +
 			"routegen did not generate from the same spec is never replaced: move it, then " +
 			"generate again.",
 		Example: "  routegen generate\n  routegen generate --dry-run",
@@ -75,19 +75,19 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 			findings = append(findings, complaints...)
 		}
 	}
-	if code := judge(findings, false); code != exitFine {
-		line := verdict(src.shown, findings) + "; " + flags.nothing()
+	if code := chooseExitCode(findings, false); code != exitFine {
+		line := describeFindings(src.shown, findings) + "; " + flags.nothing()
 		if broken(findings) {
 			line += ". This is a defect of routegen, not of the spec; please report it with the " +
 				"text above: " + reportTo
 		}
 		return p.conclude(src, findings, ending{code: code, line: line})
 	}
-	return p.store(out, findings, flags)
+	return p.writeChanges(out, findings, flags)
 }
 
-// store writes what the survey found, says so line by line, and ends the command.
-func (p *program) store(out *output, findings []report.Finding, flags generateFlags) error {
+// writeChanges writes the changes of the survey, prints a line for each, and ends the command.
+func (p *program) writeChanges(out *output, findings []report.Finding, flags generateFlags) error {
 	if !flags.dryRun {
 		if err := write(p.disk(out.root), out.survey); err != nil {
 			if _, part := errors.AsType[*partError](err); !part {
@@ -112,9 +112,9 @@ func (p *program) store(out *output, findings []report.Finding, flags generateFl
 	return p.conclude(out.src, findings, ending{wrote: wrote, line: line})
 }
 
-// prove asks the compiler about the would-be package. Complaints about the spec's bindings, about
-// handwritten files or about our own output come back as findings; the error says that the compiler
-// could not be asked.
+// prove compiles the package as it would be. Compiler errors about the spec's bindings, handwritten
+// files or generated files are returned as findings; the error says that the compiler could not be
+// run.
 func (p *program) prove(ctx context.Context, src *source, res *generator.Result, out *output) (
 	[]report.Finding, error) {
 	start := time.Now()
@@ -155,8 +155,8 @@ func (p *program) prove(ctx context.Context, src *source, res *generator.Result,
 	}
 }
 
-// handwrittenFindings shows what a compiler complained of because of handwritten files, with what
-// to do next.
+// handwrittenFindings returns the compiler's errors that handwritten files cause, with what to do
+// next.
 func handwrittenFindings(src *source, planned map[string][]byte,
 	diagnostics []diagnostic) []report.Finding {
 	out := compilerFindings(src, rulePackageBroken, diagnostics)
@@ -170,7 +170,7 @@ func handwrittenFindings(src *source, planned map[string][]byte,
 	return out
 }
 
-// compilerFindings shows what a compiler complained of, in the files it spoke of.
+// compilerFindings returns the compiler's errors as findings in the files they are about.
 func compilerFindings(src *source, rule string, diagnostics []diagnostic) []report.Finding {
 	var out []report.Finding
 	for _, d := range diagnostics {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// strictHelp makes two commands of cobra's refuse a word that they do not know. Cobra's own print
-// help for it and return 0, which a script takes for an answer.
+// strictHelp makes two of cobra's commands fail for an unknown argument. By default they print help
+// and return 0, which a script takes for success.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -17,10 +17,10 @@ func strictHelp(root *cobra.Command) {
 		case "help":
 			cmd.Run, cmd.RunE = nil, runHelp
 		case "completion":
-			cmd.Args = cobra.ArbitraryArgs // a shell of this name would have been found before
+			cmd.Args = cobra.ArbitraryArgs // a known shell is a command of its own
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				if len(args) > 0 {
-					return noTopic("shell", cmd, args[0])
+					return refuseArg("shell", cmd, args[0])
 				}
 				return cmd.Help()
 			}
@@ -28,14 +28,14 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// runHelp prints the help of the command that the words lead to.
+// runHelp prints the help of the command that the arguments name.
 func runHelp(help *cobra.Command, words []string) error {
 	cmd, rest, err := help.Root().Find(words)
 	switch {
 	case err != nil:
 		return failf("%w", err)
 	case len(rest) > 0 && cmd.HasSubCommands():
-		return noTopic("command", cmd, rest[0])
+		return refuseArg("command", cmd, rest[0])
 	case len(rest) > 0:
 		return failf("%s has no command %q: run %s --help", cmd.CommandPath(), rest[0],
 			cmd.CommandPath())
@@ -44,9 +44,8 @@ func runHelp(help *cobra.Command, words []string) error {
 	return cmd.Help()
 }
 
-// noTopic refuses a word that is none of a command's own, with the nearest of them and all there
-// are.
-func noTopic(what string, cmd *cobra.Command, word string) error {
+// refuseArg returns an error for an unknown argument, with the nearest known one and all of them.
+func refuseArg(what string, cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if !c.Hidden {

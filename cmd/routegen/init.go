@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// skeletons are the files that init writes, as templates over skeleton.
+// skeletons are the templates of the files that init writes. Their data is a skeleton.
 //
 //go:embed skeleton/*.tmpl
 var skeletons embed.FS
 
-// skeleton is what the templates are filled with.
+// skeleton is the data of the templates.
 type skeleton struct {
 	Package string // of the generated code
 	Folder  string // package name of the spec's folder
@@ -48,7 +48,7 @@ func (p *program) initCommand() *cobra.Command {
 			"conversation and one action in their place. With\n" +
 			"--ci github init also writes .github/workflows/routegen.yml at the top of the " +
 			"repository, which checks each pull request\n" +
-			"and posts what it changes. What is there already stays as it is, so a second init " +
+			"and posts what it changes. Existing files stay as they are, so a second init " +
 			"changes nothing.",
 		Example: "  routegen init\n  routegen init support --flow --package support\n  routegen " +
 			"init --ci github",
@@ -77,7 +77,7 @@ func (p *program) initCommand() *cobra.Command {
 	return cmd
 }
 
-// packageName is what --package accepts: a name that needs no second thought in Go.
+// packageName is what --package accepts: lower case letters and digits.
 var packageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,63}$`)
 
 func (p *program) runInit(dir string, with skeleton, ci bool) error {
@@ -111,8 +111,8 @@ func (p *program) runInit(dir string, with skeleton, ci bool) error {
 	return nil
 }
 
-// nextStep says what is left to do after init: go generate finds the program only where go.mod
-// names it.
+// nextStep returns the commands to run after init: go generate finds the program only if go.mod
+// names it as a tool.
 func nextStep(dir string) string {
 	step := "go generate ./..."
 	abs, err := filepath.Abs(dir)
@@ -129,8 +129,8 @@ func nextStep(dir string) string {
 	return step
 }
 
-// initFolder writes what is not there yet, and reports whether it wrote anything. An existing
-// .gitattributes keeps its lines and gains the missing ones.
+// initFolder writes the files that do not exist, and reports whether it wrote anything. Missing
+// lines are appended to an existing .gitattributes.
 func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false, err
@@ -148,7 +148,7 @@ func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) 
 			with.Folder = pkg
 		}
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			name = "routegen.go" // a doc.go of the user's own stays as it is
+			name = "routegen.go" // an existing doc.go stays as it is
 		}
 		more, err := p.writeNew(dir, name, "doc.go.tmpl", with)
 		if err != nil {
@@ -173,7 +173,7 @@ func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) 
 	return true, os.WriteFile(file, merged, 0o644)
 }
 
-// writeNew writes a file from a template unless it is there, and reports whether it did.
+// writeNew writes a file from a template unless it exists, and reports whether it did.
 func (p *program) writeNew(dir, name, template string, with any) (bool, error) {
 	text, err := render(template, with)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *program) writeNew(dir, name, template string, with any) (bool, error) {
 	return err == nil, errors.Join(err, f.Close())
 }
 
-// render fills one template.
+// render executes one template.
 func render(name string, with any) ([]byte, error) {
 	t, err := template.ParseFS(skeletons, "skeleton/"+name)
 	if err != nil {
@@ -207,7 +207,7 @@ func render(name string, with any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// mergeLines appends to a text the lines of another that it lacks.
+// mergeLines appends the lines of another text that a text lacks.
 func mergeLines(old, more []byte) []byte {
 	have := map[string]bool{}
 	for line := range strings.Lines(string(old)) {
@@ -226,8 +226,8 @@ func mergeLines(old, more []byte) []byte {
 	return []byte(out)
 }
 
-// generateLine reports whether some Go file of a folder already runs routegen, and the name of the
-// folder's package; "" where it holds no Go file.
+// generateLine reports whether a Go file of a folder already has a go:generate line of routegen,
+// and returns the name of the folder's package, "" without a Go file.
 func generateLine(dir string) (has bool, pkg string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -255,7 +255,7 @@ func generateLine(dir string) (has bool, pkg string, err error) {
 	return has, pkg, nil
 }
 
-// folderPackage makes a package name of a folder's name.
+// folderPackage returns a package name made from a folder's name.
 func folderPackage(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs

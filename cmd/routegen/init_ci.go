@@ -8,8 +8,8 @@ import (
 // workflowFile is where GitHub looks for a workflow, from the top of the repository.
 const workflowFile = ".github/workflows/routegen.yml"
 
-// workflow is what the template of the workflow is filled with. Paths are slash-separated, from the
-// top of the repository.
+// workflow is the data of the workflow's template. Paths are slash-separated, from the top of the
+// repository.
 type workflow struct {
 	Spec string // the spec
 	Sub  string // its folder; "" for the top
@@ -17,7 +17,7 @@ type workflow struct {
 }
 
 // initCI writes a workflow at the top of the repository that dir is in, or in dir where there is no
-// repository. It reports whether it wrote one: a workflow that is there stays.
+// repository. It reports whether it wrote one: an existing workflow stays.
 func (p *program) initCI(dir string) (wrote bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -40,8 +40,7 @@ func (p *program) initCI(dir string) (wrote bool, err error) {
 	return p.writeNew(top, workflowFile, "github.yml.tmpl", with)
 }
 
-// repositoryTop returns the nearest folder with a .git, from dir upward; dir itself where there is
-// none.
+// repositoryTop returns the nearest folder with a .git, from dir upward, or dir if there is none.
 func repositoryTop(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {

@@ -18,14 +18,14 @@ func (p *program) inspectCommand() *cobra.Command {
 	format := "table"
 	cmd := &cobra.Command{
 		Use:   "inspect [KIND [NAME]]",
-		Short: "Print what a spec was decided to mean: every name, order and table",
+		Short: "Print the plan of a spec: every name, order and table",
 		Long: "inspect prints the plan, the stable contract for other tools: with --format json " +
 			"the whole of it, one KIND as a list,\n" +
 			"or the one NAME. Kinds: " + strings.Join(kindNames(), ", ") + ".",
 		Example: "  routegen inspect\n  routegen inspect routes\n  routegen inspect nodes " +
 			"discoveryAgent --format json\n  routegen inspect flows",
 		Args: cobra.MaximumNArgs(2),
-		// Takes the place of the check of the flags, because --format has other values here.
+		// Replaces the common check of the flags, because --format has other values here.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			p.opts.format = "text"
 			if err := p.opts.check(); err != nil {
@@ -99,7 +99,7 @@ func (p *program) runInspect(args []string, asJSON bool) error {
 	return p.printIndented(values)
 }
 
-// printIndented prints one JSON value over many lines.
+// printIndented prints one JSON value with indentation.
 func (p *program) printIndented(v any) error {
 	enc := json.NewEncoder(p.stdout)
 	enc.SetEscapeHTML(false)
@@ -154,7 +154,7 @@ var kinds = append([]kind{
 	table("routings", "ROUTING\tNODE\tBRANCHES",
 		func(pl *plan.Plan) []plan.Routing {
 			if len(pl.Nodes) == 0 {
-				return nil // nothing is generated for the routing after an interrupt
+				return nil // the routing after an interrupt has no generated type
 			}
 			return pl.Routings
 		},
@@ -181,8 +181,8 @@ var kinds = append([]kind{
 		}),
 }, flowKinds()...)
 
-// routes lists the routes. Beside each stand the bytes of its schema, before and after narrowing:
-// the plain dialect, compact.
+// routes lists the routes, each with the bytes of its schema before and after narrowing, in the
+// plain dialect without spaces.
 func routes(pl *plan.Plan) []part {
 	full, narrowed := routeSizes(pl)
 	var out []part
@@ -202,8 +202,8 @@ func kindNames() []string {
 	return out
 }
 
-// printTables prints the kinds that have any part, an empty line between them. An empty cell shows
-// a dash.
+// printTables prints the kinds that have parts, with an empty line between them. An empty cell is
+// printed as a dash.
 func (p *program) printTables(pl *plan.Plan, list ...kind) error {
 	var b strings.Builder
 	for _, k := range list {

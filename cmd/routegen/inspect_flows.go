@@ -30,7 +30,7 @@ func flowKinds() []kind {
 	}
 }
 
-// talkOf is the flows of a plan with all that belongs to them; of a plan without flows, nothing.
+// talkOf returns the flows of a plan with their actions and validators, empty if it has none.
 func talkOf(pl *plan.Plan) *plan.Talk {
 	if pl.Talk == nil {
 		return &plan.Talk{}
@@ -48,7 +48,7 @@ func flowCells(f plan.Flow) []string {
 		}
 		if s.Input {
 			takes = append(takes, s.Key+mark)
-			mark = "" // what is taken and given is marked by how it is taken
+			mark = "" // an output that is an input too is marked only there
 		}
 		if s.Output {
 			gives = append(gives, s.Key+mark)
@@ -59,7 +59,7 @@ func flowCells(f plan.Flow) []string {
 		strings.Join(gives, ", "), strings.Join(slots, ", ")}
 }
 
-// startsWith says what begins a flow.
+// startsWith returns what starts a flow.
 func startsWith(f plan.Flow) string {
 	text := strings.Join(f.Intents, ", ")
 	switch {

@@ -13,9 +13,9 @@ var toolLine = regexp.MustCompile(`(?m)^\s*(?:tool\s+)?` + runtimeModule +
 // moduleLine finds the line of this module in a go.mod.
 var moduleLine = regexp.MustCompile(`(?m)^module\s+"?` + runtimeModule + `"?\s*(?://.*)?$`)
 
-// invocation returns how this program is called in a folder: as a tool of the module there, by go
-// run in a checkout of its own, and else by its name. Only go.mod decides, so the same files give
-// the same answer on every machine.
+// invocation returns how to call this program in a folder: as a tool of the module there, with go
+// run in its own checkout, and otherwise by its name. Only go.mod decides, so the result is the
+// same on every machine.
 func invocation(dir string) string {
 	const name = "routegen"
 	dir, err := filepath.Abs(dir)

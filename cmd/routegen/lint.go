@@ -19,7 +19,7 @@ type lintFlags struct {
 	categories          []string
 }
 
-// lintCategories are the groups of warnings. Each of the first three holds the one before it.
+// lintCategories are the groups of warnings. Each of the first three includes the one before it.
 var lintCategories = []report.Category{
 	report.CategoryMinimal, report.CategoryBasic, report.CategoryStandard, report.CategoryDocs,
 	report.CategoryLLM,
@@ -29,20 +29,20 @@ func (p *program) lintCommand() *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
 		Use:   "lint",
-		Short: "Say what in the spec is legal and yet likely to hurt",
-		Long: "lint reports the warnings of the spec, and its errors where it has some. MINIMAL " +
+		Short: "Report what is legal in the spec but likely to cause trouble",
+		Long: "lint reports the warnings of the spec, and its errors if it has any. MINIMAL " +
 			"is part of BASIC, BASIC of STANDARD; DOCS\n" +
-			"and LLM stand beside them. A comment `# routegen:allow RULE reason` at the line or " +
-			"above it keeps a warning silent; one\n" +
-			"that is not needed is a warning itself. --fix repairs what can be repaired by rule " +
-			"and leaves every other byte alone.",
+			"and LLM are separate. A comment `# routegen:allow RULE reason` on the line or " +
+			"above it suppresses a warning; one\n" +
+			"that is not needed is a warning itself. --fix repairs what can be repaired " +
+			"automatically and changes no other byte.",
 		Example: "  routegen lint\n  routegen lint --category DOCS,LLM\n  routegen lint --fix " +
 			"--dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.runLint(flags) },
 	}
 	cmd.Flags().BoolVar(&flags.fix, "fix", false,
-		"repair in the spec what has one mechanical repair")
+		"repair in the spec what can be repaired automatically")
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false,
 		"with --fix: print the patch, and write nothing")
 	cmd.Flags().BoolVar(&flags.strict, "warnings-as-errors", false,
@@ -58,7 +58,7 @@ func (p *program) runLint(flags lintFlags) error {
 	if flags.dryRun && !flags.fix {
 		return errors.New("--dry-run says what --fix would do: give both")
 	}
-	wanted, err := chosen(flags.categories, lintCategories)
+	wanted, err := parseCategories(flags.categories, lintCategories)
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,12 @@ func (p *program) runLint(flags lintFlags) error {
 			findings = ofCategories(generator.Check(src.shown, src.text).Findings, wanted)
 		}
 	}
-	line := verdict(src.shown, findings)
+	line := describeFindings(src.shown, findings)
 	if flags.fix {
 		line = fmt.Sprintf("%s made; %s", counted(fixed, "edit"), line)
 	}
 	return p.conclude(src, findings,
-		ending{code: judge(findings, flags.strict), wrote: min(fixed, 1), line: line})
+		ending{code: chooseExitCode(findings, flags.strict), wrote: min(fixed, 1), line: line})
 }
 
 // ofCategories keeps the errors, and the warnings of some categories.
@@ -101,9 +101,9 @@ func ofCategories(findings []report.Finding, wanted []report.Category) []report.
 	})
 }
 
-// chosen reads the value of --category: each of the known, in any case; none means all. MINIMAL
-// comes with BASIC, and BASIC with STANDARD.
-func chosen(names []string, known []report.Category) ([]report.Category, error) {
+// parseCategories reads the value of --category: known categories, in any case; none means all.
+// BASIC includes MINIMAL, and STANDARD includes BASIC.
+func parseCategories(names []string, known []report.Category) ([]report.Category, error) {
 	if len(names) == 0 {
 		return known, nil
 	}
@@ -134,7 +134,7 @@ func plainStrings[T ~string](list []T) []string {
 	return out
 }
 
-// joined writes names of a kind in a row.
+// joined joins names of a kind with a separator.
 func joined[T ~string](list []T, between string) string {
 	return strings.Join(plainStrings(list), between)
 }

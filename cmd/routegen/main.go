@@ -15,9 +15,9 @@ import (
 	"github.com/routegen/routegen/generator"
 )
 
-// memoryLimit is where the collector starts to work harder. A spec of fourteen thousand nodes gives
-// a third of a gigabyte of text; with this limit the whole process stays below one, and a small
-// spec never comes near it.
+// memoryLimit is the soft memory limit of the garbage collector. A spec of fourteen thousand nodes
+// gives a third of a gigabyte of text; with this limit the whole process stays below one gigabyte,
+// and a small spec never reaches it.
 const memoryLimit = 900 << 20
 
 func main() {

@@ -16,10 +16,10 @@ import (
 // generated ones.
 const rulePackageBroken = "PACKAGE_BROKEN"
 
-// ruleBindingMismatch is the rule of a bound Go type that is not what the spec says of it.
+// ruleBindingMismatch is the rule of a bound Go type that differs from the spec.
 const ruleBindingMismatch = "BINDING_MISMATCH"
 
-// output is where the files of one spec live, opened, and what is there now.
+// output is the opened output folder of one spec, and how it differs from the plan.
 type output struct {
 	src     *source
 	root    *os.Root
@@ -27,9 +27,9 @@ type output struct {
 	survey  *survey
 }
 
-// openOutput opens the folder that nothing leaves and looks at the output in it. A place that
-// cannot be used comes back as findings about the spec, an unreadable one as an error. The caller
-// closes the output unless there is an error.
+// openOutput opens the root folder and surveys the output in it. A path that cannot be used is
+// returned as findings about the spec, an unreadable one as an error. The caller closes the output
+// unless there is an error.
 func openOutput(src *source, res *generator.Result) (*output, []report.Finding, error) {
 	root, err := os.OpenRoot(src.root)
 	if err != nil {
@@ -58,11 +58,11 @@ func openOutput(src *source, res *generator.Result) (*output, []report.Finding, 
 	return out, findings, nil
 }
 
-// close lets go of the folder.
+// close closes the folder.
 func (o *output) close() { _ = o.root.Close() }
 
-// refusals turns outErrors into findings at the key that names the folder. Nil means that the error
-// is of another kind.
+// refusals returns outErrors as findings at the key that names the folder, nil if the error is of
+// another kind.
 func refusals(src *source, res *generator.Result, err error) []report.Finding {
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -120,7 +120,7 @@ func binding(sp *spec.Spec, is func(goType string) bool) (report.Span, bool) {
 func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []report.Finding {
 	var out []report.Finding
 	for _, d := range diagnostics {
-		rule, message := ruleBindingMismatch, "the bound Go type is not what the spec says: "+
+		rule, message := ruleBindingMismatch, "the bound Go type differs from the spec: "+
 			d.message
 		at, ok := binding(sp, func(goType string) bool {
 			return strings.Contains(d.message, path.Base(goType))

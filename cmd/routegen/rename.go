@@ -16,17 +16,17 @@ func (p *program) renameCommand() *cobra.Command {
 		Short: "Rename something in the spec with all that refers to it, then generate",
 		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so " +
 			"that a review sees one change in place of\n" +
-			"two. What is stored keeps the old name: that of a flow, a slot or a step is read, " +
-			"and no other. Kinds:\n" +
+			"two. Stored data keeps the old name: that of a flow, a slot or a step is still " +
+			"read, no other is. Kinds:\n" +
 			strings.Join(edit.Kinds(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
-			"A step is named FLOW.STEP. NEW is the new last part alone.\n\n" +
-			"Prompt templates and handwritten Go are files of their own, and prose is yours: " +
-			"they are not edited. A template that still\n" +
-			"says the old name is named at once, and the Go compiler finds the rest.",
+			"A step is named FLOW.STEP. NEW is only the new last part.\n\n" +
+			"Prompt templates, handwritten Go and docs are not edited. A template that still " +
+			"has the old name\n" +
+			"is reported, and the Go compiler finds the rest.",
 		Example: "  routegen rename node reporter writer\n  routegen rename field reporter.goal " +
 			"topic --dry-run\n  routegen rename step greet.hello welcome",
-		Args: wants(true, "KIND", "OLD", "NEW"),
+		Args: requireArgs(true, "KIND", "OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
 				return err

@@ -33,9 +33,9 @@ func (p *program) conclude(src *source, findings []report.Finding, end ending) e
 type ending struct {
 	code  exitCode
 	wrote int              // files written or removed
-	drift []byte           // what stands below the findings in the text form
+	drift []byte           // printed below the findings in the text form
 	line  string           // what happened, for people
-	plain []report.Finding // findings that drift tells people, and the other forms have to be told
+	plain []report.Finding // findings that drift has as text, for the other forms
 }
 
 // reportFormats are the forms that findings can be printed in.
@@ -68,9 +68,8 @@ func (p *program) print(src *source, findings []report.Finding, end ending) erro
 	return nil
 }
 
-// fromTop names the files of findings from the top of the repository that GitHub has checked out,
-// wherever the program stands in it: GitHub looks for them there. Elsewhere it leaves the names as
-// they are.
+// fromTop makes the file names of findings relative to the top of the repository that GitHub has
+// checked out, as GitHub expects them. Elsewhere it leaves the names as they are.
 func (p *program) fromTop(findings []report.Finding) []report.Finding {
 	top := p.getenv("GITHUB_WORKSPACE")
 	if top == "" {
@@ -128,7 +127,7 @@ func (p *program) renderText(src *source, findings []report.Finding) ([]byte, er
 // severityWord finds the severity in the first line of a finding.
 var severityWord = regexp.MustCompile(`(?m)^(\S[^\n]*?: )(error|warning|expected|notice):`)
 
-// colour paints the severities of a text, where that is wanted and the reader is a terminal.
+// colour colours the severities of a text if that is wanted and the output is a terminal.
 func (p *program) colour(text []byte) []byte {
 	if !p.coloured() {
 		return text
@@ -141,7 +140,7 @@ func (p *program) colour(text []byte) []byte {
 	})
 }
 
-// coloured reports whether standard output takes colour.
+// coloured reports whether to write colour to standard output.
 func (p *program) coloured() bool {
 	switch p.opts.color {
 	case "always":
@@ -184,9 +183,9 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// verdict says in half a sentence what was found, file by file: "1 error in routes.yaml". shown is
-// the spec.
-func verdict(shown string, findings []report.Finding) string {
+// describeFindings returns what was found, file by file, as in "1 error in routes.yaml". shown is
+// the path of the spec.
+func describeFindings(shown string, findings []report.Finding) string {
 	var parts []string
 	for _, file := range filesOf(findings) {
 		if found := counts(slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
@@ -201,9 +200,8 @@ func verdict(shown string, findings []report.Finding) string {
 	return strings.Join(parts, "; ")
 }
 
-// verdictOn is verdict where all findings are about one text, under the name that a sentence has
-// for it.
-func verdictOn(name string, findings []report.Finding) string {
+// describeFindingsIn is describeFindings for findings that are all about one text of a name.
+func describeFindingsIn(name string, findings []report.Finding) string {
 	if found := counts(findings); found != "" {
 		return found + " in " + name
 	}
@@ -221,7 +219,7 @@ func filesOf(findings []report.Finding) []string {
 	return files
 }
 
-// counts writes how many errors and warnings there are; "" where there are none.
+// counts returns how many errors and warnings there are, "" if there are none.
 func counts(findings []report.Finding) string {
 	errs, warnings := tally(findings)
 	var parts []string
@@ -234,9 +232,8 @@ func counts(findings []report.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// judge returns the exit code that findings alone stand for. A defect of our own output is a
-// failure.
-func judge(findings []report.Finding, warningsAsErrors bool) exitCode {
+// chooseExitCode returns the exit code for findings. A defect of the generated output is a failure.
+func chooseExitCode(findings []report.Finding, warningsAsErrors bool) exitCode {
 	code := exitFine
 	for _, f := range findings {
 		switch {
@@ -249,7 +246,7 @@ func judge(findings []report.Finding, warningsAsErrors bool) exitCode {
 	return code
 }
 
-// broken reports whether some finding is a defect of this program.
+// broken reports whether a finding is a defect of routegen.
 func broken(findings []report.Finding) bool {
 	return slices.ContainsFunc(findings, func(f report.Finding) bool {
 		return f.Rule == spec.RuleOutputBroken

@@ -20,7 +20,8 @@ import (
 )
 
 // againstHelp is the text of every flag that names an earlier spec.
-const againstHelp = "the earlier spec: any git `revision`, REV:path, a file, or - for standard input"
+const againstHelp = "the earlier spec: any git `revision`, REV:path, a file, " +
+	"or - for standard input"
 
 // againstFlag gives a command the flag that names an earlier spec.
 func againstFlag(cmd *cobra.Command, name string, ref *string) {
@@ -58,7 +59,7 @@ func (p *program) loadEarlier(ctx context.Context, src *source, now *plan.Plan, 
 			f := res.Findings[0]
 			return nil, failf(
 				"%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
-				src.shown, ref, verdictOn("it", res.Findings), f.At.Start.Line, f.Message)
+				src.shown, ref, describeFindingsIn("it", res.Findings), f.At.Start.Line, f.Message)
 		}
 		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s",
 			src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
@@ -149,7 +150,8 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 		return text, nil
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf(
-			"the git command was not found, so %q cannot be read: put it on the PATH, or name a file", ref)
+			"the git command was not found, so %q cannot be read: put it on the PATH, "+
+				"or name a file", ref)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case strings.Contains(said, "not a git repository"):

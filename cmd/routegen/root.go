@@ -186,7 +186,8 @@ func (p *program) loadPlan(generate func(name string, src []byte) *generator.Res
 	src, res, err := p.loadWith(generate)
 	if err == nil && res.Plan == nil {
 		err = p.conclude(src, res.Findings,
-			ending{code: judge(res.Findings, false), line: verdict(src.shown, res.Findings)})
+			ending{code: chooseExitCode(res.Findings, false),
+				line: describeFindings(src.shown, res.Findings)})
 	}
 	return src, res, err
 }

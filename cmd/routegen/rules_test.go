@@ -26,15 +26,15 @@ func TestRulesAreDistinctAndExplained(t *testing.T) {
 
 func TestChosenCategories(t *testing.T) {
 	t.Parallel()
-	all, err := chosen(nil, lintCategories)
+	all, err := parseCategories(nil, lintCategories)
 	require.NoError(t, err)
 	assert.Equal(t, lintCategories, all)
-	some, err := chosen([]string{"basic", " LLM"}, lintCategories)
+	some, err := parseCategories([]string{"basic", " LLM"}, lintCategories)
 	require.NoError(t, err)
 	assert.Equal(t, []report.Category{report.CategoryMinimal, report.CategoryBasic,
 		report.CategoryLLM},
 		some)
-	_, err = chosen([]string{"DOC"}, lintCategories)
+	_, err = parseCategories([]string{"DOC"}, lintCategories)
 	require.ErrorContains(t, err, `--category is "DOC", did you mean "DOCS"?`)
 }
 

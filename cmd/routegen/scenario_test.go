@@ -6,35 +6,36 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestG1_GenerateTwice generates the spec of this repository: what comes out is what is committed,
-// and once is enough.
-func TestG1_GenerateTwice(t *testing.T) {
+// TestGeneratingTwiceChangesNothing generates the spec of this repository: what comes out is what
+// is committed, and once is enough.
+func TestGeneratingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scenario(t, "g1_generate_twice"))
+	testscript.Run(t, scenario(t, "generate_twice"))
 }
 
-// TestG2_AddNode adds a node of six lines.
-func TestG2_AddNode(t *testing.T) {
+// TestAddedNodeAddsLines adds a node of six lines.
+func TestAddedNodeAddsLines(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scenario(t, "g2_add_node"))
+	testscript.Run(t, scenario(t, "add_node"))
 }
 
-// TestG3_RenameAndRemove renames a branch, then takes a route away.
-func TestG3_RenameAndRemove(t *testing.T) {
+// TestRenameThenRemove renames a branch, then takes a route away.
+func TestRenameThenRemove(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scenario(t, "g3_rename_and_remove"))
+	testscript.Run(t, scenario(t, "rename_and_remove"))
 }
 
-// TestG4_Drift meets a hand edit, a missing file, a left-over file and a foreign one.
-func TestG4_Drift(t *testing.T) {
+// TestDriftIsFoundAndRepaired meets a hand edit, a missing file, a left-over file and a foreign
+// one.
+func TestDriftIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scenario(t, "g4_drift"))
+	testscript.Run(t, scenario(t, "drift"))
 }
 
-// TestG5_SevenMistakes makes seven mistakes at once.
-func TestG5_SevenMistakes(t *testing.T) {
+// TestSevenMistakesAreReportedAtOnce makes seven mistakes at once.
+func TestSevenMistakesAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scenario(t, "g5_seven_mistakes"))
+	testscript.Run(t, scenario(t, "seven_mistakes"))
 }
 
 // scenario is one script of testdata/scenario.

@@ -200,8 +200,8 @@ func (p *program) noForm(src *source, res *generator.Result, records []string,
 			dialect, reportTo)
 	}
 	return p.conclude(src, findings,
-		ending{code: exitFindings, line: verdict(src.shown, findings) + "; there is no schema in " +
-			dialect.String()})
+		ending{code: exitFindings, line: describeFindings(src.shown, findings) +
+			"; there is no schema in " + dialect.String()})
 }
 
 // leaf returns what the lists and maps of a type hold.

@@ -130,11 +130,11 @@ func (d *brokenDisk) Remove(name string) error {
 	return d.disk.Remove(name)
 }
 
-// TestG6_FailedWrites lets each call of a write fail in turn, be it that the program lives on to
-// tidy up or not: every file is wholly old or wholly new, a file of a person is untouched, and the
-// next run completes the work. The whole program is put into the same trouble by the bad inputs
-// g36, g38 and g40.
-func TestG6_FailedWrites(t *testing.T) {
+// TestFailedWriteLeavesWholeFiles lets each call of a write fail in turn, be it that the program
+// lives on to tidy up or not: every file is wholly old or wholly new, a file of a person is
+// untouched, and the next run completes the work. The whole program is put into the same trouble by
+// the bad inputs g36, g38 and g40.
+func TestFailedWriteLeavesWholeFiles(t *testing.T) {
 	t.Parallel()
 	finished := tree(t, writeAll(t, lay(t, oldFiles())))
 	for _, dead := range []bool{false, true} {

@@ -35,14 +35,14 @@ func TestAChangedAmountNeedsItsCode(t *testing.T) {
 			t.Run(name+"/"+where, func(t *testing.T) {
 				t.Parallel()
 				c := serve(t, on)
-				assert.Contains(t, c.all(lines...), "needs your security code")
-				reply := c.all("123456")
+				assert.Contains(t, c.sayAll(lines...), "needs your security code")
+				reply := c.sayAll("123456")
 				for !strings.Contains(reply, "Transfer 15000.00 EUR") {
-					reply = c.all(map[bool]string{true: "rent",
+					reply = c.sayAll(map[bool]string{true: "rent",
 						false: "savings"}[strings.Contains(reply, "What is it for?")])
 				}
 				assert.Zero(t, c.bank.times("execute_transfer"), "it is asked again")
-				assert.Contains(t, c.all("yes"), "Done. Your transfer of 15000.00 EUR")
+				assert.Contains(t, c.sayAll("yes"), "Done. Your transfer of 15000.00 EUR")
 				assert.Equal(t, 1, c.bank.times("execute_transfer"))
 			})
 		}
@@ -57,11 +57,11 @@ func TestWhatWasGivenStands(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			c := serve(t, on)
-			c.all("transfer", "Ann Lee", iban, "12000", "123456", "rent", "savings")
-			assert.Contains(t, c.all("change the beneficiary to Bob Ray"),
+			c.sayAll("transfer", "Ann Lee", iban, "12000", "123456", "rent", "savings")
+			assert.Contains(t, c.sayAll("change the beneficiary to Bob Ray"),
 				"Transfer 12000.00 EUR to Bob Ray")
-			assert.Contains(t, c.all("actually 13000"), "Transfer 13000.00 EUR to Bob Ray")
-			assert.Contains(t, c.all("actually 500"), "Transfer 500.00 EUR to Bob Ray")
+			assert.Contains(t, c.sayAll("actually 13000"), "Transfer 13000.00 EUR to Bob Ray")
+			assert.Contains(t, c.sayAll("actually 500"), "Transfer 500.00 EUR to Bob Ray")
 			assert.Equal(t, 1, c.bank.times("lookup_iban"))
 			assert.Equal(t, 3, c.bank.times("check_limit"))
 			assert.Equal(t, 1, c.bank.times("verify_code"))

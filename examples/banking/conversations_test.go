@@ -320,7 +320,7 @@ func TestTheHintIsTrue(t *testing.T) {
 	t.Parallel()
 	list := strings.TrimSuffix(strings.TrimPrefix(hint, "(Try: "), ".)")
 	for line := range strings.SplitSeq(list, ", ") {
-		reply := serve(t, inMemory).all(line)
+		reply := serve(t, inMemory).sayAll(line)
 		assert.NotContains(t, reply, "I did not understand", line)
 		assert.NotEmpty(t, reply, line)
 	}

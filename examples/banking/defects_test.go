@@ -17,12 +17,12 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// What a framework of the same kind did wrong, found by running it. Here none of it happens.
+// Each test is about a defect that was found in another framework of this kind by running it.
 
 const iban = "NL91ABNA0417164300"
 
-// all gives lines one after the other and returns the last reply as one text.
-func (c *counter) all(lines ...string) string {
+// sayAll says lines one after the other and returns the last reply as one text.
+func (c *counter) sayAll(lines ...string) string {
 	c.Helper()
 	var reply []string
 	for _, line := range lines {
@@ -32,20 +32,20 @@ func (c *counter) all(lines ...string) string {
 	return strings.Join(reply, "\n")
 }
 
-// Two effects stood before a question: the first ran again with the next message, and its text was
-// said twice.
-func TestDefect1_EffectsBeforeAQuestion(t *testing.T) {
+// The first of two effects before a question does not run again with the next message, and its text
+// is said once.
+func TestEffectsBeforeAQuestionRunOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("transactions", "checking", "all"), "Page 1 of 4")
-	reply := c.all("yes")
+	assert.Contains(t, c.sayAll("transactions", "checking", "all"), "Page 1 of 4")
+	reply := c.sayAll("yes")
 	assert.NotContains(t, reply, "Page 1")
 	assert.Equal(t, 1, c.bank.times("start_browsing"))
 	assert.Equal(t, 1, c.bank.times("get_transactions 1"))
 }
 
-// A no ran the next step: the transfer was made, the card blocked.
-func TestDefect2_NoMeansNo(t *testing.T) {
+// After a no the next step does not run: no transfer is made, no card is blocked.
+func TestNoRunsNoAction(t *testing.T) {
 	t.Parallel()
 	for action, lines := range map[string][]string{
 		"execute_transfer": {"send 50 to Ann Lee", iban, "rent", "checking", "no"},
@@ -54,24 +54,24 @@ func TestDefect2_NoMeansNo(t *testing.T) {
 		"pay_bill":         {"pay my water bill", "WATER001", "no"},
 	} {
 		c := serve(t, inMemory)
-		reply := c.all(lines...)
+		reply := c.sayAll(lines...)
 		assert.Zero(t, c.bank.times(action), "%s: %s", action, reply)
 		assert.NotContains(t, reply, "Done")
 		assert.Equal(t, thread.StatusIdle, c.status())
 	}
 }
 
-// After a yes both the success and "Transfer cancelled." were said.
-func TestDefect3_OneEndOnly(t *testing.T) {
+// After a yes the success is said, and not "Transfer cancelled." as well.
+func TestYesEndsInSuccessOnly(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	reply := c.all("quick transfer of 20 to Ann Lee", iban, "yes")
+	reply := c.sayAll("quick transfer of 20 to Ann Lee", iban, "yes")
 	assert.Contains(t, reply, "Sent. The id is TRF-")
 	assert.NotContains(t, reply, "cancelled")
 }
 
-// A wrong code, an impossible IBAN, more than the account holds: each ended in "Done".
-func TestDefect4_AFailureIsNoSuccess(t *testing.T) {
+// A wrong code, an impossible IBAN and more than the account holds do not end in "Done".
+func TestFailureIsNotReportedAsDone(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]string{
 		"wrong code":      {"send 20000 to Ann Lee", iban, "000000"},
@@ -79,84 +79,85 @@ func TestDefect4_AFailureIsNoSuccess(t *testing.T) {
 		"too much":        {"send 20000 to Ann Lee", iban, "123456", "a house", "savings", "yes"},
 	} {
 		c := serve(t, inMemory)
-		reply := c.all(lines...)
+		reply := c.sayAll(lines...)
 		assert.NotContains(t, reply, "Done", name)
 		assert.NotContains(t, reply, "TRF-", name)
 		assert.Zero(t, c.bank.moved, name)
 	}
 }
 
-// Validators never ran.
-func TestDefect5_ValidatorsRun(t *testing.T) {
+// A value that a validator or a bound refuses is asked for again.
+func TestValidatorsRun(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("send 20 to Ann Lee", "NL92ABNA0417164300"),
+	assert.Contains(t, c.sayAll("send 20 to Ann Lee", "NL92ABNA0417164300"),
 		"its check digits are wrong")
-	assert.Contains(t, c.all("cancel", "transfer", "Ann Lee", iban, "-5"),
+	assert.Contains(t, c.sayAll("cancel", "transfer", "Ann Lee", iban, "-5"),
 		"How much shall I transfer?")
-	assert.Contains(t, c.all("0"), "How much shall I transfer?", "the least is a cent")
-	assert.Equal(t, "What is it for?", c.all("0.01"))
+	assert.Contains(t, c.sayAll("0"), "How much shall I transfer?", "the least is a cent")
+	assert.Equal(t, "What is it for?", c.sayAll("0.01"))
 }
 
-// A loop with an action in its body never ended.
-func TestDefect6_LoopsEnd(t *testing.T) {
+// A loop with an action in its body ends, and runs the action once a round.
+func TestLoopWithAnActionEnds(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("alerts", "yes", "no", "yes"), "You have looked at all 3 alerts.")
+	assert.Contains(t, c.sayAll("alerts", "yes", "no", "yes"), "You have looked at all 3 alerts.")
 	for _, id := range []string{"a1", "a2", "a3"} {
 		assert.Equal(t, 1, c.bank.times("mark_alert_reviewed "+id))
 	}
 }
 
-// Pagination showed the first page and stopped.
-func TestDefect7_EveryPage(t *testing.T) {
+// Pagination goes on after the first page.
+func TestEveryPageIsShown(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	c.all("transactions", "checking", "all")
+	c.sayAll("transactions", "checking", "all")
 	for page := 2; page <= 4; page++ {
-		assert.Contains(t, c.all("yes"), fmt.Sprintf("Page %d of 4", page))
+		assert.Contains(t, c.sayAll("yes"), fmt.Sprintf("Page %d of 4", page))
 		assert.Equal(t, 1, c.bank.times(fmt.Sprint("get_transactions ", page)))
 	}
 	assert.Equal(t, thread.StatusIdle, c.status())
 }
 
-// One yes answered the question of the flow on top and that of the flow below.
-func TestDefect8_OneYesOneConfirm(t *testing.T) {
+// One yes answers the question of the flow on top, and not that of the flow below.
+func TestYesAnswersOneConfirm(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	c.all("send 50 to Ann Lee", iban, "rent", "checking", "quick transfer of 20 to Bob Ray")
-	reply := c.all(iban, "yes")
+	c.sayAll("send 50 to Ann Lee", iban, "rent", "checking", "quick transfer of 20 to Bob Ray")
+	reply := c.sayAll(iban, "yes")
 	assert.Contains(t, reply, "Sent.")
 	assert.Contains(t, reply, "Transfer 50.00 EUR to Ann Lee", "it asks again")
 	assert.Equal(t, 1, c.bank.times("execute_transfer"))
-	assert.Contains(t, c.all("yes"), "Done.")
+	assert.Contains(t, c.sayAll("yes"), "Done.")
 	assert.Equal(t, 2, c.bank.times("execute_transfer"))
 }
 
-// One value filled the slot of that name in every flow of the stack.
-func TestDefect9_OneValueOneSlot(t *testing.T) {
+// One value does not fill the slot of that name in every flow of the stack.
+func TestValueFillsTheSlotOfOneFlow(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	c.all("transfer", "quick transfer", "20", "Bob Ray", iban)
-	assert.Contains(t, c.all("yes"), "Who shall get the money?")
-	assert.Contains(t, c.all("Ann Lee"), "What is the IBAN of Ann Lee?")
+	c.sayAll("transfer", "quick transfer", "20", "Bob Ray", iban)
+	assert.Contains(t, c.sayAll("yes"), "Who shall get the money?")
+	assert.Contains(t, c.sayAll("Ann Lee"), "What is the IBAN of Ann Lee?")
 }
 
-// After a message that could not be understood the thread swallowed the next one, and took the old
-// one again.
-func TestDefect10_UnderstandingFails(t *testing.T) {
+// After a message that could not be understood the next one is taken, and the old one is not taken
+// again.
+func TestMessageAfterAFailedUnderstandingIsTaken(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("transfer", "crash"), "Who shall get the money?")
-	assert.Contains(t, c.all("Ann Lee"), "What is the IBAN of Ann Lee?")
+	assert.Contains(t, c.sayAll("transfer", "crash"), "Who shall get the money?")
+	assert.Contains(t, c.sayAll("Ann Lee"), "What is the IBAN of Ann Lee?")
 }
 
-// Cancelling nothing, and a link to a flow that is not there, killed the thread for ever.
-func TestDefect11_NothingToCancel(t *testing.T) {
+// A cancel with nothing to cancel leaves the thread usable, and a link to a flow that does not
+// exist is refused by the generator.
+func TestCancelWithoutAFlowKeepsTheThread(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	assert.Contains(t, c.all("cancel"), "nothing to cancel")
-	assert.Contains(t, c.all("show my savings balance"), "15230.00")
+	assert.Contains(t, c.sayAll("cancel"), "nothing to cancel")
+	assert.Contains(t, c.sayAll("show my savings balance"), "15230.00")
 
 	src, err := os.ReadFile("routes.yaml")
 	require.NoError(t, err)
@@ -170,34 +171,34 @@ func TestDefect11_NothingToCancel(t *testing.T) {
 	assert.Contains(t, r.Findings[0].Hint, "request_card")
 }
 
-// After an action had failed the steps behind it still ran, with {tid} in the text.
-func TestDefect12_NothingAfterAFailure(t *testing.T) {
+// After an action has failed the steps after it do not run, and no text has an unfilled {tid}.
+func TestNoStepRunsAfterAFailedAction(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	reply := c.all("pay my phone bill", "TEL000000")
+	reply := c.sayAll("pay my phone bill", "TEL000000")
 	assert.Contains(t, reply, "I cannot find that bill")
 	assert.NotContains(t, reply, "{")
 	assert.NotContains(t, reply, "Paid")
 	assert.Zero(t, c.bank.times("pay_bill"))
 }
 
-// Clarifications, talk, corrections outside of a confirm and the wish for a person were ignored.
-func TestDefect13_EverythingIsHeard(t *testing.T) {
+// Clarifications, small talk, corrections outside a confirm and the wish for a person are answered.
+func TestClarificationsAndCorrectionsAreAnswered(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	c.all("transfer", "Ann Lee")
+	c.sayAll("transfer", "Ann Lee")
 	assert.Equal(t, "The account it goes to.\nWhat is the IBAN of Ann Lee?",
-		c.all("what is an iban"))
+		c.sayAll("what is an iban"))
 	assert.Equal(t, "I am only good with money.\nWhat is the IBAN of Ann Lee?",
-		c.all("tell me a joke"))
+		c.sayAll("tell me a joke"))
 	assert.Equal(t, "beneficiary is now Bob Ray.\nWhat is the IBAN of Bob Ray?",
-		c.all("change the beneficiary to Bob Ray"))
-	assert.Contains(t, c.all("a human please"), "colleague")
+		c.sayAll("change the beneficiary to Bob Ray"))
+	assert.Contains(t, c.sayAll("a human please"), "colleague")
 	assert.Equal(t, thread.StatusHandedOff, c.status())
 }
 
-// What was said to one user was read by another one.
-func TestDefect14_TwoUsers(t *testing.T) {
+// What is said to one user is not read by another one.
+func TestUsersDoNotReadEachOther(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
 	var group sync.WaitGroup
@@ -220,11 +221,11 @@ func TestDefect14_TwoUsers(t *testing.T) {
 	group.Wait()
 }
 
-// The same message twice at once ran the action twice.
-func TestDefect15_TheSameMessageTwice(t *testing.T) {
+// The same message, delivered several times at once, runs the action once.
+func TestRepeatedMessageRunsTheActionOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
-	c.all("send 50 to Ann Lee", iban, "rent", "checking")
+	c.sayAll("send 50 to Ann Lee", iban, "rent", "checking")
 	var group sync.WaitGroup
 	replies := make([][]string, 4)
 	for n := range replies {
@@ -243,11 +244,11 @@ func TestDefect15_TheSameMessageTwice(t *testing.T) {
 	assert.Equal(t, 1, c.bank.times("execute_transfer"))
 }
 
-// Of two wishes in one message the last one was asked first.
-func TestDefect16_TheFirstWishFirst(t *testing.T) {
+// Of two wishes in one message the first one is asked about first.
+func TestFirstOfTwoWishesIsAskedFirst(t *testing.T) {
 	t.Parallel()
 	c := serve(t, onSQLite)
 	assert.Equal(t, "What are its last four digits?",
-		c.all("block my debit card and send 30 to Ann Lee"))
-	assert.Contains(t, c.all("4412", "yes", "no"), "What is the IBAN of Ann Lee?")
+		c.sayAll("block my debit card and send 30 to Ann Lee"))
+	assert.Contains(t, c.sayAll("4412", "yes", "no"), "What is the IBAN of Ann Lee?")
 }

@@ -18,9 +18,9 @@ const limit = 10_000
 // perPage is how many transactions a page shows.
 const perPage = 3
 
-// ledger is the bank behind the talk: it implements every action of routes.yaml. It keeps what it
-// has done under the key of the action, so an action that is run again after a crash finds what it
-// did. A real bank keeps its books elsewhere; this one keeps them in memory.
+// ledger is the bank behind the conversation: it implements every action of routes.yaml. It stores
+// each result under the key of the action, so an action that runs again after a crash returns the
+// same result. A real bank stores them in a database; this one keeps them in memory.
 type ledger struct {
 	now func() time.Time
 
@@ -64,8 +64,8 @@ func newLedger(now func() time.Time) *ledger {
 	}
 }
 
-// once runs what must count once for a key: the same key again gets the same result. Refusals are
-// not kept.
+// once runs a function once for a key: the same key again gets the same result. Refusals are not
+// stored.
 func once[T any](l *ledger, key string, run func() (*T, error)) (*T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func once[T any](l *ledger, key string, run func() (*T, error)) (*T, error) {
 	return out, err
 }
 
-// id makes an id out of a key, so that the same effect has the same id.
+// id derives an id from a key, so that the same effect has the same id.
 func (l *ledger) id(prefix, key string, digits int) string {
 	return prefix + strings.ToUpper(fmt.Sprintf("%x", sha256.Sum256([]byte(key))))[:digits]
 }
@@ -88,7 +88,7 @@ func (l *ledger) dated(prefix, key string, digits int) string {
 	return l.id(prefix+l.now().Format("20060102")+"-", key, digits)
 }
 
-// GetGreeting greets by the time of the day.
+// GetGreeting returns a greeting for the time of day.
 func (l *ledger) GetGreeting(context.Context, string, *bank.GetGreetingInput) (
 	*bank.GetGreetingOutput, error) {
 	greeting := "Good evening."
@@ -120,7 +120,7 @@ func within(period bank.Period) []transaction {
 	return history
 }
 
-// StartBrowsing counts what is there.
+// StartBrowsing counts the transactions.
 func (l *ledger) StartBrowsing(_ context.Context, _ string, in *bank.StartBrowsingInput) (
 	*bank.StartBrowsingOutput, error) {
 	total := len(within(in.Period))
@@ -128,7 +128,7 @@ func (l *ledger) StartBrowsing(_ context.Context, _ string, in *bank.StartBrowsi
 		Pages: int64((total + perPage - 1) / perPage)}, nil
 }
 
-// GetTransactions reads a page. One that is not there is refused.
+// GetTransactions returns a page, and an error if there is no such page.
 func (l *ledger) GetTransactions(_ context.Context, _ string, in *bank.GetTransactionsInput) (
 	*bank.GetTransactionsOutput, error) {
 	all, from := within(in.Period), int(in.Page-1)*perPage
@@ -149,7 +149,7 @@ func (l *ledger) NextPage(_ context.Context, _ string, in *bank.NextPageInput) (
 	return &bank.NextPageOutput{Page: in.Page + 1}, nil
 }
 
-// CountAlerts counts those nobody has looked at.
+// CountAlerts counts the alerts that were not reviewed.
 func (l *ledger) CountAlerts(context.Context, string, *bank.CountAlertsInput) (
 	*bank.CountAlertsOutput, error) {
 	l.mu.Lock()
@@ -163,7 +163,7 @@ func (l *ledger) CountAlerts(context.Context, string, *bank.CountAlertsInput) (
 	return &bank.CountAlertsOutput{Total: n}, nil
 }
 
-// GetNextAlert reads the first one nobody has looked at.
+// GetNextAlert returns the first alert that was not reviewed.
 func (l *ledger) GetNextAlert(context.Context, string, *bank.GetNextAlertInput) (
 	*bank.GetNextAlertOutput, error) {
 	l.mu.Lock()
@@ -173,10 +173,10 @@ func (l *ledger) GetNextAlert(context.Context, string, *bank.GetNextAlertInput) 
 			return &bank.GetNextAlertOutput{Alert: a.id, Text: a.text}, nil
 		}
 	}
-	return nil, errors.New("there is no alert any more")
+	return nil, errors.New("no alert is left")
 }
 
-// MarkAlertReviewed notes that an alert was looked at. Marking it again changes nothing.
+// MarkAlertReviewed marks an alert as reviewed. Marking it again changes nothing.
 func (l *ledger) MarkAlertReviewed(_ context.Context, key string, in *bank.MarkAlertReviewedInput) (
 	*bank.MarkAlertReviewedOutput, error) {
 	return once(l, key, func() (*bank.MarkAlertReviewedOutput, error) {

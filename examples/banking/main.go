@@ -1,13 +1,13 @@
 // Command banking is a chat with a bank: balances and transactions, transfers with a second factor,
-// bills, cards, security alerts. Its flows are in routes.yaml; the program adds what moves money
-// and what a value must be like. It needs no key: messages are understood by patterns.
+// bills, cards, security alerts. Its flows are in routes.yaml; the program adds the actions that
+// move money and the validators of values. It needs no key: messages are understood by patterns.
 //
 //	go run ./examples/banking
 //
-// Stop it at any moment, in the middle of a transfer, and start it again: it goes on where it was.
-// The conversations are in routegen-banking/banking.db of the user's configuration directory, which
-// only the user may read; -db names another file. The ledger is in memory, so its accounts begin
-// anew.
+// Stop it at any moment, in the middle of a transfer, and start it again: it continues where it
+// was. The conversations are in routegen-banking/banking.db of the user's configuration directory,
+// which only the user may read; -db names another file. The ledger is in memory, so its accounts
+// start again from the same balances.
 package main
 
 import (
@@ -88,8 +88,8 @@ func ownFile() (string, error) {
 	return filepath.Join(dir, "banking.db"), os.MkdirAll(dir, 0o700)
 }
 
-// open makes the conversations over a store, of what the bank does and how customers are
-// understood.
+// open makes the conversations over a store, with the bank's actions and the patterns by which
+// customers are understood.
 func open(ctx context.Context, store thread.Store, actions bank.Actions,
 	understand dialogue.Understander) (*chat.Conversation, error) {
 	machine, err := dialogue.New(bank.NewDialogue(actions, rules{}),
@@ -104,8 +104,8 @@ func open(ctx context.Context, store thread.Store, actions bank.Actions,
 	return &chat.Conversation{Engine: engine, Machine: machine}, nil
 }
 
-// converse takes the customer's lines until there are no more. A conversation that a colleague has
-// taken over is over here: the next line begins another one.
+// converse reads the customer's lines until there are no more. When a colleague has taken a
+// conversation over, the next line begins another one.
 func converse(ctx context.Context, c *chat.Conversation, m chat.Message, in io.Reader,
 	to io.Writer) error {
 	out := bufio.NewWriter(to)
@@ -145,7 +145,8 @@ func converse(ctx context.Context, c *chat.Conversation, m chat.Message, in io.R
 	}
 }
 
-// deliver gives a line to the customer's conversation, or to a new one when a colleague has that.
+// deliver gives a line to the customer's conversation, or to a new one if a colleague has taken it
+// over.
 func deliver(ctx context.Context, c *chat.Conversation, m *chat.Message,
 	out *bufio.Writer) (*chat.Turn, error) {
 	turn, err := c.Deliver(ctx, *m)
@@ -162,7 +163,7 @@ func deliver(ctx context.Context, c *chat.Conversation, m *chat.Message,
 
 const hint = `(Try: balance, transactions, transfer, quick transfer, pay a bill, block my card, new card, alerts, help.)`
 
-const another = "(A colleague goes on with our conversation. This is a new one.)"
+const another = "(A colleague continues our conversation. This is a new one.)"
 
 // latest has a message go to the last conversation of its user: the first that no colleague has
 // taken over. It is named after the user, and those after it are numbered. t is its thread at rest,
@@ -179,7 +180,7 @@ func latest(ctx context.Context, e *thread.Engine, m *chat.Message) (t *thread.T
 			return nil, taken, nil
 		case err != nil:
 			return nil, taken, err
-		case t.User != m.User: // of one who is called so
+		case t.User != m.User: // of another user with this name
 		case t.Status() == thread.StatusHandedOff:
 			taken = true
 		default:

@@ -34,13 +34,13 @@ func (l *ledger) VerifyCode(_ context.Context, _ string, in *bank.VerifyCodeInpu
 	return &bank.VerifyCodeOutput{Verified: in.Code == "123456"}, nil
 }
 
-// ExecuteTransfer moves money, once for a key. It refuses what the account does not hold: then
-// nothing has moved.
+// ExecuteTransfer moves money, once for a key. It returns an error, and moves nothing, if the
+// account does not hold the amount.
 func (l *ledger) ExecuteTransfer(_ context.Context, key string, in *bank.ExecuteTransferInput) (
 	*bank.ExecuteTransferOutput, error) {
 	return once(l, key, func() (*bank.ExecuteTransferOutput, error) {
 		if in.Amount <= 0 {
-			return nil, errors.New("the amount must be more than nothing")
+			return nil, errors.New("the amount must be more than zero")
 		}
 		if have := l.accounts[in.Source]; in.Amount > have {
 			return nil, fmt.Errorf("there are only %.2f EUR on your %s account", have, in.Source)
@@ -72,12 +72,12 @@ func (l *ledger) RequestNewCard(_ context.Context, key string, _ *bank.RequestNe
 var dues = map[string]float64{"ELEC2024": 61.10, "WATER001": 32.40, "GAS99887": 48.75,
 	"TEL555123": 39.90, "PALACE00": 99_999}
 
-// LookupBill finds what is to be paid.
+// LookupBill finds the amount of a bill.
 func (l *ledger) LookupBill(_ context.Context, _ string, in *bank.LookupBillInput) (
 	*bank.LookupBillOutput, error) {
 	due, ok := dues[in.Reference]
 	if !ok {
-		return nil, fmt.Errorf("nothing is known of %s", in.Reference)
+		return nil, fmt.Errorf("no bill has the reference %s", in.Reference)
 	}
 	return &bank.LookupBillOutput{Due: due}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// rules are the validators of routes.yaml. Each returns the value as it is kept, or says why it is
+// rules are the validators of routes.yaml. Each returns the value as it is stored, or why it is
 // refused.
 type rules struct{}
 
@@ -50,7 +50,7 @@ func (rules) Iban(_ context.Context, value string) (string, error) {
 	return iban, nil
 }
 
-// PersonName takes letters of any script, and what stands between them in names.
+// PersonName takes letters of any script, and the characters that are used between them in names.
 func (rules) PersonName(_ context.Context, value string) (string, error) {
 	name := strings.Join(strings.Fields(value), " ")
 	letters := 0
@@ -63,7 +63,7 @@ func (rules) PersonName(_ context.Context, value string) (string, error) {
 		}
 	}
 	if letters < 2 {
-		return "", errors.New("a name has two letters at least")
+		return "", errors.New("a name has at least two letters")
 	}
 	return name, nil
 }

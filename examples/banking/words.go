@@ -5,8 +5,8 @@ import (
 	"github.com/routegen/routegen/runtime/dialogue"
 )
 
-// patterns are how customers say what they want. What matches none is the answer to the open
-// question, or the name of a flow.
+// patterns are how customers say what they want. A message that matches none is the answer to the
+// open question, or the name of a flow.
 //
 //nolint:funlen // a table
 func patterns() []dialogue.Pattern {

@@ -69,7 +69,7 @@ func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Mode
 	}, nil
 }
 
-// inspectors are the handlers of the nodes: in each a model leads the talk.
+// inspectors are the handlers of the nodes. In each a model leads the conversation.
 type inspectors struct{ model llm.Model }
 
 func (a inspectors) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (
@@ -123,7 +123,7 @@ func (a inspectors) talk(ctx context.Context, q routes.GeneralRequest) (to strin
 // tools is a fixed list.
 type tools []llm.Tool
 
-// Tools returns it.
+// Tools returns the list.
 func (t tools) Tools(context.Context) ([]llm.Tool, error) { return t, nil }
 
 type report struct {
@@ -157,7 +157,7 @@ func inspectionTools() map[string]llm.Tools {
 	}
 }
 
-// inspectionScript is the model: a few words, and which tool comes after which.
+// inspectionScript is the model: a few words, and which tool follows which.
 func inspectionScript(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]

@@ -41,8 +41,8 @@ func main() {
 	}
 }
 
-// runDemo serves until ctx ends. ready is told the address of the page when it can be opened; nil
-// needs no telling.
+// runDemo serves until ctx ends. ready is called with the address of the page when it can be
+// opened, unless it is nil.
 func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page string)) (
 	err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
@@ -73,13 +73,13 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 	if err != nil {
 		return errors.Join(err, site.close()) //nolint:contextcheck // as below
 	}
-	//nolint:contextcheck // it ends, whatever the context says
+	//nolint:contextcheck // it has to end after the context has
 	defer func() { err = errors.Join(err, site.close()) }()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
 	if err != nil {
 		return err
 	}
-	// After # it is no part of any request: it stays in the browser, and out of logs.
+	// The part after # is not sent with requests: it stays in the browser and is not logged.
 	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/",
 		Fragment: "token=" + token + "&by=" + you}).String()
 	w := bufio.NewWriter(out)
@@ -178,10 +178,9 @@ func (h *site) close() error {
 	return errors.Join(all...)
 }
 
-// browse opens an address where there is a program for it. Where there is none, the printed address
-// has to do. The program is given a file that leads to the address and that only this user can
-// read: the arguments of a program are there for all users of a machine to see, and the address
-// holds the token.
+// browse opens an address if there is a program for it. Otherwise the user opens the printed
+// address. The program is given a file that leads to the address and that only this user can read:
+// all users of a machine can see the arguments of a program, and the address holds the token.
 func browse(ctx context.Context, folder, address string) error {
 	command := []string{"xdg-open"}
 	switch goruntime.GOOS {
@@ -192,7 +191,7 @@ func browse(ctx context.Context, folder, address string) error {
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		return nil //nolint:nilerr // the printed address has to do
+		return nil //nolint:nilerr // the user opens the printed address
 	}
 	leads, err := filepath.Abs(filepath.Join(folder, "open.html"))
 	if err != nil {

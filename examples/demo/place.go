@@ -22,7 +22,8 @@ type place struct {
 	seeds  []func(ctx context.Context) error // the threads to begin with
 }
 
-// newPlace opens a file. open gives the place its engine, and says what its server is told.
+// newPlace opens a file. open starts the engine of the place, and returns the configuration of its
+// server.
 func newPlace(ctx context.Context, file, token string, open func(p *place) (web.Config, error)) (
 	*place, error) {
 	store, err := sqlite.Open(ctx, file, sqlite.Config{})
@@ -35,7 +36,7 @@ func newPlace(ctx context.Context, file, token string, open func(p *place) (web.
 		p.server, err = web.New(p.engine, token, cfg)
 	}
 	if err != nil {
-		//nolint:contextcheck // it ends, whatever the context says
+		//nolint:contextcheck // it has to end after the context has
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
@@ -51,7 +52,7 @@ func (p *place) close() error {
 	return errors.Join(err, p.store.Close())
 }
 
-// begin starts the first threads, once: a file that has threads is left as it is.
+// begin starts the first threads. It does nothing if the file has threads already.
 func (p *place) begin(ctx context.Context) error {
 	had, err := p.engine.Threads(ctx, thread.Query{Limit: 10})
 	if err != nil || len(had) > 0 {
@@ -67,8 +68,8 @@ func (p *place) begin(ctx context.Context) error {
 	return err
 }
 
-// seed starts a thread and says to it what a person would, one answer at each of its questions. It
-// does not wait for what comes after the last one.
+// seed starts a thread and answers its questions in their order. It does not wait for what follows
+// the last answer.
 func (p *place) seed(begin thread.Begin, answers ...thread.Answer) {
 	p.seeds = append(p.seeds, func(ctx context.Context) error {
 		begin.User, begin.Request = you, begin.ID
@@ -88,13 +89,13 @@ func (p *place) seed(begin thread.Begin, answers ...thread.Answer) {
 	})
 }
 
-// paced is a model that takes its time.
+// paced is a model that waits before each reply.
 type paced struct {
 	llm.Model
 	time.Duration
 }
 
-// Generate thinks, and asks the model then.
+// Generate waits, and then asks the model.
 func (p paced) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	timer := time.NewTimer(p.Duration)
 	defer timer.Stop()

@@ -105,8 +105,8 @@ func story(p *planner.Plan) string {
 		"nothing")
 }
 
-// editor is the model of the replanner where a change keeps what is left of the plan: it can read
-// those that the page suggests.
+// editor is the model of the replanner. It understands the changes that the page suggests, and
+// keeps the rest of the plan.
 type editor struct{ llm.Model }
 
 var (
@@ -139,7 +139,7 @@ func (e editor) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	return llm.Response{JSON: data}, err
 }
 
-// says asks the model what a role says, once.
+// says asks the model for the reply of a role, once.
 func says[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
 	prompt string) (R, error) {
 	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {

@@ -39,7 +39,7 @@ func openWork(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (we
 	}
 	kinds := append([]runtime.Kind(nil), program.Tables.Kinds...)
 	for i := range kinds {
-		if kinds[i].Retry != nil { // nobody wants to wait for a failure that is part of the show
+		if kinds[i].Retry != nil { // a failure that belongs to the demo is shown without a wait
 			kinds[i].Retry = &runtime.Retry{Attempts: 3, Backoff: "constant",
 				First: 50 * time.Millisecond}
 		}
@@ -131,17 +131,20 @@ type dispatchers struct{ routes.UnimplementedHandlers }
 
 func (dispatchers) DiscoveryDispatch(_ context.Context, c runtime.Call,
 	r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
-	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}}, nil
+	next := &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}
+	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: next}, nil
 }
 
 func (dispatchers) PlanningDispatch(_ context.Context, c runtime.Call,
 	r *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
-	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}}, nil
+	next := &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}
+	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: next}, nil
 }
 
 func (dispatchers) TicketDispatch(_ context.Context, c runtime.Call,
 	r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
-	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
+	next := &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}
+	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: next}, nil
 }
 
 func (dispatchers) AdaptContextManager(ctx context.Context, _ runtime.Call,

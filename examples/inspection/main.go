@@ -1,12 +1,12 @@
 // Command inspection is a chat of an inspector with four agents: general hands every message to
-// regulation, history or reporting, which have their tools from MCP servers. Reporting asks what it
-// does not know, and its final report goes out when the inspector has approved it.
+// regulation, history or reporting, which have their tools from MCP servers. Reporting asks for
+// what it does not know, and sends its final report when the inspector has approved it.
 //
 //	go run ./examples/inspection
 //
-// It needs no key: a script stands in for the model (-provider takes a real one), and servers in
-// memory for real ones. Stop it at any moment and start it again: it goes on where it was (-db
-// names the file).
+// It needs no key: a script replaces the model (-provider takes a real one), and servers in memory
+// replace real ones. Stop it at any moment and start it again: it continues where it was (-db names
+// the file).
 package main
 
 import (
@@ -83,7 +83,7 @@ func runInspection(ctx context.Context, args []string, in io.Reader, out io.Writ
 	return terminal.Chat(ctx, c, chat.Message{Thread: *room, User: "inspector"}, in, say)
 }
 
-// connected are the tools of servers in memory. Those of a real one differ in the way to it only.
+// connected returns the tools of servers in memory. For real servers only the transport differs.
 func connected(servers map[string]*sdk.Server) map[string]llm.Tools {
 	out := map[string]llm.Tools{}
 	for name, s := range servers {
@@ -111,20 +111,20 @@ func open(ctx context.Context, store thread.Store, p runtime.Program,
 				&routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said})
 		},
 		Digress: func(_ context.Context, m chat.Message, _ *thread.Interrupt) (bool, error) {
-			return strings.HasSuffix(m.Text, "?"), nil // nobody answers with a question
+			return strings.HasSuffix(m.Text, "?"), nil // a question is no answer
 		},
 	}, err
 }
 
-// verify is the rule of the reporting agent: it asks the inspector where less than 80 % of the data
-// are there, or it is sure by less than 0.7.
+// verify is the rule of the reporting agent: it asks the inspector if less than 80 % of the data is
+// there, or its confidence is below 0.7.
 func verify(completeness, confidence float64) bool { return completeness < 80 || confidence < 0.7 }
 
-// verified adds the rule's word to what a server extracts: whether to ask is left neither to the
-// server nor to the model.
+// verified adds the result of the rule to what a server extracts: neither the server nor the model
+// decides whether to ask.
 type verified struct{ from llm.Tools }
 
-// Tools are those of the server.
+// Tools returns those of the server.
 func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
 	tools, err := v.from.Tools(ctx)
 	for i, t := range tools {
@@ -146,8 +146,8 @@ func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
 	return tools, err
 }
 
-// agents are the handlers of the nodes: in each a model leads the talk, with the tools and the
-// guidance of routes.yaml.
+// agents are the handlers of the nodes. In each a model leads the conversation, with the tools and
+// the guidance of routes.yaml.
 type agents struct{ model llm.Model }
 
 func (a agents) General(ctx context.Context, call runtime.Call, q *routes.GeneralRequest) (

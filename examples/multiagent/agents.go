@@ -72,15 +72,18 @@ func (agents) TicketAgent(ctx context.Context, c runtime.Call, r *routes.TicketA
 }
 func (agents) DiscoveryDispatch(_ context.Context, c runtime.Call,
 	r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
-	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}}, nil
+	next := &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}
+	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: next}, nil
 }
 func (agents) PlanningDispatch(_ context.Context, c runtime.Call, r *routes.PlanningAgentRequests) (
 	*routes.PlanningAgentDispatchRouting, error) {
-	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}}, nil
+	next := &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}
+	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: next}, nil
 }
 func (agents) TicketDispatch(_ context.Context, c runtime.Call, r *routes.TicketAgentRequests) (
 	*routes.TicketAgentDispatchRouting, error) {
-	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}}, nil
+	next := &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}
+	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: next}, nil
 }
 
 // AdaptContextManager tells the context manager what is missing, and who waits for it: one of its

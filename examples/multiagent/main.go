@@ -3,7 +3,7 @@
 // default its model follows script.json and needs neither key nor network.
 //
 //	go run ./examples/multiagent < examples/multiagent/answers.txt
-//	go run ./examples/multiagent -db work.db -provider anthropic # kill it, start it again: it goes on
+//	go run ./examples/multiagent -db work.db # kill it, start it again: it goes on
 package main
 
 import (
@@ -51,8 +51,8 @@ func main() {
 	}
 }
 
-// run begins the work, or takes it up where the last process left it, until it is done or nobody
-// answers. It ends with the journey.
+// run starts the work, or continues that of the last process, until it is done or the input ends.
+// It then prints the journey.
 func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, model llm.Model) (
 	err error) {
 	if db == "" {
@@ -71,7 +71,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	//nolint:contextcheck // it ends, whatever the context says
+	//nolint:contextcheck // it has to end after the context has
 	defer func() { err = errors.Join(err, store.Close()) }()
 	engine, err := thread.Open(ctx, store, thread.Config{Owner: "multiagent"}, machine)
 	if err != nil {
@@ -89,7 +89,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 	return errors.Join(err, d.out.Flush())
 }
 
-// desk is where the person sits who answers, and where somebody outside gives orders.
+// desk is the terminal of the person who answers and who reroutes the work.
 type desk struct {
 	machine *workflow.Machine
 	engine  *thread.Engine
@@ -97,8 +97,8 @@ type desk struct {
 	journey journey.Journey
 }
 
-// say takes a line: an answer, or with "/reroute TARGET reason" an order from outside, which the
-// next answer then follows.
+// say handles a line: an answer, or with "/reroute TARGET reason" a reroute event, which the next
+// answer then follows.
 func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) error {
 	order, ok := strings.CutPrefix(line+" ", "/reroute ")
 	target, reason, _ := strings.Cut(strings.TrimSpace(order), " ")

@@ -1,6 +1,7 @@
-// Command planexecute reaches a goal by a plan: it does step after step and looks at the plan after
-// each. A person answers what a step asks, and can stop the work, try out a change of the plan,
-// make it, and take it back. By default its model follows script.json, without key and network.
+// Command planexecute reaches a goal by a plan: it does one step after the other and reviews the
+// plan after each. A person answers the questions of a step, and can pause the work, preview a
+// change of the plan, apply it, and undo it. By default its model follows script.json, without key
+// and network.
 //
 //	go run ./examples/planexecute < examples/planexecute/answers.txt
 package main
@@ -47,7 +48,7 @@ func main() {
 	}
 }
 
-// run works on a goal and prints what happens, until it is reached or nobody answers any more.
+// run works on a goal and prints what happens, until it is reached or the input ends.
 func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (
 	err error) {
 	r := &roles{model: model, program: routes.New(routes.UnimplementedHandlers{})}
@@ -69,7 +70,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model ll
 		Follow(ctx, engine, t.ID)
 }
 
-// desk is where the person sits.
+// desk is the terminal of the person.
 type desk struct {
 	engine   *thread.Engine
 	out      *bufio.Writer
@@ -96,7 +97,7 @@ func (d *desk) show(row *thread.Entry, _ *thread.Interrupt) {
 	}
 }
 
-// say takes a line at an open question: an answer, or pause; and while the plan is paused:
+// say handles a line at an open question: an answer, or pause; and while the plan is paused:
 // continue, modify, preview, apply, undo or cancel.
 func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) (err error) {
 	answer := thread.Answer{Interrupt: i.ID, Text: line, By: "you"}
@@ -143,8 +144,8 @@ func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
 	return routing.ExecutorRequest.Steps, nil
 }
 
-// execute does a step. The model may ask before it does, as often as it needs; an answer is held to
-// its type.
+// execute does a step. The model may ask before it does, as often as it needs; an answer is checked
+// against its type.
 func (r *roles) execute(ctx context.Context, p *planner.Plan, step string) (string, error) {
 	prompt := story(p) + "\nDo this step: " + step
 	for n := 1; ; n++ {
@@ -187,7 +188,7 @@ func (r *roles) replan(ctx context.Context, p *planner.Plan, modification string
 	return planner.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
 }
 
-// story is what a prompt begins with.
+// story returns the beginning of a prompt.
 func story(p *planner.Plan) string {
 	var done strings.Builder
 	for _, d := range p.Done {
@@ -197,8 +198,9 @@ func story(p *planner.Plan) string {
 		"nothing")
 }
 
-// choose asks the model what a role says, once: what was taken is stored. The schema offers the
-// branches of the role's routing, and a reply that does not set exactly one of them is refused.
+// choose asks the model for the reply of a role, once: the accepted reply is stored. The schema
+// offers the branches of the role's routing, and a reply that does not set exactly one of them is
+// refused.
 func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
 	prompt string) (R, error) {
 	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {

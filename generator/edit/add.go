@@ -25,13 +25,13 @@ type Addition struct {
 // Set fills its keys, in any order. Each Key is a path of keys, separated by dots, from the new
 // mapping on:
 //
-//	doc=Writes the report.                 text is taken as it is, and quoted where YAML needs it
-//	entry=true   loop.limit=5              flags, numbers, defaults and JSON are written as in YAML
-//	prompt.vars=goal,phase                 a list: words with commas, or in brackets as in YAML
-//	request.fields.goal=string             a field: its type, or {type: string, doc: The aim.}
-//	request.fields.goal.doc=The aim.       one key of it
-//	branches.next=LeadRequest              a branch: its type, or {type: LeadRequest, doc: Done.}
-//	route=none   deadline=none             what has a short form may have it
+//	doc=Writes the report.            text is taken as it is, and quoted where YAML needs it
+//	entry=true   loop.limit=5         flags, numbers, defaults and JSON are written as in YAML
+//	prompt.vars=goal,phase            a list: words with commas, or in brackets as in YAML
+//	request.fields.goal=string        a field: its type, or {type: string, doc: The aim.}
+//	request.fields.goal.doc=The aim.  one key of it
+//	branches.next=LeadRequest         a branch: its type, or {type: LeadRequest, doc: Done.}
+//	route=none   deadline=none        what has a short form may have it
 //
 // In a request, an interrupt and a type, a key that the language does not have there names a field:
 // request.goal=string. In an enum it names a value and may hold dots: HIGH=Should be followed soon.

@@ -26,7 +26,9 @@ func TestFormat(t *testing.T) {
 			"b\n  package: a\n\nversion: 1\n",
 			"# modeline\nversion: 1\n\n# the package\ngo:\n  package: a\n  out: b\n\nnodes:\n  " +
 				"b: {}\n  a: {}\n"},
-		"entries stay": {"version: 1\nenums: {B: {values: {Z: z, A: a}, doc: B.}, A: {values: {}}}\n", "version: 1\nenums: {B: {doc: B., values: {Z: z, A: a}}, A: {values: {}}}\n"},
+		"entries stay": {
+			"version: 1\nenums: {B: {values: {Z: z, A: a}, doc: B.}, A: {values: {}}}\n",
+			"version: 1\nenums: {B: {doc: B., values: {Z: z, A: a}}, A: {values: {}}}\n"},
 		"fields stay": {"version: 1\ntypes:\n  A:\n    fields:\n      z: {doc: Z., type: " +
 			"int}\n      a: {type: int}\n",
 			"version: 1\ntypes:\n  A:\n    fields:\n      z: {type: int, doc: Z.}\n      a: " +
@@ -45,7 +47,8 @@ func TestFormat(t *testing.T) {
 		"many lines": {"version: 1\nnodes:\n  a:\n    prompt:\n      guidance: |\n        " +
 			"one\n\n        two\n      template: t\n    doc: >-\n      long\n      text\n    " +
 			"group: g\n", "version: 1\nnodes:\n  a:\n    doc: >-\n      long\n      text\n    " +
-			"group: g\n    prompt:\n      template: t\n      guidance: |\n        one\n\n        two\n"},
+			"group: g\n    prompt:\n      template: t\n      guidance: |\n        one\n\n" +
+			"        two\n"},
 	} {
 		for _, eol := range []string{"\n", "\r\n"} {
 			t.Run(name, func(t *testing.T) {

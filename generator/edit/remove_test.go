@@ -18,7 +18,9 @@ func TestRemove(t *testing.T) {
 		swap         []string
 	}{
 		"node": {"node", "question",
-			[]string{"  question:\n    doc: Asks a person.\n    only: interrupt\n    escalates: lead\n", "reserved: [question]\n"}},
+			[]string{"  question:\n    doc: Asks a person.\n    only: interrupt\n" +
+				"    escalates: lead\n",
+				"reserved: [question]\n"}},
 		"type": {"type", "Key",
 			[]string{"  Key: {doc: Names a thing., type: string, min_length: 1}\n", "",
 				"        key: {type: Key, hidden: true}\n", "", "    escalates: lead\n",

@@ -115,7 +115,7 @@ func (g *goFile) flow(f *plan.Flow) {
 }
 
 // slotKinds are the runtime's forms of slots.
-var slotKinds = map[plan.Kind]runtime.SlotKind{
+var slotKinds = map[plan.TypeKind]runtime.SlotKind{
 	plan.String: runtime.SlotString, plan.Int: runtime.SlotInt, plan.Float: runtime.SlotFloat,
 	plan.Bool: runtime.SlotBool, plan.Time: runtime.SlotTime, plan.Duration: runtime.SlotDuration,
 	plan.EnumOf: runtime.SlotEnum, plan.JSON: runtime.SlotJSON,

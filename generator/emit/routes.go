@@ -41,8 +41,8 @@ func (g *goFile) routeType() {
 }
 
 const setDoc = "InterruptRouteSet is a set of routes, sized to the spec. The zero value is " +
-	"empty; sets compare with ==; every method " +
-	"returns a new set. Narrowing only ever takes routes away, so the order of filters does not matter."
+	"empty; sets compare with ==; every method returns a new set. Narrowing only ever takes " +
+	"routes away, so the order of filters does not matter."
 
 // routeSet writes the set type. Its size is computed from the last route, so a new route moves no
 // line.
@@ -72,7 +72,8 @@ func (g *goFile) routeSet() {
 	method("Without", "Without returns s less the given routes.", routes, jen.Id(name),
 		rt("SetWithout").Call(words, jen.Id("routes").Op("...")), jen.Return(jen.Id("s")))
 	method("Only",
-		"Only returns those of the given routes that s has: the filter that hides all others.", routes, jen.Id(name),
+		"Only returns those of the given routes that s has: the filter that hides all others.",
+		routes, jen.Id(name),
 		jen.Id("keep").Op(":=").Id(name).Values().Dot("With").Call(jen.Id("routes").Op("...")),
 		rt("SetAnd").Call(words, jen.Id("keep").Index(jen.Op(":"))), jen.Return(jen.Id("s")))
 	method("Has", "Has reports whether s has the route.", jen.Id("route").Id("Route"), jen.Bool(),

@@ -32,8 +32,9 @@ func (g *goFile) tables() {
 		n := g.p.Node(r.Node)
 		interrupts = append(interrupts, w.line(
 			runtime.InterruptRow{Name: r.Name, DisplayName: r.DisplayName, AgentType: n.AgentType},
-			code{"Node": jen.Int().Call(jen.Id(n.Const)), "Origin": jen.Int().Call(jen.Id(n.Origin)),
-				"Shape": jen.Op("&").Id("shape" + r.Name)}))
+			code{"Node": jen.Int().Call(jen.Id(n.Const)),
+				"Origin": jen.Int().Call(jen.Id(n.Origin)),
+				"Shape":  jen.Op("&").Id("shape" + r.Name)}))
 	}
 	g.rowNumbers("requestRows", withRole(g.p, plan.RoleRequest))
 	g.rowNumbers("interruptRows", withRole(g.p, plan.RoleInterrupt))

@@ -216,8 +216,9 @@ func command(c *exec.Cmd) error {
 
 func table(n int, all []*tool, found []figures) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d routes:\n\n| | generate, min / median | ours to it | compile, min / median "+
-		"| ours to it | lines of Go | ours to it |\n|---|---:|---:|---:|---:|---:|---:|\n", n)
+	fmt.Fprintf(&b, "\n%d routes:\n\n| | generate, min / median | ours to it "+
+		"| compile, min / median | ours to it | lines of Go | ours to it |\n"+
+		"|---|---:|---:|---:|---:|---:|---:|\n", n)
 	ours := &found[0]
 	for i, t := range all {
 		f := &found[i]

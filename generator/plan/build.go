@@ -57,8 +57,8 @@ type builder struct {
 
 // symbol is what a type name of the spec stands for.
 type symbol struct {
-	kind Kind   // EnumOf, ScalarOf or RecordOf
-	name string // final Go name
+	kind TypeKind // EnumOf, ScalarOf or RecordOf
+	name string   // final Go name
 }
 
 // or returns the text, or the default where the key was not given.
@@ -123,7 +123,7 @@ func (b *builder) addScalars() {
 		if t.Scalar != nil {
 			b.plan.Scalars = append(b.plan.Scalars, Scalar{
 				Name: or(t.GoName, t.Key.Value), Doc: t.Doc.Value,
-				Type: Type{Kind: Kind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
+				Type: Type{Kind: TypeKind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
 				Was: values(t.Was), Pos: t.Key.At.Start,
 			})
 		}

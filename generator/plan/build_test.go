@@ -289,7 +289,8 @@ func TestBuildNeverPanics(t *testing.T) {
 // TestNodeWithoutRequestBlock: what activates a node has a type, also one without fields.
 func TestNodeWithoutRequestBlock(t *testing.T) {
 	p, _ := build(t, "version: 1\ngo: {package: a, out: b}\nresults: {End: {fields: "+
-		"{}}}\nnodes:\n  a: {entry: true, branches: {next: BRequest}}\n  b: {branches: {done: End}}\n")
+		"{}}}\nnodes:\n  a: {entry: true, branches: {next: BRequest}}\n"+
+		"  b: {branches: {done: End}}\n")
 	for _, name := range []string{"ARequest", "BRequest"} {
 		r := p.Record(name)
 		require.NotNil(t, r, name)

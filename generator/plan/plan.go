@@ -126,30 +126,30 @@ type Field struct {
 // Constraints narrow a value. Nil means: no such bound.
 type Constraints = runtime.Rule
 
-// Kind is the form of a type.
-type Kind string
+// TypeKind is the form of a type.
+type TypeKind string
 
-// The forms of types. Enum, Named and Rec carry a name; ListOf and MapOf an element.
+// The forms of types. EnumOf, ScalarOf and RecordOf carry a name; ListOf and MapOf an element.
 const (
-	String   Kind = "string"
-	Bool     Kind = "bool"
-	Int      Kind = "int"      // int64
-	Float    Kind = "float"    // float64
-	Time     Kind = "time"     // time.Time, RFC 3339
-	Duration Kind = "duration" // runtime.Duration, "1h30m"
-	JSON     Kind = "json"     // json.RawMessage
-	EnumOf   Kind = "enum"
-	ScalarOf Kind = "scalar" // a named scalar
-	RecordOf Kind = "record"
-	ListOf   Kind = "list"
-	MapOf    Kind = "map" // keys are strings
+	String   TypeKind = "string"
+	Bool     TypeKind = "bool"
+	Int      TypeKind = "int"      // int64
+	Float    TypeKind = "float"    // float64
+	Time     TypeKind = "time"     // time.Time, RFC 3339
+	Duration TypeKind = "duration" // runtime.Duration, "1h30m"
+	JSON     TypeKind = "json"     // json.RawMessage
+	EnumOf   TypeKind = "enum"
+	ScalarOf TypeKind = "scalar" // a named scalar
+	RecordOf TypeKind = "record"
+	ListOf   TypeKind = "list"
+	MapOf    TypeKind = "map" // keys are strings
 )
 
 // Type is a resolved type.
 type Type struct {
-	Kind Kind   `json:"kind"`
-	Name string `json:"name,omitempty"`
-	Elem *Type  `json:"elem,omitempty"`
+	Kind TypeKind `json:"kind"`
+	Name string   `json:"name,omitempty"`
+	Elem *Type    `json:"elem,omitempty"`
 }
 
 // Leaf returns the type that lists and maps are finally made of.

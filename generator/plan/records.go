@@ -134,10 +134,10 @@ func (b *builder) fieldType(t *spec.TypeExpr) Type {
 		return Type{Kind: RecordOf, Name: t.Name}
 	case spec.List, spec.Map:
 		elem := b.fieldType(t.Elem)
-		return Type{Kind: Kind(t.Kind), Elem: &elem}
+		return Type{Kind: TypeKind(t.Kind), Elem: &elem}
 	case spec.String, spec.Bool, spec.Int, spec.Float, spec.Time, spec.Duration, spec.JSON:
 	}
-	return Type{Kind: Kind(t.Kind)}
+	return Type{Kind: TypeKind(t.Kind)}
 }
 
 // resolveTypes decides what only the whole table can say: an optional record is a pointer.

@@ -104,7 +104,9 @@ func WriteSARIF(w io.Writer, findings []Finding, rules []Rule) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(sarifLog{
-		Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+		Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/" +
+			"sarif-schema-2.1.0.json",
+		Version: "2.1.0", Runs: []sarifRun{run},
 	})
 }
 

@@ -283,8 +283,8 @@ func (w *comparison) addGoDoc(name string, pos report.Pos, before, after string)
 
 // What another order means.
 const (
-	nodesOrder = "constants have other numbers, which nothing stores; the routes stand in another " +
-		"order in the schema"
+	nodesOrder = "constants have other numbers, which nothing stores; the routes stand in " +
+		"another order in the schema"
 	flowsOrder = "are offered the flows in another order, and of two that a text would start the " +
 		"first is taken"
 )

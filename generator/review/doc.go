@@ -6,8 +6,8 @@
 // change, with its routes, branches and messages among the consequences; a rename that the spec
 // declares with was: is one change, too. Two forms of one thing are compared member by member, and
 // a table of effects says what each change of a member does. [Breaking] holds the changes against
-// the rules of [Rules]; [Compare] tells them to a reviewer. What stored data can take is decided by
-// package runtime, by the same code that an engine asks before it resumes a thread.
+// the rules of [Catalogue]; [Compare] tells them to a reviewer. What stored data can take is
+// decided by package compat, which an engine asks too, before it resumes a thread.
 package review
 
 import (

@@ -180,7 +180,8 @@ var effects = []effect{
 	{members: "InterruptKind.Clash InterruptKind.Choices InterruptKind.RouteTo " +
 		"InterruptKind.Deadline " +
 		"InterruptKind.Retry InterruptKind.AutoAnswer InterruptKind.AutoWhen", to: stored,
-		text: "none: deadlines are stored, so open interrupts keep theirs; the rest holds from now on"},
+		text: "none: deadlines are stored, so open interrupts keep theirs; the rest holds from " +
+			"now on"},
 
 	{members: "Plan.Version", rule: "SPEC_VERSION_SAME",
 		text: "version {old} is {now} now: names follow other rules"},

@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/review"
@@ -22,9 +23,16 @@ nodes:
 	old := generator.Plan("routes.yaml", []byte(spec("text"))).Plan
 	now := generator.Plan("routes.yaml", []byte(spec("answer"))).Plan
 	for _, f := range review.Breaking(old, now) {
-		fmt.Println(f.Severity, f.Rule, f.Message)
+		fmt.Println(f.Severity, f.Rule)
+		fmt.Println(strings.ReplaceAll(f.Message, ": ", ":\n  "))
 	}
 	// Output:
-	// error FIELD_NO_DELETE field Report.text removed: breaks stored threads: a message that has text is refused (line 6 before)
-	// error FIELD_SAME_REQUIRED field Report.answer added: breaks stored threads: it is new and required, and stored data lacks it
+	// error FIELD_NO_DELETE
+	// field Report.text removed:
+	//   breaks stored threads:
+	//   a message that has text is refused (line 6 before)
+	// error FIELD_SAME_REQUIRED
+	// field Report.answer added:
+	//   breaks stored threads:
+	//   it is new and required, and stored data lacks it
 }

@@ -79,7 +79,8 @@ func reviewed(tb testing.TB) (old, now *plan.Plan) {
 			"contextManagerRequest: ContextManagerRoutingRequest\n      securityRequest: "+
 			"SecurityRequest\n    prompt:\n      template: workflow/orchestrator\n",
 		"      impactIfNo: {type: string, doc: What follows when the answer is no.}",
-		"      consequence: {type: string, was: [impactIfNo], doc: What follows when the answer is no.}",
+		"      consequence: {type: string, was: [impactIfNo], doc: What follows when the answer "+
+			"is no.}",
 		"      question: {type: string, doc: What has to be decided.}",
 		"      question: {type: string, max_length: 200, doc: What has to be decided.}",
 		"    unstick: [mergerResult]\n",

@@ -41,7 +41,10 @@ func fieldRules() []rule {
 				"+limit: {type: int}", "+limit: {type: int, optional: true}", "make it optional"},
 			entry{"CONSTRAINT_NO_TIGHTEN", "A constraint is tighter.",
 				"Stored values may be outside of it.",
-				"-notes: {type: string, max_length: 4000}\n+notes: {type: string, max_length: 1000}", "notes: {type: string, max_length: 4000}   # and a shorter wish in its doc", "keep the bound, and ask for less in the doc"},
+				"-notes: {type: string, max_length: 4000}\n" +
+					"+notes: {type: string, max_length: 1000}",
+				"notes: {type: string, max_length: 4000}   # and a shorter wish in its doc",
+				"keep the bound, and ask for less in the doc"},
 		),
 		table(report.Error, CategorySource,
 			entry{"FIELD_SAME_GO_NAME", "A field has another name in Go.",
@@ -60,7 +63,10 @@ func fieldRules() []rule {
 				"Who starts a run, or answers an interrupt, is refused where it was accepted.",
 				"Models are sent the schema of the day; people and other programs hold on to the " +
 					"one they know.",
-				" answer record:\n-  comment: {type: string, optional: true}\n+  comment: {type: string}", "comment: {type: string, optional: true}", "keep what callers send as wide as it was"},
+				" answer record:\n-  comment: {type: string, optional: true}\n" +
+					"+  comment: {type: string}",
+				"comment: {type: string, optional: true}",
+				"keep what callers send as wide as it was"},
 			entry{"SCHEMA_SAME_TYPE",
 				"A property that models and callers send has another type in schemas.",
 				"Examples in prompts, and programs that send it, are of the old type.",
@@ -136,7 +142,9 @@ func promptRules() []rule {
 				"the same edit, with an evaluation run", "ask for an evaluation run"},
 			entry{"DOC_CHANGED", "A description that models read changed.",
 				"Descriptions stand in schemas: a model chooses by them.",
-				"-goal: {type: string, doc: The aim.}\n+goal: {type: string, doc: The aim in one line.}", "the same edit, with an evaluation run", "ask for an evaluation run"},
+				"-goal: {type: string, doc: The aim.}\n" +
+					"+goal: {type: string, doc: The aim in one line.}",
+				"the same edit, with an evaluation run", "ask for an evaluation run"},
 			entry{"TOOLS_CHANGED", "A model is offered other tools.",
 				"It can do what it could not, or no longer what it did.",
 				"+tools: [delete_branch]", "+tools: [delete_branch]\n+approval: [delete_branch]",

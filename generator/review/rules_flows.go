@@ -21,8 +21,13 @@ func flowRules() []rule {
 					"leads to but an old thread",
 				"lead past it first, and take it away when no thread stands at it"},
 			entry{"STEP_SAME_KIND", "A step is of another kind.",
-				"A stored conversation that waits at it is asked nothing any more, or another thing.",
-				"-- {step: ask, type: collect, slot: sure}\n+- {step: ask, type: confirm, slot: sure}", "- {step: ask, type: collect, slot: sure}\n- {step: ask_sure, type: confirm, slot: sure}", "add a step beside it"},
+				"A stored conversation that waits at it is asked nothing any more, or another " +
+					"thing.",
+				"-- {step: ask, type: collect, slot: sure}\n" +
+					"+- {step: ask, type: confirm, slot: sure}",
+				"- {step: ask, type: collect, slot: sure}\n" +
+					"- {step: ask_sure, type: confirm, slot: sure}",
+				"add a step beside it"},
 			entry{"SLOT_NO_DELETE", "A slot of a flow is gone.",
 				"A stored conversation may have it filled: what the user said is lost.",
 				" slots:\n-  iban: {type: string}",

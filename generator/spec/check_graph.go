@@ -61,7 +61,8 @@ func (c *checker) checkEscalates() {
 		} else if !at.Escalates.Set() && at.Interrupt == nil {
 			last := way[len(way)-1]
 			c.fail(RuleEscalatesNoRoute, last.path()+"/escalates", last.Escalates.At,
-				"name a node that can be returned to", "node %q escalates to %q, which has no route", last.Key.Value, at.Key.Value)
+				"name a node that can be returned to",
+				"node %q escalates to %q, which has no route", last.Key.Value, at.Key.Value)
 		}
 	}
 }

@@ -31,7 +31,8 @@ func TestOrdersAreTheEngines(t *testing.T) {
 func TestKindsOfTheEngine(t *testing.T) {
 	t.Parallel()
 	const (
-		escape   = "    user_escape: {doc: A person stopped it., clash: supersede, deadline: none}\n"
+		escape = "    user_escape: {doc: A person stopped it., clash: supersede, " +
+			"deadline: none}\n"
 		question = "    agent_question: {doc"
 		failure  = "    system_error: {doc: A step failed., retry"
 		failing  = "    system_error: {doc: A step failed., retry: {attempts: 3, backoff: " +
@@ -157,7 +158,8 @@ func TestKindsThatAreSound(t *testing.T) {
 			"user_escape: {doc: A person stopped it., deadline: {after: 1h, then: default, " +
 				"answer: {choice: modify, text: Be quick.}}}"},
 		"an effect in doubt": {failure,
-			"system_error: {auto: {answer: run}, choices: [retry, abort], doc: A step failed., retry"},
+			"system_error: {auto: {answer: run}, choices: [retry, abort], " +
+				"doc: A step failed., retry"},
 		"a step with an input": {failure,
 			"system_error: {auto: {answer: {choice: edit, input: {goal: x}}}, doc: A step " +
 				"failed., retry"},

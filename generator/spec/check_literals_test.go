@@ -95,7 +95,8 @@ func TestBoundsMeetThoseOfTheNamedScalar(t *testing.T) {
 		{"type: string, max_length: 3", "min_length: §4",
 			"no value can meet min_length 4 and max_length 3 of Key"},
 		{"type: string, min_length: 3", "max_length: §2",
-			"no value can meet max_length 2 and min_length 3 of Key | write 3 or more, or widen Key"},
+			"no value can meet max_length 2 and min_length 3 of Key | " +
+				"write 3 or more, or widen Key"},
 		{"type: int, max: 150", "min: 150", ""},
 		{"type: int, min: 1, max: 150", "min: 0, max: 151", ""},
 		{"type: string, min_length: 3, max_length: 3", "min_length: 3, max_length: 3", ""},

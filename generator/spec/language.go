@@ -47,7 +47,7 @@ func goShape() *Shape {
 		text("docs", classOut,
 			"Folder of ROUTES.md, relative to this file; default docs beside the package's."),
 		text("prompts", classOut,
-			"Folder of the prompt templates, relative to this file: each is held against the "+
+			"Folder of the prompt templates, relative to this file: each is checked against the "+
 				"vars of its node."),
 	)
 }
@@ -139,7 +139,7 @@ func interruptsShape(field *Shape) *Shape {
 			)),
 		text("routing", classType, "Name of the union of all routes; default InterruptRouting."),
 		text("answer", classType,
-			"The record that people answer with: what is neither text nor null is held to it."),
+			"The record that people answer with. What is neither text nor null must fit it."),
 		fieldsKey("Fields that every interrupt request carries.", field),
 		texts("reserved", classAny, "Names of these fields that must not come back."),
 		entries("kinds", classKind,

@@ -111,7 +111,7 @@ func (d *describer) block(name string, def *yaml.Node) {
 		return
 	}
 	if short != "" {
-		fmt.Fprintf(&d.out, "\nIn short %s, or a mapping:\n", short)
+		fmt.Fprintf(&d.out, "\nEither %s, or a mapping:\n", short)
 	}
 	required := map[string]bool{}
 	for _, key := range keyOf(full, "required").Content {

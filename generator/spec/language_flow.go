@@ -33,9 +33,9 @@ func talkShape() *Shape {
 				oneOf("then", "What happens then.", "handoff", "cancel", "fallback").
 					into("NoProgThen").must(),
 			)).into(sameStruct),
-		text("welcome", classAny, "Flow of a first message that starts nothing."),
+		text("welcome", classAny, "Flow started by a first message that starts no other."),
 		text("fallback", classAny,
-			"Flow of a message that nothing was made of while no flow is active."),
+			"Flow started by a message that is not understood while no flow is active."),
 	)
 }
 
@@ -87,8 +87,7 @@ func flowShape() *Shape {
 		texts("outputs", classAny,
 			"Slots that a caller gets; with ? at the end they may be empty."),
 		text("on_error", classAny,
-			"Step, or end, after a failure that no step takes; default: the flow fails, with a "+
-				"reply."),
+			"Step, or end, after a failure that no step handles; default: the flow fails."),
 		texts("reserved", classAny, "Names of steps and slots that must not come back."),
 		mappings("steps", "What happens, in this order.", stepShape()).must(),
 	)
@@ -108,7 +107,7 @@ func stepShape() *Shape {
 		text("step", classSnake, "Its id, once in the flow.").into("ID").must(),
 		oneOf("type", "What it does.", stepKinds()...).into("Kind").must(),
 		texts("was", classSnake, "Earlier ids."),
-		text("when", classAny, "Expression; the step is passed over unless it holds."),
+		text("when", classAny, "Expression; the step is skipped unless it holds."),
 		text("slot", classAny, "collect, confirm, generate: the slot it fills."),
 		wordsKey("message", "say, collect, confirm, handoff: what is said or asked.").into("Text"),
 		wordsKey("instruction", "generate: what a model is told.").into("Text"),

@@ -34,7 +34,7 @@ func documentRules() []report.Rule {
 			Bad:  "# ten thousand nodes, each without a type",
 			Good: "# the first node repaired, then the others alike"},
 		{ID: RuleEncoding, Summary: "The file is not plain UTF-8.",
-			Why: "A byte order mark, UTF-16 and stray bytes are read differently by different tools.",
+			Why: "Tools differ in how they read a byte order mark, UTF-16 and stray bytes.",
 			Bad: "# saved as UTF-16, or with a byte order mark", Good: "# saved as UTF-8"},
 		{ID: RuleControlChar, Summary: "A control, bidirectional or invisible character.",
 			Why: "A reviewer cannot see it, and it can make text look like something else.",

@@ -5,7 +5,7 @@ import "github.com/routegen/routegen/generator/report"
 func editRules() []report.Rule {
 	return []report.Rule{
 		{ID: RuleRefInUse, Summary: "Something that is to be removed is still referred to.",
-			Why:  "What refers to it would break; each place is named, so that it can be changed first.",
+			Why:  "What refers to it would break. Each place is named, to be changed first.",
 			Bad:  "planner: {branches: {next: ReviewRequest}}   # routegen remove node review",
 			Good: "planner: {branches: {done: PlanResult}}   # routegen remove node review"},
 		{ID: RuleEditArgument, Summary: "An edit that cannot be understood.",

@@ -78,12 +78,15 @@ func flowRules() []report.Rule {
 			Bad:  "{step: pay, type: action, call: pay}   # takes sum",
 			Good: "{step: pay, type: action, call: pay, inputs: {sum: amount}}"},
 		{ID: RuleFlowOutputDropped, Summary: "An output of an action that goes nowhere.",
-			Why:  "What was done would be forgotten, such as the number of a payment.",
-			Bad:  "{step: pay, type: action, call: pay, inputs: {amount: amount}}   # gives receipt",
+			Why: "What was done would be forgotten, such as the number of a payment.",
+			Bad: "{step: pay, type: action, call: pay, inputs: {amount: amount}}   " +
+				"# gives receipt",
 			Good: "{step: pay, type: action, call: pay, outputs: {receipt: number}}"},
 		{ID: RuleFlowUnreachable, Summary: "A step that no other leads to.",
 			Why: "It is dead, or a target is wrong.",
-			Bad: "- {step: list, type: say, message: I send money., next: end}\n- {step: rest, ...}", Good: "- {step: list, type: say, message: I send money.}\n- {step: rest, ...}"},
+			Bad: "- {step: list, type: say, message: I send money., next: end}\n" +
+				"- {step: rest, ...}",
+			Good: "- {step: list, type: say, message: I send money.}\n- {step: rest, ...}"},
 		{ID: RuleFlowNoEnd, Summary: "Steps that cannot end.",
 			Why:  "A circle without a question and without a way out runs for ever.",
 			Bad:  "{step: list, type: say, message: I send money., next: list}",
@@ -129,7 +132,7 @@ func flowLintRules() []report.Rule {
 			Why:     "A caller waits for it in vain.",
 			Bad: "{step: pay, type: action, call: pay, outputs: {receipt: iban}}   # and " +
 				"receipt is what the flow gives back",
-			Good: "{step: pay, type: action, call: pay}   # its receipt goes to the slot of that name"},
+			Good: "{step: pay, type: action, call: pay}   # receipt goes to the slot of that name"},
 		{ID: RuleFlowSlotUnused, Severity: report.Warning, Category: report.CategoryBasic,
 			Summary: "A slot that no step uses.",
 			Why:     "Understanding offers it to a model, and what is put in it is lost.",

@@ -131,11 +131,11 @@ var elsewhere = map[string]distant{
 }
 
 // fresh is a check that has nothing to say.
-var fresh = passage{"scenario", "g4_drift",
+var fresh = passage{"scenario", "drift",
 	"\nexec routegen generate\nexits 0 routegen check\n! stdout .\n"}
 
 func drift(rule string) passage {
-	return passage{"scenario", "g4_drift", "\nstdout '\"rule\":\"" + rule + "\"'\n"}
+	return passage{"scenario", "drift", "\nstdout '\"rule\":\"" + rule + "\"'\n"}
 }
 
 // TestDistantCasesAreThere: a pointer to a case is worth nothing when the case has moved.
@@ -143,9 +143,10 @@ func TestDistantCasesAreThere(t *testing.T) {
 	t.Parallel()
 	const program = "../../cmd/routegen/"
 	runs := map[string]passage{
-		"script":   {file: "program_test.go", text: "func TestScripts(t *testing.T) {"},
-		"bad":      {file: "bad_test.go", text: "func TestG10_BadInputs(t *testing.T) {"},
-		"scenario": {file: "scenario_test.go", text: "func TestG4_Drift(t *testing.T) {"},
+		"script": {file: "program_test.go", text: "func TestScripts(t *testing.T) {"},
+		"bad":    {file: "bad_test.go", text: "func TestBadInputsAreRefused(t *testing.T) {"},
+		"scenario": {file: "scenario_test.go",
+			text: "func TestDriftIsFoundAndRepaired(t *testing.T) {"},
 	}
 	has := func(name, text, id string) {
 		got, err := os.ReadFile(program + name)

@@ -219,7 +219,7 @@ func (r *reader) span(n *node) report.Span {
 
 // isPlain reports whether a scalar was written without quotes and not as a block.
 func isPlain(n *node) bool {
-	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	return n.Style&^(yaml.TaggedStyle|yaml.FlowStyle) == 0
 }
 
 // hasTag reports whether a tag was written.

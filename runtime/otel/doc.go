@@ -10,33 +10,44 @@
 // trace id, as TraceIDRatioBased does, keeps or drops a thread as a whole. A step's span is the
 // parent of what its handler starts under the step's context.
 //
-//	start thread          the thread was made
-//	fork thread           it was made of another one, and is linked to that trace
+//	start thread          the thread was started
+//	fork thread           it was forked from another one, and is linked to that trace
 //	step <machine> <name> one run of a step; <name> is left out where the frame has none
-//	wait <kind> <node>    an interrupt, from the question to its end: who answered, and an event for every vote
+//	wait <kind> <node>    an interrupt, from the question to its end: who answered, and
+//	                      an event for every vote
 //
 // A pause is no error: the span of a step that waits has the event "waiting" and the status Unset.
 // A failed step has the status Error. Its description is the code, as is error.type: the text of an
 // error may hold what people said. Payloads, answers, inputs and results never appear; the digest
 // of what was shown does.
 //
-//	routegen.thread, .frame, .parent, .machine, .name, .step, .visit, .turn, .attempt   of a step
-//	routegen.outcome                                    done, waiting, failed, or cut: stopped from outside, without a result
-//	error.type                                          code of a failed step
-//	routegen.interrupt, .kind, .node, .digest, .asks    of an interrupt, beside thread, frame, step and visit
-//	routegen.state                                      how it ended: answered, expired, superseded, cancelled
-//	routegen.who                                        who answered or voted; a policy and a deadline do it under these names
-//	routegen.source, .seq                               of a fork: the thread it was made of, and the last entry both share
+// A step has routegen.thread, .frame, .parent, .machine, .name, .step, .visit, .turn and .attempt,
+// and:
+//
+//	routegen.outcome   done, waiting, failed, or cut: stopped from outside, without a result
+//	error.type         code of a failed step
+//
+// An interrupt has routegen.thread, .frame, .step and .visit, and:
+//
+//	routegen.interrupt, .kind, .node, .digest, .asks
+//	routegen.state     how it ended: answered, expired, superseded, cancelled
+//	routegen.who       who answered or voted; "policy" or "deadline" for an answer that these gave
+//
+// A fork has:
+//
+//	routegen.source    the thread that it was forked from
+//	routegen.seq       the last entry that both share
 //
 // # Metrics
 //
-//	name                       kind             unit         attributes
-//	routegen.interrupts        counter          {interrupt}  routegen.event, .kind, .node
-//	routegen.interrupts.open   up-down counter  {interrupt}  routegen.kind, .node
-//	routegen.interrupt.wait    histogram        s            routegen.kind, .node
-//	routegen.steps             counter          {step}       routegen.machine, .name, .outcome, error.type
-//	routegen.step.duration     histogram        s            routegen.machine, .name, .outcome, error.type
-//	routegen.failures.told     counter          {message}    routegen.message, error.type
+//	name                      kind             unit         attributes
+//	routegen.interrupts       counter          {interrupt}  routegen.event, .kind, .node
+//	routegen.interrupts.open  up-down counter  {interrupt}  routegen.kind, .node
+//	routegen.interrupt.wait   histogram        s            routegen.kind, .node
+//	routegen.steps            counter          {step}       routegen.machine, .name, .outcome,
+//	                                                        error.type
+//	routegen.step.duration    histogram        s            as routegen.steps
+//	routegen.failures.told    counter          {message}    routegen.message, error.type
 //
 // routegen.event is asked, answered, expired, superseded, cancelled or reasked (a plain answer was
 // unclear). The wait is the time from the question to its answer, by the engine's clock; a question

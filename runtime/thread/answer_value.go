@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// SameJSON reports whether two documents say the same, without regard to spaces and the order of
-// keys. Numbers are the same as they are written. One that is absent, nil, is the same as another
-// that is absent, and as nothing else.
+// SameJSON reports whether two documents are equal, ignoring spaces and the order of keys. Numbers
+// are compared as they are written. An absent document, nil, equals only another absent one.
 func SameJSON(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -37,7 +36,8 @@ func CanonicalJSON(data []byte) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// trimmed is plain text as it is compared: without spaces and points around it, in lower case.
+// trimmed returns plain text as it is compared: without spaces and full stops around it, in lower
+// case.
 func trimmed(text string) string {
 	return strings.ToLower(strings.Trim(strings.TrimSpace(text), " .!,;"))
 }

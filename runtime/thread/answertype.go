@@ -14,11 +14,11 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// typeSchemas keeps the schemas of the types that were asked for: json.RawMessage by reflect.Type.
+// typeSchemas caches the schemas of types: json.RawMessage by reflect.Type.
 var typeSchemas sync.Map
 
-// compositeSchema is the schema of a type that is not a plain scalar: what encoding/json reads into
-// it, and writes of it. nil means that every answer is as good as another.
+// compositeSchema returns the schema of a type that is not a plain scalar: of what encoding/json
+// reads into it and writes from it. nil means that any answer is valid.
 func compositeSchema(t reflect.Type) json.RawMessage {
 	if had, ok := typeSchemas.Load(t); ok {
 		return had.(json.RawMessage) //nolint:forcetypeassert // nothing else is kept
@@ -59,7 +59,7 @@ const (
 
 type jsonObject = map[string]any
 
-// writeSchema returns the schema of a type; true means that it says nothing.
+// writeSchema returns the schema of a type; true is the schema that accepts anything.
 func (w *schemaWriter) writeSchema(t reflect.Type, root bool) any {
 	into := reflect.PointerTo(t)
 	switch {
@@ -121,14 +121,15 @@ func (w *schemaWriter) namedSchema(t reflect.Type, root bool) any {
 		for n := 2; w.defs[name] != nil; n++ {
 			name = plain + strconv.Itoa(n)
 		}
-		w.refs[t], w.defs[name] = "#/$defs/"+name, true // the place is taken: it may hold itself
+		w.refs[t], w.defs[name] = "#/$defs/"+name, true // first: the type may contain itself
 		w.defs[name] = w.structObject(t)
 	}
 	return jsonObject{"$ref": w.refs[t]}
 }
 
-// structObject is a closed object: a name that is not a field's would be dropped in silence. A
-// field is required unless it has omitempty or omitzero, or a type that null is a value of.
+// structObject returns the schema of a closed object, since a name that is not a field's would be
+// ignored silently. A field is required unless it has omitempty or omitzero, or a type that null is
+// a value of.
 func (w *schemaWriter) structObject(t reflect.Type) jsonObject {
 	properties, required := jsonObject{}, []string{}
 	for _, m := range jsonFields(t) {
@@ -145,8 +146,8 @@ func (w *schemaWriter) structObject(t reflect.Type) jsonObject {
 		"additionalProperties": false}
 }
 
-// recordSchema says of a generated record which fields it has and needs: the rest is in its own
-// schema.
+// recordSchema returns the schema of a generated record with its fields and the required ones only;
+// the rest is in its own schema.
 func recordSchema(v runtime.Record) jsonObject {
 	properties, required, shape := jsonObject{}, []string{}, v.Shape()
 	for i := range shape.Fields {

@@ -10,8 +10,7 @@ import (
 )
 
 // applyEntry changes the record as the entry says and returns the interrupt that it changed, if
-// any. It is total: an entry that names what is not there changes nothing, since what it spoke of
-// ended meanwhile.
+// any. An entry that names something that has ended meanwhile changes nothing.
 func (t *Thread) applyEntry(e *Entry) *Interrupt {
 	t.Seq = e.Seq
 	switch e.Type {
@@ -95,7 +94,7 @@ func (t *Thread) addFrame(e *Entry) {
 	t.Frames = append(t.Frames, made)
 }
 
-// removeFrame removes a frame with all below it, and hands what it returned to its parent.
+// removeFrame removes a frame with all frames below it, and gives its result to its parent.
 func (t *Thread) removeFrame(e *Entry) {
 	at := t.frameAt(e.Frame)
 	if at < 0 {
@@ -195,7 +194,7 @@ func (t *Thread) applyControl(e *Entry) {
 		t.Control = nil
 		if e.Value != nil {
 			text := e.Text
-			if t.Modify != nil { // no step has taken the former one yet: both count
+			if t.Modify != nil { // no step has taken the earlier one yet: both count
 				text = *t.Modify + "\n" + text
 			}
 			t.Modify = &text
@@ -260,7 +259,7 @@ func (f *Frame) applyEntry(e *Entry) {
 		if e.Name != "" { // an order, which the next try by itself does not undo
 			f.Forgiven, f.RouteTo = len(f.Attempts), e.RouteTo
 		}
-		if e.Value != nil { // other input: what was done with the former one does not count
+		if e.Value != nil { // other input: what was done with the earlier one does not count
 			attempts := f.Attempts
 			f.enterStep(&Entry{PC: f.PC})
 			f.Input, f.Attempts, f.Forgiven = e.Value, attempts, len(attempts)
@@ -268,8 +267,8 @@ func (f *Frame) applyEntry(e *Entry) {
 	}
 }
 
-// enterStep enters a step, and drops what the former one kept, unless that goes aside or is what
-// the frame goes back to.
+// enterStep enters a step and drops the effects and replies of the step before, unless they are put
+// aside or belong to the step that the frame goes back to.
 func (f *Frame) enterStep(e *Entry) {
 	visits, aside := f.visitsTo(e.PC)+1, asideMark+e.PC+"/"
 	switch {
@@ -367,9 +366,9 @@ func (t *Thread) applyToInterrupt(e *Entry) *Interrupt {
 	return &i
 }
 
-// updateState says what a frame waits for when one of its interrupts has ended: for the others,
-// first of all. A step with several questions runs again only when none is left, and nothing holds
-// it.
+// updateState sets what a frame waits for when one of its interrupts has ended: for the others, if
+// there are any. A step with several questions runs again only when none is open and nothing holds
+// the frame.
 func (t *Thread) updateState(f *Frame) {
 	switch {
 	case slices.ContainsFunc(t.Open, func(i *Interrupt) bool { return i.Frame == f.ID }):

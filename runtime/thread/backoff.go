@@ -21,12 +21,12 @@ func (e *Engine) hasMachines(t *Thread) bool {
 }
 
 // backoffs are the due threads that this program cannot move. Each is tried again after a second at
-// first, and after a minute at most, since another program may move it meanwhile; and at once after
-// a change.
+// first and a minute at most, since another program may move it meanwhile, and immediately after a
+// change.
 type backoffs struct {
 	mu      sync.Mutex
 	threads map[string]backoff
-	told    map[string]time.Time // when the log heard of a fingerprint
+	told    map[string]time.Time // when a fingerprint was logged
 }
 
 // backoff is the state of one of them.
@@ -85,7 +85,7 @@ func (e *Engine) backOff(row *Summary, why error) {
 	}
 }
 
-// forget drops threads that were not due for a while: another program has moved them.
+// forget drops threads that have not been due for some time: another program has moved them.
 func (s *backoffs) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,13 +10,14 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Rules is what decisions on a thread depend on beside its record.
+// Rules is what decisions on a thread depend on in addition to its record.
 type Rules struct {
 	Kinds []runtime.Kind // the first wins a clash; [DefaultKinds] has what every program needs
 	NewID func() string
 
-	// Check holds an answer to its schema: nil, or CodeInvalid with an InvalidError. Without a
-	// value (nil) it looks at the schema alone. A Check that is nil checks nothing.
+	// Check validates an answer against its schema: it returns nil, or CodeInvalid with an
+	// InvalidError. Without a value (nil) it checks only the schema. A Check that is nil accepts
+	// everything.
 	Check func(schema, value json.RawMessage) error
 
 	// keep an answer that comes before its question, until the turn ends, where false refuses it
@@ -119,8 +120,8 @@ func Start(id, user, fingerprint string, rules *Rules, now time.Time) *Change {
 	return c
 }
 
-// Begin starts a turn: it makes the root frame. A thread that is over, or has a turn already,
-// refuses with CodeNotWaiting or CodeConflict.
+// Begin starts a turn: it makes the root frame. It returns CodeNotWaiting if the thread is over,
+// and CodeConflict if it has a turn already.
 func (c *Change) Begin(machine, name string, input json.RawMessage, by, request string) error {
 	const op = "begin turn"
 	switch {
@@ -146,7 +147,7 @@ func (c *Change) Enter(f Frame, by, request string) string {
 	return id
 }
 
-// Replace ends a frame and makes another one in its place: the parent waits for that one now.
+// Replace ends a frame and makes another one in its place, which the parent waits for from then on.
 func (c *Change) Replace(old string, f Frame) string {
 	id := "f" + strconv.Itoa(c.Thread.Made+1)
 	c.Add(Entry{Type: EntryEntered, Frame: id, Other: old, Parent: f.Parent, Machine: f.Machine,

@@ -43,8 +43,8 @@ func Children[Out any](ctx context.Context, name string, children ...Spawned) ([
 	return out, nil
 }
 
-// pcChildren is where the frame of a function stands while its children run. What the function did
-// is held until it comes back.
+// pcChildren is the step of a function's frame while its children run. The effects and replies of
+// the function are kept until it continues.
 const pcChildren = "children"
 
 // functionState is what the frame of a function keeps: the results of its groups of children, and
@@ -76,8 +76,8 @@ func (c *functionCalls) pending() functionState {
 
 type functionCallsKey struct{}
 
-// childrenOf returns the children of a group that has ended. For a group that has not begun it
-// notes that it shall, and returns ErrWaiting.
+// childrenOf returns the children of a group that has ended. A group that has not begun is recorded
+// as the next one, and ErrWaiting is returned.
 func childrenOf(ctx context.Context, name string, children []Spawned) ([]Child, error) {
 	const op = "call children"
 	calls, ok := ctx.Value(functionCallsKey{}).(*functionCalls)

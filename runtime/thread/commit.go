@@ -135,7 +135,7 @@ func (d *driver) commitChange(c *Change) error {
 	switch {
 	case d.notOwner:
 		if running && c.Thread.Lease.Owner == "" {
-			// no engine drives it: one that has its machines shall look
+			// no engine drives it: one that has its machines has to take it
 			c.Thread.Lease.Until = c.Now
 		}
 	case running && leaving:
@@ -259,8 +259,8 @@ func (d *driver) decideAgain(err error) {
 	}
 }
 
-// rejectPending tells the callers that the store did not take the change. What steps have done is
-// kept and tried again later.
+// rejectPending returns the store's refusal to the callers. What steps have done is kept and
+// committed later.
 func (d *driver) rejectPending(err error) {
 	const first, most = 50 * time.Millisecond, 5 * time.Second
 	d.rebase(err)
@@ -276,7 +276,7 @@ func (d *driver) rejectPending(err error) {
 	d.engine.log.Error("commit refused, trying again", "thread", d.id, "error", err)
 }
 
-// failPoisoned handles a change that the store rejects for good. It fails the runs whose entries
+// failPoisoned handles a change that the store will never accept. It fails the runs whose entries
 // cannot be encoded. If there are none it lets pending commands be refused first; if the change is
 // still rejected, every run that ended with it fails, and partial effects are dropped. It reports
 // whether anything was removed, so that the caller decides again.

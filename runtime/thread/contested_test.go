@@ -267,11 +267,11 @@ func TestACompletedEffectIsNeverOverwritten(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		machine := func(by string) thread.Machine {
 			return thread.Func("payer", func(ctx context.Context, _ any) (string, error) {
-				charged, err := thread.Do(ctx, "charge", func(_ context.Context, key string) (string,
-					error) {
-					r.did.add(by, key)
-					return by, nil
-				})
+				charged, err := thread.Do(ctx, "charge",
+					func(_ context.Context, key string) (string, error) {
+						r.did.add(by, key)
+						return by, nil
+					})
 				if err != nil {
 					return "", err
 				}

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Value finds the run and what it runs on in the context of its step, and in those made of it.
+// Value returns the run, or its activation, in the context of its step and in those derived from
+// it.
 func (r *stepRun) Value(key any) any {
 	switch key.(type) {
 	case contextKey:

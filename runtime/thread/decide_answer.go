@@ -10,9 +10,8 @@ import (
 	"github.com/routegen/routegen/runtime/internal/brief"
 )
 
-// Answer is what a caller gives to an interrupt. It names the interrupt, or the question, or
-// neither when only one is open; and it gives a value, or plain text, or a place to go on at, where
-// a text is a note to it.
+// Answer is an answer to an interrupt. It names the interrupt or the question, or neither if only
+// one is open, and it has a value, plain text, or a target to continue at, with a text as its note.
 type Answer struct {
 	Interrupt string // id
 	Question  string // or its name
@@ -23,8 +22,8 @@ type Answer struct {
 	By      string // who answers
 	Digest  string // of what the person saw; "" does not check it
 	Request string // id of this request: the same one again gets the same result
-	// Request is used up by what counts: after an answer that was unclear the next one may bear it
-	// again
+	// Only an answer that counts uses the request id: after an unclear answer the next one may have
+	// the same
 	Spend bool
 }
 
@@ -95,7 +94,8 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	switch {
 	case a.countForms() > 1:
 		return nil, runtime.Errorf(runtime.CodeInvalid, op,
-			"it has more than one answer: give a value, a text, or a target with a text as its note")
+			"it has more than one answer: give a value, a text, or a target with a text "+
+				"as its note")
 	case a.RouteTo != "":
 		if err = c.mayRoute(op, i, a.RouteTo); err == nil {
 			a.Value, err = a.encodeNote()
@@ -113,8 +113,8 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	return c.latestOf(i.ID), nil
 }
 
-// countForms counts the ways in which the answer is given. A text beside a target is no answer of
-// its own.
+// countForms counts the forms in which the answer is given. A text with a target is a note, and no
+// form.
 func (a *Answer) countForms() int {
 	n := 0
 	for _, given := range []bool{a.Value != nil, a.Text != "" && a.RouteTo == "", a.RouteTo != ""} {
@@ -194,7 +194,7 @@ func (c *Change) holdEarly(op string, a *Answer) error {
 	}
 	count, size := 1, len(a.Question)+len(a.Value)+len(a.By)+len(a.Request)
 	for _, l := range c.Thread.EarlyAnswers {
-		if l.Name != a.Question || l.By != a.By { // or else it gives way
+		if l.Name != a.Question || l.By != a.By { // otherwise it is replaced
 			count, size = count+1, size+len(l.Name)+len(l.Value)+len(l.By)+len(l.Request)
 		}
 	}
@@ -276,7 +276,7 @@ func (c *Change) mayRoute(op string, i *Interrupt, target string) error {
 	return nil
 }
 
-// readValue returns the JSON of an answer, read from plain text where that was given, and held to
+// readValue returns the JSON of an answer, read from plain text if it is one, and validated against
 // the schema.
 func (c *Change) readValue(op string, i *Interrupt, a *Answer) (json.RawMessage, error) {
 	if a.Value == nil && a.Text == "" {
@@ -298,7 +298,7 @@ func (c *Change) readValue(op string, i *Interrupt, a *Answer) (json.RawMessage,
 	return a.Value, c.checkFits(op, i, a.Value)
 }
 
-// checkFits holds a value to what the question allows.
+// checkFits validates a value against what the question allows.
 func (c *Change) checkFits(op string, i *Interrupt, value json.RawMessage) error {
 	if err := runtime.CheckJSON(op, value); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (c *Change) checkFits(op string, i *Interrupt, value json.RawMessage) error
 }
 
 // isLegal reports whether a policy may give this answer: it fits, it ends the interrupt, and it
-// does not run a step again that failed for good.
+// does not run a step again that failed permanently.
 func (c *Change) isLegal(i *Interrupt, value json.RawMessage) bool {
 	if c.checkFits("", i, value) != nil {
 		return false
@@ -330,8 +330,8 @@ type unclearAnswer struct {
 	Left int    `json:"left"`
 }
 
-// Unclear is the refusal that a reasked entry of the log tells of, for the same request when it
-// comes again. It refuses another answer under its id with [runtime.CodeConflict].
+// Unclear returns the refusal that a reasked entry of the log records, for the same request when it
+// is repeated. For another answer with that request id it returns [runtime.CodeConflict].
 func (a *Answer) Unclear(e *Entry) error {
 	op := "answer interrupt " + e.Interrupt
 	var t unclearAnswer
@@ -411,10 +411,10 @@ func (c *Change) countVote(op string, i *Interrupt, a *Answer) (*Interrupt, erro
 	return c.latestOf(i.ID), nil
 }
 
-// undecided is how many votes may still come.
+// undecided returns how many votes are still possible.
 func (i *Interrupt) undecided() int {
 	if len(i.Assignees) == 0 {
-		return i.Quorum // anybody may vote
+		return i.Quorum // anyone may vote
 	}
 	left := 0
 	for n, who := range i.Assignees {

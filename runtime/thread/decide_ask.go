@@ -12,9 +12,9 @@ import (
 // what is open already:
 //
 //   - an open interrupt of a more urgent kind wins. By the clash rule of its kind the new one is
-//     queued, or superseded at birth;
+//     queued, or superseded when it opens;
 //   - a less urgent one loses. By the clash rule of the new one's kind it is queued, or superseded;
-//   - interrupts of one kind stand beside each other: siblings ask at the same time.
+//   - interrupts of one kind are open together: siblings ask at the same time.
 //
 // A question that a policy answers, or whose answer came early, is answered in the change in which
 // it opens, and displaces nothing: here, or when its turn in the queue comes. A policy's answer
@@ -69,8 +69,8 @@ func (c *Change) addQuestion(frame, kind string, q Question) *Interrupt {
 	return i
 }
 
-// settleOpened gives an interrupt that has just opened the answer that is there already; without
-// one it supersedes or queues less urgent ones.
+// settleOpened answers an interrupt that has just opened if its answer exists already; otherwise it
+// supersedes or queues less urgent ones.
 func (c *Change) settleOpened(i *Interrupt) {
 	c.answerAtOnce(i)
 	if now := c.Thread.Interrupt(i.ID); now != nil && now.State == InterruptOpen {
@@ -105,7 +105,7 @@ func (c *Change) supersedes(kind string) bool {
 	return row.Clash == "supersede"
 }
 
-// yieldTo makes less urgent interrupts give way to a new one.
+// yieldTo supersedes or queues the interrupts that are less urgent than a new one.
 func (c *Change) yieldTo(by *Interrupt) {
 	if !slices.ContainsFunc(c.Thread.Open, func(i *Interrupt) bool { return i.Kind != by.Kind }) {
 		return
@@ -150,7 +150,7 @@ func (c *Change) answerAtOnce(i *Interrupt) {
 		return
 	}
 	// The first early answer that the question takes is its answer. All are used up, and the log
-	// shows which were tried: they were for this question, and none is to meet a later one of that
+	// shows which were tried: they were for this question, and must not answer a later one of that
 	// name.
 	for _, early := range slices.Clone(c.Thread.EarlyAnswers) {
 		if now := c.Thread.Interrupt(i.ID); early.Name == i.Name && now != nil &&
@@ -164,7 +164,7 @@ func (c *Change) answerAtOnce(i *Interrupt) {
 // dueOf returns the deadline of an interrupt that begins to wait now: what its policy gives, so
 // that the time in the queue does not count, or what it has already, where that is later: a person
 // extended it, or set it by hand. A time that has passed while the interrupt could not be answered
-// does not count, so no question expires unseen.
+// does not count, so no question expires before it could be seen.
 func (c *Change) dueOf(i *Interrupt) time.Time {
 	due := i.Due
 	if policy := i.policy(c.rules); policy != nil && policy.After > 0 && c.Now.Add(policy.After).
@@ -187,10 +187,10 @@ func (i *Interrupt) policy(rules *Rules) *runtime.Deadline {
 	return row.Deadline
 }
 
-// Extend moves the deadline of an open interrupt, or gives it one; where that comes while the
-// interrupt is queued, it is gone. It refuses with CodeNotFound, with CodeInvalid for a time that
-// is over, with CodeForbidden for one who may not answer, with CodeConflict for one that is queued
-// or that another person has claimed, and with CodeExpired once the deadline has come.
+// Extend moves the deadline of an open interrupt, or sets one. A deadline that comes while the
+// interrupt is queued no longer applies. It refuses with CodeNotFound, with CodeInvalid for a time
+// that is over, with CodeForbidden for one who may not answer, with CodeConflict for one that is
+// queued or that another person has claimed, and with CodeExpired once the deadline has come.
 func (c *Change) Extend(interrupt string, until time.Time, by string) error {
 	i, err := c.openInterrupt("extend", interrupt, by)
 	if err != nil {
@@ -206,9 +206,8 @@ func (c *Change) Extend(interrupt string, until time.Time, by string) error {
 	return nil
 }
 
-// Claim marks an open interrupt as taken on by a person, so that others leave it alone: only that
-// person can answer it then. With release it is laid down again. It refuses as Extend does, and
-// with CodeInvalid if by is empty.
+// Claim marks an open interrupt as claimed by a person: only that person can answer it then. With
+// release the claim ends. It returns the errors of Extend, and CodeInvalid if by is empty.
 func (c *Change) Claim(interrupt, by string, release bool) error {
 	if by == "" {
 		return runtime.Errorf(runtime.CodeInvalid, "claim interrupt "+interrupt,

@@ -11,10 +11,10 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Permanent marks an error as one that another try cannot mend: the step is not run again by
-// itself, nor by a policy that answers retry. A person is asked at once, and may order retry: the
-// program may have been repaired since. The codes invalid, forbidden and incompatible are permanent
-// without it. nil stays nil.
+// Permanent marks an error as one that another try cannot repair: the step is not run again
+// automatically, nor by a policy that answers retry. A person is asked at once, and may order
+// retry: the program may have been repaired since. The codes invalid, forbidden and incompatible
+// are permanent without it. nil stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -27,7 +27,7 @@ type permanent struct{ error }
 // Unwrap returns the marked error.
 func (p *permanent) Unwrap() error { return p.error }
 
-// Recoverable reports whether another try of the same program may mend an error.
+// Recoverable reports whether another try of the same program may succeed after an error.
 func Recoverable(err error) bool {
 	if _, marked := errors.AsType[*permanent](err); marked {
 		return false
@@ -90,8 +90,8 @@ func FailureOf(err error) *Failure {
 	return &Failure{Code: failureCode(err), Text: strings.ToValidUTF8(text, "\uFFFD")}
 }
 
-// dropQuestions supersedes what a frame asked. What waited in the queue behind it has its turn
-// before anything else is asked.
+// dropQuestions supersedes what a frame asked. The interrupts queued behind it open before anything
+// else is asked.
 func (c *Change) dropQuestions(frame string) {
 	for _, i := range slices.Clone(c.Thread.Open) {
 		if i.Frame == frame {

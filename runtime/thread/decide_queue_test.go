@@ -99,8 +99,10 @@ func TestAQueuedQuestionMeetsItsAnswerWhenItsTurnComes(t *testing.T) {
 			if tc.by != "policy" {
 				assert.Empty(t, d.thread.EarlyAnswers)
 			}
-			behind :=
-				map[thread.InterruptState]thread.InterruptState{thread.InterruptAnswered: thread.InterruptOpen, thread.InterruptOpen: thread.InterruptQueued}
+			behind := map[thread.InterruptState]thread.InterruptState{
+				thread.InterruptAnswered: thread.InterruptOpen,
+				thread.InterruptOpen:     thread.InterruptQueued,
+			}
 			assert.Equal(t, behind[tc.want], d.state(failure.ID),
 				"what waits behind it has its turn when it is answered, and not before")
 		})

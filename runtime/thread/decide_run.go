@@ -70,8 +70,8 @@ func (r *stepRun) awaitsEnd(t *Thread) bool {
 	return f.State == FrameReady && len(f.Attempts) == len(r.frame.Attempts)
 }
 
-// sameReply compares what a step was told. The id of the interrupt does not count: a question that
-// was answered at once gets another one when its commit is decided again.
+// sameReply compares two answers that a step got. The id of the interrupt does not count: a
+// question that was answered at once gets another one when its commit is decided again.
 func sameReply(a, b Reply) bool {
 	return a.Name == b.Name && a.Digest == b.Digest && a.RouteTo == b.RouteTo && a.By == b.By &&
 		bytes.Equal(a.Value, b.Value)
@@ -202,7 +202,7 @@ func (r *stepRun) hasFailed() bool {
 	case len(r.asked) > 0 || r.state.isSuspended():
 		return errors.Is(r.err, errPanic) || r.late != nil && errors.Is(r.err, r.late)
 	default:
-		return true // also ErrWaiting: nothing told this run to wait
+		return true // also ErrWaiting: this run had no reason to wait
 	}
 }
 

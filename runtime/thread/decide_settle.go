@@ -12,7 +12,8 @@ import (
 	"github.com/routegen/routegen/runtime/internal/brief"
 )
 
-// What a person can order where the engine asks, beside what the kinds of the spec name.
+// The orders that a person can give to the engine, in addition to those that the kinds of the spec
+// name.
 const (
 	orderContinue = "continue"
 	orderModify   = "modify"
@@ -86,7 +87,7 @@ func (i *Interrupt) checkOrder(op string, f *Frame, value json.RawMessage) error
 	return nil
 }
 
-// isRecoverable reports whether another try may mend what a question about a failed step is about.
+// isRecoverable reports whether another try may repair the failed step that a question is about.
 func (i *Interrupt) isRecoverable() bool {
 	var about struct {
 		Recoverable bool `json:"recoverable"`
@@ -211,7 +212,7 @@ func (c *Change) Escape(mode, by, reason string) (string, error) {
 	return AckRequested, nil
 }
 
-// What a person is told who asked for a pause.
+// The acknowledgements of a request to pause.
 const (
 	AckRequested = "requested"
 	AckPending   = "already_pending"

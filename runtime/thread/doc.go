@@ -28,8 +28,7 @@
 //
 //   - A step waits for the answers to all its questions; then it runs again from its top.
 //   - A frame waits for all the children it called. Siblings run, ask and fail at the same time,
-//     and
-//     the order in which they end does not show.
+//     and the parent gets their results in the order of the calls.
 //   - A less urgent question waits behind a more urgent one, or is superseded by it, as its kind
 //     says.
 //   - A requested pause waits until each running step reaches a safe point: its next effect, or its
@@ -42,11 +41,12 @@
 //
 // A step runs again after an answer, a failed try, a pause, or a crash. Then:
 //
-//	Do    returns its stored result. The result is committed at most 100 ms after fn returned; if the process dies
-//	      before that, fn runs again with the same key: at least once.
-//	Once  returns its stored result. It commits that it begins before it calls fn, so fn is not called again without
-//	      an order: if its outcome is unknown, a person is asked.
-//	Ask   returns the answer, found by name, in the same visit of the same step, if the question is the same.
+//	Do    returns its stored result. The result is committed at most 100 ms after fn returned; if
+//	      the process dies before that, fn runs again with the same key: at least once.
+//	Once  returns its stored result. It commits that it begins before it calls fn, so fn is not
+//	      called again without an order: if its outcome is unknown, a person is asked.
+//	Ask   returns the answer, found by name, in the same visit of the same step, if the question
+//	      is the same.
 //	Say   does nothing: the message is in the outbox once.
 //
 // Code between these calls runs again, so it must have no effects of its own. What a run did is

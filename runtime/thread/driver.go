@@ -22,7 +22,7 @@ type driver struct {
 
 	mu            sync.Mutex
 	first, last   *command // the queue
-	wakeRequested bool     // it is to check its thread
+	wakeRequested bool     // it has to check its thread
 	driving       bool     // a goroutine drives
 	retired       bool     // nothing is left to do; guarded by engine.mu too
 	// wakes it at the latest; nil before it was parked
@@ -112,8 +112,8 @@ func (d *driver) retireIfIdle() bool {
 	return retires
 }
 
-// handOver gives the step that this goroutine was to run to the pool, and takes r in its place; r
-// may be nil.
+// handOver gives the step that this goroutine was going to run to the pool, and takes r in its
+// place; r may be nil.
 func (d *driver) handOver(r *stepRun) {
 	if d.nextRun != nil {
 		d.engine.workers.runTask(d.nextRun)
@@ -170,8 +170,8 @@ func (d *driver) receiveCommands() {
 	}
 }
 
-// loadFailed handles a command whose thread cannot be read. A caller is refused; what a step has
-// done is kept until the thread can be read.
+// loadFailed handles a command whose thread cannot be read. A caller gets the error; what a step
+// has done is kept until the thread can be read.
 func (d *driver) loadFailed(x *command, err error) {
 	if x.done != nil || runtime.CodeOf(err) == runtime.CodeNotFound {
 		x.setResult(nil, err)
@@ -235,8 +235,8 @@ func (d *driver) decideCommand(x *command) {
 	}
 }
 
-// signalRuns stops each running step whose frame has ended or moved on, and tells the others if a
-// pause is requested.
+// signalRuns stops each running step whose frame has ended or moved on, and signals a requested
+// pause to the others.
 func (d *driver) signalRuns() {
 	t := d.current()
 	if t == nil {
@@ -327,7 +327,7 @@ func (d *driver) askInDoubt(id string) bool {
 		return false
 	}
 	d.decideAndSignal(&command{urgent: true, decide: func(c *Change) error {
-		if !d.notOwner { // else the engine that drives may be running just these
+		if !d.notOwner { // otherwise the engine that drives may be running these effects
 			c.MarkInDoubt(id)
 		}
 		return nil

@@ -37,12 +37,12 @@ func Do[T any](ctx context.Context, name string,
 // the effect happened (done, with its value), did not (run), or everything is to end (abort). Once
 // costs one commit more than Do. It returns CodeInvalid in an [Inline] step.
 //
-// One case remains. A process that stands still for longer than its lease, between that commit and
-// what fn does, is overtaken: another engine asks the person, who finds no effect and answers run.
-// When the first process goes on, its effect happens as well. The record stays right, since nothing
-// more of the first process is stored, but the effect has happened twice. So pass the key on as an
-// idempotency key, and look for that key when asked; if no key can be passed on, answer only once
-// the first process is certainly gone.
+// One case remains. A process may stand still for longer than its lease, between that commit and
+// what fn does: another engine asks the person, who finds no effect and answers run. When the first
+// process continues, its effect happens as well. The record stays right, since nothing more of the
+// first process is stored, but the effect has happened twice. So pass the key on as an idempotency
+// key, and look for that key when asked; if no key can be passed on, answer only once the first
+// process is certainly gone.
 func Once[T any](ctx context.Context, name string,
 	fn func(ctx context.Context, key string) (T, error)) (T, error) {
 	return runEffect(ctx, "once "+name, name, true, fn)
@@ -76,7 +76,7 @@ func runEffect[T any](ctx context.Context, op, name string, once bool,
 		if once && !cut && runtime.CodeOf(err) != runtime.CodeInDoubt {
 			r.keepResult(name, EffectFailed, nil) // its outcome is known: it may run again
 		}
-		if !cut { // a caller may handle it, and then nothing else tells of it
+		if !cut { // a caller may handle it, and then it is logged nowhere else
 			r.driver.engine.log.Warn("effect failed", "thread", r.driver.id, "frame", r.frame.ID,
 				"step", r.frame.PC, "effect", name, "code", runtime.CodeOf(err))
 		}
@@ -89,7 +89,7 @@ func runEffect[T any](ctx context.Context, op, name string, once bool,
 	if !r.keepResult(name, EffectDone, value) {
 		return zero, ErrWaiting
 	}
-	if once { // soon, however long the step still runs: until then it is in doubt
+	if once { // soon, even if the step runs on: until then its outcome counts as unknown
 		r.driver.push(new(command))
 	}
 	return decodeResult[T](op, value)

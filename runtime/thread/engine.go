@@ -41,20 +41,21 @@ type Config struct {
 
 	// how long a step may run; default 5 minutes. Waiting for a person does not count
 	StepTimeout time.Duration
-	// Lease is how long another process leaves a running thread alone, unless it is seen that this
-	// one died; default 30 seconds, renewed by half. Engines on one store have the same. A clock
-	// that jumps ends no lease: one that seems over, or too long, is watched for a while first.
+	// Lease is how long other processes do not take a running thread, unless they know that this
+	// one died; default 30 seconds, renewed by half. It must be the same for all engines on a
+	// store. A clock that jumps ends no lease: one that seems over, or too long, is watched for a
+	// while first.
 	Lease time.Duration
-	// how often the store is asked for what other processes did, and for what is due; default 1
+	// how often the store is polled for changes of other processes and for due threads; default 1
 	// second
 	Poll time.Duration
 
 	// CommitDelay is how long an acknowledgement may wait to share its commit with the step that it
-	// leads to; default 5 milliseconds. Below zero every command is committed before its step runs:
-	// then no effect happens on a start, an answer or a message that is refused. Otherwise the
-	// effects of [Do] in a step that began on one which the store then refuses have happened, under
-	// the same keys as those of the one that counts; they are not recorded. [Once] begins no effect
-	// before its request is stored, whatever CommitDelay says.
+	// leads to; default 5 milliseconds. If it is negative, every command is committed before its
+	// step runs, so no effect happens for a start, an answer or a message that is refused.
+	// Otherwise effects of [Do] may have happened in a step that began on a request which the store
+	// then refuses, under the same keys as those of the request that counts; they are not recorded.
+	// [Once] begins no effect before its request is stored, whatever CommitDelay says.
 	CommitDelay time.Duration
 
 	// HoldEarly keeps an answer that names a question which is not asked yet: until the end of the
@@ -62,10 +63,10 @@ type Config struct {
 	// refused with CodeConflict. Default: all are refused with CodeNotFound.
 	HoldEarly bool
 
-	// what a delivered text does on a waiting thread: "answer" (default) or "strict"
+	// how a delivered text is taken by a waiting thread: "answer" (default) or "strict"
 	PlainText string
 
-	Observers []Observer // told of steps and commits
+	Observers []Observer // called for steps and commits
 }
 
 // Engine runs threads over a store. All methods may be called by any number of goroutines, and
@@ -81,7 +82,7 @@ type Engine struct {
 	process  string // in leases: Config.Owner, and an id that no other engine has
 	leave    func() // says that this engine has ended
 
-	//nolint:containedctx // ends when steps are to end: they belong to no call
+	//nolint:containedctx // ends when steps have to end: they belong to no call
 	stepContext context.Context
 	stopSteps   context.CancelCauseFunc
 	closing     atomic.Bool
@@ -98,10 +99,10 @@ type Engine struct {
 	commits notifier
 }
 
-// Open starts an engine. It takes up the threads whose engine has ended. machines are all that the
-// threads may have frames of. Open returns CodeInvalid if store is nil, two machines have one name,
-// cfg is invalid, or machines come from specs that do not agree and cfg does not say what holds.
-// The caller closes the store, after [Engine.Close].
+// Open starts an engine. It takes up the threads whose engine has ended. machines are those that
+// the frames of the threads may have. Open returns CodeInvalid if store is nil, two machines have
+// one name, cfg is invalid, or machines come from specs that differ and cfg does not decide between
+// them. The caller closes the store, after [Engine.Close].
 func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*Engine, error) {
 	if store == nil {
 		return nil, runtime.Errorf(runtime.CodeInvalid, "open engine",
@@ -191,9 +192,9 @@ func (e *Engine) configure(cfg Config) error {
 	return nil
 }
 
-// takeSpec takes what cfg leaves out from the machines.
+// takeSpec fills what cfg leaves out from the machines.
 func takeSpec(cfg *Config, machines []Machine) error {
-	var kinds, shapes Machine // those that said it first
+	var kinds, shapes Machine // the first ones that have it
 	ownKinds, ownShapes := cfg.Kinds != nil, cfg.Shapes != nil
 	differ := func(what string, a, b Machine) error {
 		return runtime.Errorf(runtime.CodeInvalid, "open engine",
@@ -229,8 +230,8 @@ func setDefault(d *time.Duration, value time.Duration) {
 
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz" // without i, l, o, u: they are misread
 
-// newID returns 10 digits of time and 16 random ones. Ids made one after the other lie beside each
-// other in a store.
+// newID returns 10 digits of time and 16 random ones. Ids made one after the other are neighbours
+// in the index of a store.
 func newID(now time.Time) string {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -345,7 +346,7 @@ func (e *Engine) perform(ctx context.Context, id string, x *command) (*Thread, e
 		return nil, err
 	case d == nil:
 	case ctx.Done() == nil:
-		// the caller waits however long it takes: its goroutine drives
+		// the caller waits as long as it takes, since its goroutine drives
 		d.drive(done) //nolint:contextcheck // a run is the context of its step
 	default:
 		e.workers.runTask(d)

@@ -67,13 +67,13 @@ func ExampleChange_Answer() {
 	_, err = thread.Closed(answered, &thread.Answer{By: "bob", Text: "sure"})
 	fmt.Println(err)
 	_, err = thread.Closed(answered, &thread.Answer{By: "bob", Text: "no"})
-	fmt.Println(err)
+	fmt.Println(errors.Unwrap(err))
 	// Output:
 	// forbidden
 	// "well, yes, but" is neither a clear yes nor a clear no - 2 more tries
 	// answered true <nil>
 	// <nil>
-	// answer interrupt q1: already_answered: interrupt q1 was answered by bob at 2026-03-01T12:00:00Z
+	// interrupt q1 was answered by bob at 2026-03-01T12:00:00Z
 }
 
 func ExampleYesNo() {

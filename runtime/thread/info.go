@@ -12,12 +12,12 @@ type Info struct {
 	Thread string
 	User   string // who started the thread
 	Turn   int    // counts from 1
-	// of the step, counts from 1; a run after an answer or a pause is no other attempt
+	// of the step, counts from 1; a run after an answer or a pause counts as the same attempt
 	Attempt  int
 	Language string // of the user, as far as the machine knows it
 	Node     string // what the machine runs here: [Frame.Name]
 	Step     string
-	Metadata json.RawMessage // what the last message brought beside its text
+	Metadata json.RawMessage // of the last message
 	Previous json.RawMessage // what the turn before has returned; nil in the first
 }
 
@@ -26,10 +26,10 @@ type (
 	languageKey struct{}
 )
 
-// InfoOf returns the Info of a context that comes from a step: its own, that of an effect, of what
-// a machine calls from there. Any other is refused with CodeInvalid. What is returned stays the
-// same as long as the step runs, and the same step has it again when it runs again, but for
-// Attempt. It may be called by several goroutines.
+// InfoOf returns the Info of a context that comes from a step: its own, that of an effect, or of
+// what a machine calls with these. It returns CodeInvalid for any other context. The Info does not
+// change while the step runs, and is the same when the step runs again, except for Attempt. It may
+// be called by several goroutines.
 func InfoOf(ctx context.Context) (Info, error) {
 	a, ok := ctx.Value(infoKey{}).(*Activation)
 	if !ok {

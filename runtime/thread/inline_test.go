@@ -52,14 +52,15 @@ func TestAnInlineStepRunsInTheDriversGoroutine(t *testing.T) {
 		t.Run(map[bool]string{true: "inline", false: "not"}[inline], func(t *testing.T) {
 			scene(t, func(r *rig) {
 				var inside []bool
-				var m thread.Machine = computes{"sum", func(_ context.Context, a thread.Activation) (thread.Transition, error) {
-					if len(a.Frame.Replies) == 0 {
-						return thread.Asks("more", nil,
-							thread.Question{Name: "n", Text: "How many?"}), nil
-					}
-					inside = append(inside, under("thread.(*driver).startReadySteps"))
-					return thread.Done(string(a.Frame.Replies[0].Value)), nil
-				}}
+				var m thread.Machine = computes{"sum",
+					func(_ context.Context, a thread.Activation) (thread.Transition, error) {
+						if len(a.Frame.Replies) == 0 {
+							return thread.Asks("more", nil,
+								thread.Question{Name: "n", Text: "How many?"}), nil
+						}
+						inside = append(inside, under("thread.(*driver).startReadySteps"))
+						return thread.Done(string(a.Frame.Replies[0].Value)), nil
+					}}
 				if !inline {
 					m = hidden{m}
 				}

@@ -24,7 +24,7 @@ func (d *driver) storeIntent(ctx context.Context, r *stepRun, name string) error
 			}
 			if had := c.Thread.Frame(r.frame.ID).Effect(name); had != nil &&
 				had.State != EffectFailed {
-				// another engine began it: the step ends here, and has the result or the doubt
+				// another engine began it: the step ends here, and finds the result or the question
 				// when it runs again
 				return ErrWaiting
 			}

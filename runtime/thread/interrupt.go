@@ -13,10 +13,10 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// InterruptState says where a stored interrupt stands. All but the first two are final.
+// InterruptState is the state of a stored interrupt. All but the first two are final.
 type InterruptState string
 
-// Where an interrupt stands.
+// The states of an interrupt.
 const (
 	InterruptOpen     InterruptState = "open"
 	InterruptQueued   InterruptState = "queued" // waits for a more urgent one
@@ -35,8 +35,8 @@ const (
 )
 
 // Interrupt is the stored record of one open question on a thread. It carries all that an answer is
-// checked against, so it can be answered by a program that knows nothing of the code that asked.
-// Nothing of it is deleted when it is answered.
+// checked against, so a program without the code that asked can take the answer. Nothing of it is
+// deleted when it is answered.
 type Interrupt struct {
 	ID       string         `json:"id"`
 	Thread   string         `json:"thread"`
@@ -70,7 +70,7 @@ type Interrupt struct {
 	Request      string          `json:"request,omitempty"` // id of the request that answered
 	ClosedAt     time.Time       `json:"closedAt,omitzero"`
 	SupersededBy string          `json:"supersededBy,omitempty"`
-	// how often it made way for a more urgent one, queued or for good
+	// how often a more urgent one queued or superseded it
 	Clashes int `json:"clashes,omitempty"`
 }
 
@@ -81,13 +81,13 @@ const (
 	PlainChoice = "choice" // the value of the one choice it names, by label, value or number
 )
 
-// Question is what an asker decides about an interrupt.
+// Question is the part of an interrupt that the asker sets.
 type Question struct {
 	// of the interrupt; "" means agent_question
 	Kind string `json:"-"`
 	// the node that asks, for the inbox; "" means the name of the frame
 	Asker string `json:"-"`
-	// unique in its step: answers are matched by it
+	// unique in its step; identifies the answers
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"` // what a person reads
 	// interrupt type, for policies that answer by type
@@ -157,7 +157,7 @@ func DigestOf(q *Question) string {
 	return string(text[:])
 }
 
-// spaceless is compactJSON for what mostly is compact already.
+// spaceless is compactJSON for JSON that is usually compact already.
 func spaceless(data json.RawMessage) []byte {
 	if bytes.ContainsAny(data, " \n\r\t") {
 		return compactJSON(data)
@@ -198,7 +198,7 @@ func (i *Interrupt) asAsked(state InterruptState, due time.Time) *Interrupt {
 	return &out
 }
 
-// compact takes the spaces out of the question's JSON, so that what is stored has the bytes that
+// compact removes the spaces from the question's JSON, so that what is stored has the bytes that
 // were digested. The list of choices is copied first: it is the caller's.
 func (q *Question) compact() {
 	q.Payload, q.Schema = compactJSON(q.Payload), compactJSON(q.Schema)
@@ -208,7 +208,7 @@ func (q *Question) compact() {
 	}
 }
 
-// compactJSON returns JSON without spaces, and what is no JSON as it is.
+// compactJSON returns JSON without spaces, and anything else unchanged.
 func compactJSON(data json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if data == nil || json.Compact(&b, data) != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// CheckKinds refuses with [runtime.CodeInvalid] a table of kinds that no engine can follow: one
-// that leaves out a kind the engine raises, a name that is empty or there twice, a word that is
-// none. The generator says the same of a spec; this is for tables written by hand.
+// CheckKinds returns [runtime.CodeInvalid] for a table of kinds that no engine can follow: one that
+// lacks a kind that the engine raises, or has a name that is empty or used twice, or an unknown
+// word. The generator checks the same in a spec; this is for tables written by hand.
 func CheckKinds(kinds []runtime.Kind) error {
 	had := map[string]bool{}
 	for i := range kinds {
@@ -36,7 +36,7 @@ func CheckKinds(kinds []runtime.Kind) error {
 	return nil
 }
 
-// checkKind returns what keeps an engine from following a row.
+// checkKind returns why an engine cannot follow a row, nil if it can.
 func checkKind(k *runtime.Kind) error {
 	if err := checkOneOf("Clash", k.Clash, "supersede", "queue"); err != nil {
 		return err
@@ -69,7 +69,7 @@ func checkKind(k *runtime.Kind) error {
 	return checkDeadline(k.Deadline)
 }
 
-// checkDeadline returns what keeps an engine from following a deadline when its time comes.
+// checkDeadline returns why an engine cannot follow a deadline, nil if it can.
 func checkDeadline(d *runtime.Deadline) error {
 	if d == nil {
 		return nil

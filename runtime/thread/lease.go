@@ -61,7 +61,7 @@ func (s *leases) observe(thread string, l Lease) time.Duration {
 	return now.Sub(at.first)
 }
 
-// forget drops leases that were not looked at for that long: their threads have moved on.
+// forget drops leases that were not seen for that long: their threads have ended or changed hands.
 func (s *leases) forget(idle time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,10 +22,9 @@ import (
 // A machine may have two more methods. Turns() bool reports that its root frames are the turns of a
 // conversation: one that fails, expires or is cancelled leaves its thread idle, with the failure in
 // [Thread.Failure], and the next message begins another turn. [Done] and [HandOff] end such a
-// thread for good, and so does [Engine.Cancel] if no turn runs. Node(frame *Frame) string returns
-// the node under which the questions of a frame are listed unless they name an asker; without it
-// that is the name of the frame. Both must only compute and may be called at any time, by any
-// goroutine.
+// thread, and so does [Engine.Cancel] if no turn runs. Node(frame *Frame) string returns the node
+// under which the questions of a frame are listed unless they name an asker; without it that is the
+// name of the frame. Both must only compute and may be called at any time, by any goroutine.
 type Machine interface {
 	// Name is stored with every frame of the machine and must never change.
 	Name() string
@@ -95,7 +94,7 @@ func TakesChanges(m Machine) Machine { return changeableMachine{m} }
 
 type changeableMachine struct{ Machine }
 
-// Changeable says yes.
+// Changeable returns true.
 func (changeableMachine) Changeable(*Frame) bool { return true }
 
 // Activation is the input of a step: a copy of the stored frame, to read only.
@@ -104,7 +103,7 @@ type Activation struct {
 	User     string // who started the thread
 	Turn     int
 	Frame    *Frame
-	Metadata json.RawMessage // what the last message brought beside its text
+	Metadata json.RawMessage // of the last message
 	Previous json.RawMessage // what the turn before has returned; nil in the first
 	// the pending reroute event of the frame when the run began, or nil; see [PendingReroute]
 	Reroute *Reroute
@@ -129,7 +128,7 @@ type Transition struct {
 }
 
 // First adds a change to the same commit, before the transition itself: for example a message
-// before the thread ends. The rules of Also hold.
+// before the thread ends. The rules of Also apply.
 func (t Transition) First(decide func(c *Change)) Transition {
 	t.first = append(slices.Clip(t.first), decide)
 	return t
@@ -157,7 +156,7 @@ const (
 	cancelVerb
 )
 
-// Spawned is a frame to be made.
+// Spawned is a frame to make.
 type Spawned struct {
 	Machine string
 	Name    string // what the machine runs: a node, a flow
@@ -226,8 +225,8 @@ func (t Transition) withChildren(children ...Spawned) Transition {
 	return t
 }
 
-// Return ends the frame with a result. When it was the root the turn is over, and the thread is
-// idle until the next message.
+// Return ends the frame with a result. If it was the root the turn is over, and the thread is idle
+// until the next message.
 func Return(result any) Transition {
 	t := Transition{verb: returnVerb}
 	t.value, t.err = encodeValue(result)
@@ -248,9 +247,9 @@ func HandOff(note any) Transition {
 	return t
 }
 
-// Fail ends the frame with a failure: its parent finds it in [Child.Failure], beside no
-// Skipped. Without a parent the thread has failed, or the turn of a conversation. An error that a
-// step returns is another thing: that step is tried again.
+// Fail ends the frame with a failure: its parent finds it in [Child.Failure], and Skipped is false.
+// Without a parent the thread has failed, or the turn of a conversation. If a step returns an error
+// instead, the step is tried again.
 func Fail(err error) Transition {
 	return Transition{verb: failVerb, failure: cmp.Or(err, errNoReason)}
 }

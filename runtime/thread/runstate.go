@@ -3,11 +3,11 @@ package thread
 // runState says how far a run of a step has come. It is guarded by the run's mutex and only moves
 // forward:
 //
-//	running → draining                 its frame ended, its time limit passed, or the engine closes
-//	running, draining → suspended      it met a safe point, and was told to end there
-//	running, draining → ended          its handler returned, or was given up
-//	suspended → endedSuspended         likewise
-//	endedSuspended → ended             the store rejects what it did: it has failed
+//	running → draining             its frame ended, its time limit passed, or the engine closes
+//	running, draining → suspended  it met a safe point, and was told to end there
+//	running, draining → ended      its handler returned, or was given up
+//	suspended → endedSuspended     likewise
+//	endedSuspended → ended         the store rejects what it did: it has failed
 type runState uint8
 
 const (

@@ -48,9 +48,9 @@ func TestOnlyResultsOfEffectsSurviveAQuestion(t *testing.T) {
 	})
 }
 
-// TestRow16_AnIDIsNeverUsedAgain: elsewhere a thread was deleted, and another one of its id found
-// the old one's question. Here nothing deletes threads, and an id that was used is refused,
-// whatever became of its thread.
+// TestAnIDIsNeverUsedAgain: elsewhere a thread was deleted, and another one of its id found the old
+// one's question. Here nothing deletes threads, and an id that was used is refused, whatever became
+// of its thread.
 func TestAnIDIsNeverUsedAgain(t *testing.T) {
 	scene(t, func(r *rig) {
 		var methods []string

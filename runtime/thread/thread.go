@@ -50,7 +50,7 @@ type Thread struct {
 	Modify *string `json:"modify,omitempty"`
 	// answers that came before their question, until the turn ends
 	EarlyAnswers []EarlyAnswer `json:"mailbox,omitempty"`
-	// what the last message brought beside its text
+	// of the last message
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// pending and queued, in the order they came
 	Reroutes []Reroute       `json:"reroutes,omitempty"`
@@ -164,7 +164,7 @@ type Attempt struct {
 
 // Failure says why something ended without a result.
 //
-//nolint:errname // it is data first: it stands in records, and travels as an error only to be stored again
+//nolint:errname // a record has it as data; it is an error only on its way to the store
 type Failure struct {
 	Code runtime.Code `json:"code"`
 	Text string       `json:"text,omitempty"`

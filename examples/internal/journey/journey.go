@@ -1,5 +1,5 @@
-// Package journey tells what happened on a thread of a workflow: the nodes in their order, what was
-// asked and answered, and where somebody sent the work elsewhere.
+// Package journey lists what happened on a thread of a workflow: the nodes in their order, what was
+// asked and answered, and where the work was rerouted.
 package journey
 
 import (
@@ -25,9 +25,9 @@ type row struct {
 	notes []string
 }
 
-// Add takes a row of the log, and the interrupt that it is about; nil where it is about none.
+// Add takes a row of the log, and the interrupt that it is about; nil if it is about none.
 func (j *Journey) Add(e *thread.Entry, about *thread.Interrupt) {
-	switch e.Type { //nolint:exhaustive // the others do not show
+	switch e.Type { //nolint:exhaustive // the others are not listed
 	case thread.EntryEntered: // a lane of a fan-out begins; the first frame is at no node yet
 		if e.Parent != "" {
 			j.enter(e.Frame, &row{node: e.Name, lane: true})
@@ -82,7 +82,7 @@ func (j *Journey) Node(frame string) string {
 	return ""
 }
 
-// String is the journey as a table.
+// String returns the journey as a table.
 func (j *Journey) String() string {
 	var b strings.Builder
 	b.WriteString("  #  node                    what happened there\n")

@@ -125,9 +125,10 @@ func (n nodes) DiscoveryAgent(ctx context.Context, c runtime.Call, r *routes.Dis
 ) (*routes.DiscoveryAgentRouting, error) {
 	said := told(c)
 	if said == "" && r.SubdomainFocus == "asks" {
-		return &routes.DiscoveryAgentRouting{InterruptRequest: &routes.DiscoveryAgentInterruptRequest{
+		ask := &routes.DiscoveryAgentInterruptRequest{
 			Type: routes.InterruptTypeHumanReview, Reason: "How deep?",
-		}}, nil
+		}
+		return &routes.DiscoveryAgentRouting{InterruptRequest: ask}, nil
 	}
 	if _, err := n.w.once(ctx, said); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/routegen/routegen/runtime/llm/openai"
 )
 
-// line is a reply of the script: it is for requests of a schema, in whose prompt and in whose
-// schema a text occurs, where one is given.
+// line is a reply of the script. It is for requests of a schema, whose prompt and schema contain
+// the given texts, if there are any.
 type line struct {
 	For   string          `json:"for"`
 	Said  string          `json:"said"`
@@ -23,8 +23,8 @@ type line struct {
 
 // Model returns a model of openai or anthropic, whose key is in the environment, or for "" the one
 // that follows a script: a list of lines in JSON, of which the first that fits is the reply,
-// however often. So a process that was killed and started again needs to know nothing of what it
-// said before.
+// however often. So a process that was killed and started again needs no state of the replies
+// before.
 func Model(provider string, script []byte) (llm.Model, error) {
 	switch provider {
 	case "openai":

@@ -1,6 +1,6 @@
-// Package standin is what examples/inspection talks to where nothing real is at hand: MCP servers
-// in memory, and a model that knows a few Words of Dutch. The servers keep the rules that real ones
-// would have to keep; nothing in the example knows which it has.
+// Package standin replaces the servers and the model of examples/inspection: it has MCP servers in
+// memory, and a model that understands a few Words of Dutch. The servers keep the rules that real
+// ones would have to keep; the example does not depend on which it has.
 package standin
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/routegen/routegen/runtime/llm"
 )
 
-// Draft is how far a report has come.
+// Draft is an unfinished report.
 type Draft struct {
 	Report       map[string]string `json:"report"`
 	Completeness float64           `json:"completeness"` // per cent
@@ -29,7 +29,7 @@ type Draft struct {
 	Questions    []string          `json:"verification_questions"`
 }
 
-// Words are what the tools take: what was said, and the draft it is about.
+// Words is the input of the tools: what was said, and the draft that it is about.
 type Words struct {
 	Report map[string]string `json:"report,omitempty"` // the draft; none: a new one
 	Text   string            `json:"text"`
@@ -67,8 +67,8 @@ type Final struct {
 	SendEmail bool              `json:"send_email"`
 }
 
-// Servers returns servers in memory, by their names. say is told of the mails that go out. The same
-// call again, by its key, gives the same report, and no second mail.
+// Servers returns servers in memory, by their names. say is called for each mail that is sent. A
+// repeated call with the same key returns the same report and sends no second mail.
 func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	servers := map[string]*mcp.Server{}
 	for _, name := range []string{"regulation", "history", "reporting"} {
@@ -76,8 +76,8 @@ func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	}
 	Serve(servers["regulation"], "search_regulations", "Finds rules.",
 		func(Words, string) map[string]string {
-			return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 graden " +
-				"(artikel 4)."}
+			return map[string]string{"found": "Gekoelde vis wordt bewaard bij ten hoogste 4 " +
+				"graden (artikel 4)."}
 		})
 	Serve(servers["history"], "get_inspection_history", "Finds earlier inspections.",
 		func(Words, string) map[string]string {
@@ -104,7 +104,7 @@ func Servers(say func(format string, args ...any)) map[string]*mcp.Server {
 	return servers
 }
 
-// Serve gives a server a tool, or another in its place. run gets the key of the call.
+// Serve adds a tool to a server, or replaces it. run gets the key of the call.
 func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key string) Out) {
 	mcp.AddTool(s, &mcp.Tool{Name: name, Description: doc},
 		func(_ context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
@@ -113,7 +113,7 @@ func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key str
 		})
 }
 
-// Way makes a way to a server in memory.
+// Way returns a transport to a server in memory.
 func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	return func(ctx context.Context) (mcp.Transport, error) {
 		here, there := mcp.NewInMemoryTransports()
@@ -122,8 +122,7 @@ func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	}
 }
 
-// Script is the model where there is no real one: a few Words of Dutch, and which tool comes after
-// which.
+// Script is the model if there is no real one: a few Words of Dutch, and which tool follows which.
 func Script(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]

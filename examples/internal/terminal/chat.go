@@ -11,8 +11,8 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Chat gives the lines of in to a conversation, each as the message m with that text, until there
-// are no more, and says what comes of it.
+// Chat delivers the lines of in to a conversation, each as the message m with that text, until
+// there are no more, and prints the replies.
 func Chat(ctx context.Context, c *chat.Conversation, m chat.Message, in io.Reader,
 	say func(format string, args ...any)) error {
 	shown := "" // since the last line
@@ -45,7 +45,7 @@ func Chat(ctx context.Context, c *chat.Conversation, m chat.Message, in io.Reade
 	}
 }
 
-// show prints a question with what it is about, and what it takes beside plain text.
+// show prints a question with its payload, and the answers that it takes in addition to plain text.
 func show(q *thread.Interrupt, say func(format string, args ...any)) {
 	var about map[string]json.RawMessage
 	_ = json.Unmarshal(q.Payload, &about) // only an approval has arguments
@@ -58,8 +58,8 @@ func show(q *thread.Interrupt, say func(format string, args ...any)) {
 	}
 }
 
-// decided reads a line as an answer that is no plain text: a choice, or the arguments that a tool
-// is to be run with.
+// decided reads a line as an answer other than plain text: a choice, or the arguments to run a tool
+// with.
 func decided(q *thread.Interrupt, line string) []thread.Answer {
 	for _, choice := range q.Choices {
 		if choice.Label == line {

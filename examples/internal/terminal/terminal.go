@@ -12,20 +12,19 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Person sits before a terminal.
+// Person is a person at a terminal.
 type Person struct {
 	In  io.Reader
 	Out *bufio.Writer // flushed before a line is read, and at the end
-	// Show is given every row of the log, with the interrupt that it is about, as that is now; nil
-	// where it is about none.
+	// Show is called for every row of the log, with the current state of the interrupt that it is
+	// about, nil if it is about none.
 	Show func(row *thread.Entry, about *thread.Interrupt)
-	// Say does what a line says that the person has typed at an open interrupt. Its error is
-	// printed.
+	// Say handles a line that the person has typed at an open interrupt. Its error is printed.
 	Say func(ctx context.Context, open *thread.Interrupt, line string) error
 }
 
-// Follow reads the log of a thread from its first row, and asks the person whatever is open, until
-// the thread is over or In ends.
+// Follow reads the log of a thread from its first row, and asks the person the questions that are
+// open, until the thread is over or In ends.
 func (p *Person) Follow(ctx context.Context, e *thread.Engine, id string) (err error) {
 	defer func() { err = errors.Join(err, p.Out.Flush()) }()
 	lines, over := bufio.NewScanner(p.In), false

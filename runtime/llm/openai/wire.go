@@ -62,8 +62,9 @@ func messages(turn *llm.Message) []openai.ChatCompletionMessageParamUnion {
 		for _, c := range turn.Calls {
 			said.ToolCalls = append(said.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
 				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-					ID:       c.ID,
-					Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: string(c.Args)},
+					ID: c.ID,
+					Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+						Name: c.Name, Arguments: string(c.Args)},
 				},
 			})
 		}

@@ -158,7 +158,9 @@ func TestLoads(t *testing.T) {
 		"a beat waits for a load": {events: []tea.Msg{row, tick{}}, jobs: []job{waitTick{}}},
 		"and for a connection": {events: []tea.Msg{connectionChanged{why: "x"}, tick{}},
 			jobs: []job{waitTick{}}},
-		"none for what is over": {events: []tea.Msg{loaded{thread: &web.Thread{Status: thread.StatusFailed}}, tick{}}, jobs: []job{waitTick{}}},
+		"none for what is over": {
+			events: []tea.Msg{loaded{thread: &web.Thread{Status: thread.StatusFailed}}, tick{}},
+			jobs:   []job{waitTick{}}},
 		"a connection loads": {events: []tea.Msg{connectionChanged{up: true}},
 			jobs: []job{load{}}},
 		"one that is lost does not": {events: []tea.Msg{connectionChanged{why: "x"}}},

@@ -16,8 +16,9 @@
 //
 // # A pause
 //
-//	Esc -> escape, acknowledged as requested -> the thread pauses -> the form with the plan -> Enter: a change, or none
-//	                     Esc: taken back                                                    -> Esc: go on unchanged
+//	Esc -> escape, acknowledged as requested -> the thread pauses -> the form with the plan
+//	                     Esc: taken back                             Enter: a change, or none
+//	                                                                 Esc: go on unchanged
 //
 // Leaving the program answers nothing: a paused thread stays paused.
 package tui

@@ -251,7 +251,8 @@ func (s *state) about(i *web.Interrupt) string {
 
 // acks are the words for the acknowledgement of a pause.
 var acks = map[string]string{
-	thread.AckRequested: "The pause is requested. It comes when the running step is at a safe point.",
+	thread.AckRequested: "The pause is requested. It comes when the running step is at a safe " +
+		"point.",
 	thread.AckPending: "A pause was requested before. It comes when the running step is at a " +
 		"safe point.",
 	thread.AckPaused: "The work is paused already.",
