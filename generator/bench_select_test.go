@@ -17,36 +17,40 @@ func selectByOrder(v *routes.InterruptRouting) (runtime.Branch, bool) {
 	return first, first.Value != nil && first == lastBranch(v)
 }
 
+func branch(name string, value any) runtime.Branch {
+	return runtime.Branch{Name: name, Value: value}
+}
+
 func firstBranch(v *routes.InterruptRouting) runtime.Branch {
 	switch {
 	case v.OrchestratorRequest != nil:
-		return runtime.Branch{Name: "orchestratorRequest", Value: v.OrchestratorRequest}
+		return branch("orchestratorRequest", v.OrchestratorRequest)
 	case v.DiscoveryOrchestratorRequest != nil:
-		return runtime.Branch{Name: "discoveryOrchestratorRequest", Value: v.DiscoveryOrchestratorRequest}
+		return branch("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest)
 	case v.PlanningOrchestratorRequest != nil:
-		return runtime.Branch{Name: "planningOrchestratorRequest", Value: v.PlanningOrchestratorRequest}
+		return branch("planningOrchestratorRequest", v.PlanningOrchestratorRequest)
 	case v.TicketOrchestratorRequest != nil:
-		return runtime.Branch{Name: "ticketOrchestratorRequest", Value: v.TicketOrchestratorRequest}
+		return branch("ticketOrchestratorRequest", v.TicketOrchestratorRequest)
 	case v.ReviewRequest != nil:
-		return runtime.Branch{Name: "reviewRequest", Value: v.ReviewRequest}
+		return branch("reviewRequest", v.ReviewRequest)
 	case v.MergerRequest != nil:
-		return runtime.Branch{Name: "mergerRequest", Value: v.MergerRequest}
+		return branch("mergerRequest", v.MergerRequest)
 	case v.ContextManagerRequest != nil:
-		return runtime.Branch{Name: "contextManagerRequest", Value: v.ContextManagerRequest}
+		return branch("contextManagerRequest", v.ContextManagerRequest)
 	case v.OrchestratorCollectorRequest != nil:
-		return runtime.Branch{Name: "orchestratorCollectorRequest", Value: v.OrchestratorCollectorRequest}
+		return branch("orchestratorCollectorRequest", v.OrchestratorCollectorRequest)
 	case v.DiscoveryCollectorRequest != nil:
-		return runtime.Branch{Name: "discoveryCollectorRequest", Value: v.DiscoveryCollectorRequest}
+		return branch("discoveryCollectorRequest", v.DiscoveryCollectorRequest)
 	case v.PlanningCollectorRequest != nil:
-		return runtime.Branch{Name: "planningCollectorRequest", Value: v.PlanningCollectorRequest}
+		return branch("planningCollectorRequest", v.PlanningCollectorRequest)
 	case v.TicketCollectorRequest != nil:
-		return runtime.Branch{Name: "ticketCollectorRequest", Value: v.TicketCollectorRequest}
+		return branch("ticketCollectorRequest", v.TicketCollectorRequest)
 	case v.DiscoveryAgentRequests != nil:
-		return runtime.Branch{Name: "discoveryAgentRequests", Value: v.DiscoveryAgentRequests}
+		return branch("discoveryAgentRequests", v.DiscoveryAgentRequests)
 	case v.PlanningAgentRequests != nil:
-		return runtime.Branch{Name: "planningAgentRequests", Value: v.PlanningAgentRequests}
+		return branch("planningAgentRequests", v.PlanningAgentRequests)
 	case v.TicketAgentRequests != nil:
-		return runtime.Branch{Name: "ticketAgentRequests", Value: v.TicketAgentRequests}
+		return branch("ticketAgentRequests", v.TicketAgentRequests)
 	}
 	return runtime.Branch{}
 }
@@ -54,33 +58,33 @@ func firstBranch(v *routes.InterruptRouting) runtime.Branch {
 func lastBranch(v *routes.InterruptRouting) runtime.Branch {
 	switch {
 	case v.TicketAgentRequests != nil:
-		return runtime.Branch{Name: "ticketAgentRequests", Value: v.TicketAgentRequests}
+		return branch("ticketAgentRequests", v.TicketAgentRequests)
 	case v.PlanningAgentRequests != nil:
-		return runtime.Branch{Name: "planningAgentRequests", Value: v.PlanningAgentRequests}
+		return branch("planningAgentRequests", v.PlanningAgentRequests)
 	case v.DiscoveryAgentRequests != nil:
-		return runtime.Branch{Name: "discoveryAgentRequests", Value: v.DiscoveryAgentRequests}
+		return branch("discoveryAgentRequests", v.DiscoveryAgentRequests)
 	case v.TicketCollectorRequest != nil:
-		return runtime.Branch{Name: "ticketCollectorRequest", Value: v.TicketCollectorRequest}
+		return branch("ticketCollectorRequest", v.TicketCollectorRequest)
 	case v.PlanningCollectorRequest != nil:
-		return runtime.Branch{Name: "planningCollectorRequest", Value: v.PlanningCollectorRequest}
+		return branch("planningCollectorRequest", v.PlanningCollectorRequest)
 	case v.DiscoveryCollectorRequest != nil:
-		return runtime.Branch{Name: "discoveryCollectorRequest", Value: v.DiscoveryCollectorRequest}
+		return branch("discoveryCollectorRequest", v.DiscoveryCollectorRequest)
 	case v.OrchestratorCollectorRequest != nil:
-		return runtime.Branch{Name: "orchestratorCollectorRequest", Value: v.OrchestratorCollectorRequest}
+		return branch("orchestratorCollectorRequest", v.OrchestratorCollectorRequest)
 	case v.ContextManagerRequest != nil:
-		return runtime.Branch{Name: "contextManagerRequest", Value: v.ContextManagerRequest}
+		return branch("contextManagerRequest", v.ContextManagerRequest)
 	case v.MergerRequest != nil:
-		return runtime.Branch{Name: "mergerRequest", Value: v.MergerRequest}
+		return branch("mergerRequest", v.MergerRequest)
 	case v.ReviewRequest != nil:
-		return runtime.Branch{Name: "reviewRequest", Value: v.ReviewRequest}
+		return branch("reviewRequest", v.ReviewRequest)
 	case v.TicketOrchestratorRequest != nil:
-		return runtime.Branch{Name: "ticketOrchestratorRequest", Value: v.TicketOrchestratorRequest}
+		return branch("ticketOrchestratorRequest", v.TicketOrchestratorRequest)
 	case v.PlanningOrchestratorRequest != nil:
-		return runtime.Branch{Name: "planningOrchestratorRequest", Value: v.PlanningOrchestratorRequest}
+		return branch("planningOrchestratorRequest", v.PlanningOrchestratorRequest)
 	case v.DiscoveryOrchestratorRequest != nil:
-		return runtime.Branch{Name: "discoveryOrchestratorRequest", Value: v.DiscoveryOrchestratorRequest}
+		return branch("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest)
 	case v.OrchestratorRequest != nil:
-		return runtime.Branch{Name: "orchestratorRequest", Value: v.OrchestratorRequest}
+		return branch("orchestratorRequest", v.OrchestratorRequest)
 	}
 	return runtime.Branch{}
 }
@@ -88,8 +92,8 @@ func lastBranch(v *routes.InterruptRouting) runtime.Branch {
 // BenchmarkSelectBesideOrder selects both ways in turns, and reports how many times the time of the
 // older way the generated one takes: the median of all turns.
 func BenchmarkSelectBesideOrder(b *testing.B) {
-	routing :=
-		&routes.InterruptRouting{TicketCollectorRequest: &routes.TicketCollectorRequest{Goal: "ship"}}
+	request := &routes.TicketCollectorRequest{Goal: "ship"}
+	routing := &routes.InterruptRouting{TicketCollectorRequest: request}
 	const turn = 20_000
 	var ratios []float64
 	for b.Loop() {

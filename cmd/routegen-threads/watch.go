@@ -25,16 +25,14 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch URL",
 		Short: "Watch a thread, pause it, and answer its questions",
-		Long: "watch follows one thread, live: its plan, what happens, and what it waits for. Esc " +
-			"asks for a pause; when it has come, the\n" +
-			"plan is shown and can be changed, or goes on unchanged. Questions are answered in " +
-			"place. With the operator's token, s sends\n" +
-			"running work to another node, where the program takes reroute events. A connection " +
-			"that drops is opened again, and no row is\nlost or shown twice.\n\n" +
-			"Where standard output or input is not a terminal, watch prints one line for each row " +
-			"(number, time, type and text, with tabs\n" +
-			"between) until the thread is over. The text is for people and may change; number, " +
-			"time and type are for programs.\n\n" +
+		Long: "watch follows one thread, live: its plan, what happens, and what it waits for.\n" +
+			"Esc asks for a pause; when it has come, the plan is shown and can be changed, or\n" +
+			"goes on unchanged. Questions are answered in place. With the operator's token, s\n" +
+			"sends running work to another node, where the program takes reroute events. A\n" +
+			"connection that drops is opened again, and no row is lost or shown twice.\n\n" +
+			"Where standard output or input is not a terminal, watch prints one line for each\n" +
+			"row (number, time, type and text, with tabs between) until the thread is over.\n" +
+			"The text is for people and may change; number, time and type are for programs.\n\n" +
 			"The token is the operator's, or one for this thread. It stands in a file that only " +
 			"its owner can read, or in " + tokenVariable + ".\n" +
 			"Leaving answers nothing. The exit code says whether the thread could be watched, " +

@@ -11,8 +11,8 @@ import (
 //
 // The findings are all errors and warnings, sorted by position and then by rule; allows
 // are not applied yet, see Suppress. The Spec is not nil if the text can be read as one document
-// whose root is a mapping, so that later passes can find more; with errors among the findings it is not fit for
-// making output. Parse does not panic on any input.
+// whose root is a mapping, so that later passes can find more; no output may be made of it while
+// there are errors among the findings. Parse does not panic on any input.
 func Parse(name string, src []byte) (*Spec, []report.Finding) {
 	r := &reader{src: report.NewSource(name, nil)}
 	if len(src) <= maxBytes {

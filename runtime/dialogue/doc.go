@@ -5,9 +5,9 @@
 //
 // # The stack
 //
-//	┌ balance ─────────┐   a flow that was started at a question of transfer, or called by one of its steps
+//	┌ balance ─────────┐   started at a question of transfer, or called by one of its steps
 //	├ transfer ────────┤   waits for it, with its slots and its place
-//	└ (the root frame) ┘   takes the message that begins a turn, and starts flows one after the other
+//	└ (the root frame) ┘   takes the message that begins a turn, and starts flows in turn
 //
 // Each active flow is one frame of the thread. Its position is stored: no step runs again because a
 // later one asks. When a flow has ended, its parent continues: after a call with the outputs, else
@@ -19,8 +19,10 @@
 // A message is understood once, by an [Understander], which makes commands of it. Its commands may
 // be wrong, so each is checked against the tables:
 //
-//	message ─► Understander ─► commands ─┬─ for the frame that asks: set, correct, clear, yes, no, cancel, clarify, chat, handoff
-//	                                     └─ start_flow, and what belongs to it: a frame of its own, now or when the time has come
+//	message ─► Understander ─► commands ─┬─ for the frame that asks: set, correct, clear,
+//	                                     │  yes, no, cancel, clarify, chat, handoff
+//	                                     └─ start_flow, and what belongs to it: a frame of
+//	                                        its own, now or when its turn has come
 //
 // A command belongs to one frame and is used once: a yes answers one confirm, a value fills one
 // slot. A command that cannot be used gets a visible reply, and so does a message without commands

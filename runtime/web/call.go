@@ -35,7 +35,7 @@ type Call struct {
 	s *Server
 	w http.ResponseWriter
 	r *http.Request
-	//nolint:containedctx // of the connection; that of r outlives it, so that nothing stops half-way
+	//nolint:containedctx // of the connection; that of r outlives it: nothing stops half-way
 	came  context.Context
 	id    string
 	who   principal

@@ -49,9 +49,11 @@ type shippedNodes struct {
 func (h shippedNodes) Orchestrator(_ context.Context, call runtime.Call,
 	q *routes.OrchestratorRequest) (*routes.OrchestratorRouting, error) {
 	if h.w.ran(call.Thread, "orchestrator") == 1 {
-		return &routes.OrchestratorRouting{DiscoveryOrchestratorRequest: &routes.DiscoveryOrchestratorRequest{Goal: q.Goal}}, nil
+		return &routes.OrchestratorRouting{
+			DiscoveryOrchestratorRequest: &routes.DiscoveryOrchestratorRequest{Goal: q.Goal}}, nil
 	}
-	return &routes.OrchestratorRouting{InterruptRequest: &routes.OrchestratorInterruptRequest{Type: routes.InterruptTypeStop, Reason: "enough"}}, nil
+	return &routes.OrchestratorRouting{InterruptRequest: &routes.OrchestratorInterruptRequest{
+		Type: routes.InterruptTypeStop, Reason: "enough"}}, nil
 }
 
 func (h shippedNodes) DiscoveryOrchestrator(ctx context.Context, call runtime.Call,
@@ -64,7 +66,8 @@ func (h shippedNodes) DiscoveryOrchestrator(ctx context.Context, call runtime.Ca
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return &routes.DiscoveryOrchestratorRouting{InterruptRequest: &routes.DiscoveryOrchestratorInterruptRequest{
+	type interrupt = routes.DiscoveryOrchestratorInterruptRequest
+	return &routes.DiscoveryOrchestratorRouting{InterruptRequest: &interrupt{
 		Type: routes.InterruptTypeHumanReview, Reason: "Which part?",
 	}}, nil
 }

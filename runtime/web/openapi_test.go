@@ -231,8 +231,9 @@ func (d *openAPI) markdown() string {
 	}
 	w.WriteString(
 		"\n## Errors\n\nA refusal is a [Problem](#problem). Its code decides the status, " +
-			"except where the server refuses a call before it is looked at (401, 403, 405, 408, 413, " +
-			"415, 421, 429), and for an Idempotency-Key with another body (422).\n\n| Code | Status " +
+			"except where the server refuses a call before it is looked at (401, 403, 405, 408, " +
+			"413, 415, 421, 429), and for an Idempotency-Key with another body (422).\n\n" +
+			"| Code | Status " +
 			"| |\n|---|---|---|\n")
 	problem := d.schema("Problem")["properties"].(map[string]any)["code"].(map[string]any)
 	for _, row := range problem["oneOf"].([]any) {

@@ -291,7 +291,8 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 	}
 	assert.Equal(t, "3.1.0", r.contract.doc["openapi"])
 	schemas := r.contract.doc["components"].(map[string]any)["schemas"].(map[string]any)
-	state := schemas["Interrupt"].(map[string]any)["properties"].(map[string]any)["state"].(map[string]any)
+	properties := schemas["Interrupt"].(map[string]any)["properties"].(map[string]any)
+	state := properties["state"].(map[string]any)
 	assert.Equal(t, state["enum"], r.contract.filter("/v1/interrupts", "state", "enum"),
 		"what can be asked for is what can come")
 	assert.Equal(t, schemas["Status"].(map[string]any)["enum"],

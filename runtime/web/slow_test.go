@@ -105,7 +105,8 @@ func TestSlowHeadersAndBody(t *testing.T) {
 			"/stream HTTP/1.1\r\nHost: localhost\r\n" + good + chunked, "408"},
 		"socket with a body": {"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: " +
 			"Upgrade\r\nUpgrade: websocket\r\n" + good + fixed, "408"},
-		"token in the address, a body": {"POST /v1/threads?token=x HTTP/1.1\r\nHost: localhost\r\n" + json + fixed, "400"},
+		"token in the address, a body": {"POST /v1/threads?token=x HTTP/1.1\r\n" +
+			"Host: localhost\r\n" + json + fixed, "400"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

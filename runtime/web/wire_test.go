@@ -163,7 +163,8 @@ func TestEveryFieldOfARecordIsSent(t *testing.T) {
 			delete(record, name)
 		}
 		for name, value := range record {
-			assert.Equal(t, inMillis(value), sent[name], "%s: %s is not sent like that, nor in unsent",
+			assert.Equal(t, inMillis(value), sent[name],
+				"%s: %s is not sent like that, nor in unsent",
 				schema, name)
 		}
 		for name := range sent {

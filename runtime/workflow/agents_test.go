@@ -181,7 +181,8 @@ func (c *chatStage) agent(ctx context.Context, call runtime.Call, request runtim
 	if err != nil {
 		return nil, err
 	}
-	h := &hop{shape: &runtime.Shape{Name: call.Node + "Routing", Kind: runtime.ShapeUnion}, name: said.Transfer}
+	shape := &runtime.Shape{Name: call.Node + "Routing", Kind: runtime.ShapeUnion}
+	h := &hop{shape: shape, name: said.Transfer}
 	if said.Transfer != "" {
 		h.value = noteNamed(said.Transfer)
 		h.value.Text = text

@@ -24,9 +24,10 @@ const secret = "/secret/worktree"
 func hiddenIn() *routes.OrchestratorRequest {
 	curation := "curated by hand"
 	return &routes.OrchestratorRequest{
-		ContextID:       rootKey,
-		WorktreeContext: &routes.WorktreeSandboxContext{MainWorktree: routes.MainWorktreeContext{WorktreePath: secret}},
-		Goal:            "visible goal", Phase: "DISCOVERY",
+		ContextID: rootKey,
+		WorktreeContext: &routes.WorktreeSandboxContext{
+			MainWorktree: routes.MainWorktreeContext{WorktreePath: secret}},
+		Goal: "visible goal", Phase: "DISCOVERY",
 		DiscoveryCuration: &routes.DiscoveryCollectorContext{SelectionRationale: curation},
 		PlanningCuration:  &routes.PlanningCollectorContext{SelectionRationale: curation},
 		TicketCuration:    &routes.TicketCollectorContext{SelectionRationale: curation},

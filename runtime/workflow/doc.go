@@ -11,7 +11,7 @@
 //
 //	        request                    routing
 //	Begin ----------> Prepare -> node ---------> Finish -> planner -+-> next node
-//	                    ^                                           +-> children of a dispatch, results in request order
+//	                    ^                                           +-> a dispatch
 //	                    |                                           +-> end, with a result
 //	                    |                                           +-> interrupt
 //	                    +-------- unified interrupt handler <-------+

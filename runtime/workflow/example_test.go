@@ -35,7 +35,8 @@ func (critic) Review(_ context.Context, call runtime.Call, r *routes.ReviewReque
 	if err := json.Unmarshal(call.Answer, &said); err != nil {
 		return nil, err
 	}
-	return &routes.ReviewRouting{ReviewResult: &routes.ReviewAgentResult{AssessmentStatus: "APPROVED", Output: "The editor said: " + said}}, nil
+	return &routes.ReviewRouting{ReviewResult: &routes.ReviewAgentResult{
+		AssessmentStatus: "APPROVED", Output: "The editor said: " + said}}, nil
 }
 
 // A node asks a person in the middle of its work, and ends with a result. The thread waits in the

@@ -101,8 +101,8 @@ func TestQuestionWaitsOverAWeekend(t *testing.T) {
 	})
 }
 
-// A decorator that panics fails a try of the step that it decorates, and nothing else: other threads
-// go on, and so does this one with the next try.
+// A decorator that panics fails a try of the step that it decorates, and nothing else: other
+// threads go on, and so does this one with the next try.
 func TestPanicOfADecoratorFailsATryOfItsStep(t *testing.T) {
 	onBoth(t, func(w *world) {
 		clock := &clock{now: time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)}

@@ -41,7 +41,6 @@ func contents(t *testing.T, s *Store) string {
 	for _, e := range all.Log {
 		all.Cursors = append(all.Cursors, fmt.Sprint(e.Thread, " ", e.Cursor))
 	}
-	//nolint:musttag // runtime.Deadline is named by its fields
 	data, err := json.MarshalIndent(all, "", "  ")
 	require.NoError(t, err)
 	// a byte that was no UTF-8 is the same as the character that takes its place

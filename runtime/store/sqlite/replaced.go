@@ -42,8 +42,8 @@ func (s *Store) checkReplaced(ctx context.Context) error {
 			continue // what cannot be looked at is for the commit to find out
 		}
 		if !s.replaced.Swap(true) {
-			s.log.ErrorContext(ctx,
-				"commits are refused: a database file was deleted, moved or replaced while it is open", "file", name)
+			s.log.ErrorContext(ctx, "commits are refused: a database file was deleted, moved or "+
+				"replaced while it is open", "file", name)
 		}
 		return errReplaced
 	}

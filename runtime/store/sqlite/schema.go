@@ -20,7 +20,7 @@ const application = 0x7274676e
 // writes at the end of each table.
 //
 //   - shape: the fingerprints in use, each once
-//   - thread: status and state are numbers, see statuses; times are Unix milliseconds, NULL is never
+//   - thread: status and state are numbers, see statuses; times are Unix milliseconds or NULL
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names,
 //     NULL for anybody
 //   - log: a row is a commit, or 500 of its entries; n is the order of commits, and seq the last

@@ -57,7 +57,8 @@ var clauses = []clause{
 		"laws 3 and 6; row 4: a resolved interrupt came again", always, inboxForgets},
 
 	{"the log is in the order of commits",
-		"Log: in the order they were committed, and there when the commit returned", always, logOrder},
+		"Log: in the order they were committed, and there when the commit returned", always,
+		logOrder},
 	{"every filter of the log selects at exact places", "LogQuery", always, logQueries},
 	{"request ids are only values", "LogQuery.Request", always, logOddRequests},
 	{"copied entries are committed with the others", "Change.Copied", always, logCopies},

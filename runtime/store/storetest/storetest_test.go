@@ -349,7 +349,8 @@ var controls = map[string][]func() *broken{
 		return lagging(false)
 	}},
 	"random lives of threads match the model": {
-		noInterrupts, noVersions, oneByOne, deleting, firstOnly, standing, renumbering, func() *broken { return lagging(false) },
+		noInterrupts, noVersions, oneByOne, deleting, firstOnly, standing, renumbering,
+		func() *broken { return lagging(false) },
 	},
 	"a cancelled context does nothing": {deaf},
 	"a context that ends in a commit leaves all or nothing": {

@@ -89,7 +89,8 @@ func (w *walk) take(n int, frame []byte) error {
 		"RUN_STARTED": func(map[string]any) error {
 			return nil
 		}, "RUN_FINISHED": w.finished, "RUN_ERROR": w.failed,
-		"STEP_STARTED": w.step, "STEP_FINISHED": w.step, "STATE_SNAPSHOT": w.snapshot, "MESSAGES_SNAPSHOT": func(map[string]any) error { return nil },
+		"STEP_STARTED": w.step, "STEP_FINISHED": w.step, "STATE_SNAPSHOT": w.snapshot,
+		"MESSAGES_SNAPSHOT":  func(map[string]any) error { return nil },
 		"TEXT_MESSAGE_START": w.text, "TEXT_MESSAGE_CONTENT": w.text, "TEXT_MESSAGE_END": w.text,
 		"TOOL_CALL_START": w.call, "TOOL_CALL_ARGS": w.call, "TOOL_CALL_END": w.call,
 		"TOOL_CALL_RESULT": w.result,

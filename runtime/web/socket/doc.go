@@ -12,14 +12,19 @@
 // refused message gets an error with a [web.Problem] and leaves the connection open. Replies come
 // in the order of their messages, rows of the followed thread between them:
 //
-//	thread_context {thread_id, user_id, session_id, after}            thread_context_ack {success, thread_id, error}; rows follow
-//	interrupt      {thread_id, reason, mode}                          interrupt_ack {success, thread_id, message}: requested,
-//	                                                                  already_pending or not_running
-//	resume         {thread_id, user_input | value, interrupt_id}      resume_ack {success, thread_id, message}
-//	                                                                  row, with the id of the row: a [web.Row]
+//	from the client                                        to the client
+//	thread_context {thread_id, user_id, session_id, after} thread_context_ack {success,
+//	                                                         thread_id, error}; rows follow
+//	interrupt {thread_id, reason, mode}                    interrupt_ack {success, thread_id,
+//	                                                         message}: requested,
+//	                                                         already_pending or not_running
+//	resume {thread_id, user_input | value, interrupt_id}   resume_ack {success, thread_id,
+//	                                                         message}
+//	                                                       row, whose id is that of its [web.Row]
 //
 // user_input is a JSON string, or an object with message and no more. On a paused thread it says
-// how the work shall change; empty, that it shall not.//
+// how the work shall change; empty, that it shall not.
+//
 // # Slow readers
 //
 // A connection whose reader does not take a message in Config.Timeout is closed with 1013 (try

@@ -106,7 +106,8 @@ func TestEverythingFits(t *testing.T) {
 	states["pause"].openForm(pause)
 	states["pause"].form.field = fieldOf(strings.Repeat("漢字 a\nb", 30))
 	states["send"] = full(false)
-	states["send"].form = &form{ask: web.Interrupt{Interrupt: thread.Interrupt{Kind: "Send elsewhere"}}, options: []option{
+	send := web.Interrupt{Interrupt: thread.Interrupt{Kind: "Send elsewhere"}}
+	states["send"].form = &form{ask: send, options: []option{
 		{label: strings.Repeat("漢字 ", 30), word: "A", routeTo: "B", write: writeReason},
 	}}
 	states["gone"].form.field = fieldOf("draft")
