@@ -33,10 +33,9 @@ func (p *program) watchCommand() *cobra.Command {
 			"Where standard output or input is not a terminal, watch prints one line for each\n" +
 			"row (number, time, type and text, with tabs between) until the thread is over.\n" +
 			"The text is for people and may change; number, time and type are for programs.\n\n" +
-			"The token is the operator's, or one for this thread. It stands in a file that only " +
-			"its owner can read, or in " + tokenVariable + ".\n" +
-			"Leaving answers nothing. The exit code says whether the thread could be watched, " +
-			"not how it ended.",
+			"The token is the operator's, or one for this thread. It stands in a file that\n" +
+			"only its owner can read, or in " + tokenVariable + ". Leaving answers nothing. The\n" +
+			"exit code says whether the thread could be watched, not how it ended.",
 		Example: "  routegen-threads watch http://127.0.0.1:8080/v1/threads/order-7 --token-file " +
 			"token --by ann\n" +
 			"  routegen-threads watch http://127.0.0.1:8080/v1/threads/order-7 > order-7.log",
