@@ -133,11 +133,11 @@ type Kind struct {
 // Deadline says what happens to an interrupt that is not answered in time.
 type Deadline struct {
 	After    time.Duration `json:"after"`
-	Then     string        `json:"then"`     // "expire", "default", "escalate", "reroute" or "cancel"
-	Answer   string        `json:"answer"`   // of "default", JSON text
-	Assignee string        `json:"assignee"` // of "escalate"
-	Target   string        `json:"target"`   // of "reroute": an agent type
-	Reminder time.Duration `json:"reminder"` // before the deadline; 0 means none
+	Then     string        `json:"then"`               // "expire", "default", "escalate", "reroute" or "cancel"
+	Answer   string        `json:"answer,omitempty"`   // of "default", JSON text
+	Assignee string        `json:"assignee,omitempty"` // of "escalate"
+	Target   string        `json:"target,omitempty"`   // of "reroute": an agent type
+	Reminder time.Duration `json:"reminder,omitempty"` // before the deadline; 0 means none
 }
 
 // Retry says how often a failed step is run again before a person is asked.
