@@ -9,84 +9,115 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// selectByOrder finds the one set branch in the way of generated code before each branch had one
-// line: it is set if the first and the last that are set are the same. Selection is held to at most
-// twice its time.
-func selectByOrder(v *routes.InterruptRouting) (runtime.Branch, bool) {
-	first := firstBranch(v)
-	return first, first.Value != nil && first == lastBranch(v)
+// selectByOrder finds the one set branch as generated code did before each branch had one line: it
+// is set if the first and the last route that are set are the same. Selection is measured against
+// it.
+func selectByOrder(v *routes.InterruptRouting) (b runtime.Branch, ok bool) {
+	route := firstRoute(v)
+	if route != lastRoute(v) {
+		return b, false
+	}
+	switch route {
+	case routes.RouteOrchestrator:
+		b.Name, b.Value = "orchestratorRequest", v.OrchestratorRequest
+	case routes.RouteDiscoveryOrchestrator:
+		b.Name, b.Value = "discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest
+	case routes.RoutePlanningOrchestrator:
+		b.Name, b.Value = "planningOrchestratorRequest", v.PlanningOrchestratorRequest
+	case routes.RouteTicketOrchestrator:
+		b.Name, b.Value = "ticketOrchestratorRequest", v.TicketOrchestratorRequest
+	case routes.RouteReview:
+		b.Name, b.Value = "reviewRequest", v.ReviewRequest
+	case routes.RouteMerger:
+		b.Name, b.Value = "mergerRequest", v.MergerRequest
+	case routes.RouteContextManager:
+		b.Name, b.Value = "contextManagerRequest", v.ContextManagerRequest
+	case routes.RouteOrchestratorCollector:
+		b.Name, b.Value = "orchestratorCollectorRequest", v.OrchestratorCollectorRequest
+	case routes.RouteDiscoveryCollector:
+		b.Name, b.Value = "discoveryCollectorRequest", v.DiscoveryCollectorRequest
+	case routes.RoutePlanningCollector:
+		b.Name, b.Value = "planningCollectorRequest", v.PlanningCollectorRequest
+	case routes.RouteTicketCollector:
+		b.Name, b.Value = "ticketCollectorRequest", v.TicketCollectorRequest
+	case routes.RouteDiscoveryDispatch:
+		b.Name, b.Value = "discoveryAgentRequests", v.DiscoveryAgentRequests
+	case routes.RoutePlanningDispatch:
+		b.Name, b.Value = "planningAgentRequests", v.PlanningAgentRequests
+	case routes.RouteTicketDispatch:
+		b.Name, b.Value = "ticketAgentRequests", v.TicketAgentRequests
+	default:
+		return b, false
+	}
+	return b, true
 }
 
-func branch(name string, value any) runtime.Branch {
-	return runtime.Branch{Name: name, Value: value}
-}
-
-func firstBranch(v *routes.InterruptRouting) runtime.Branch {
+func firstRoute(v *routes.InterruptRouting) routes.Route {
 	switch {
 	case v.OrchestratorRequest != nil:
-		return branch("orchestratorRequest", v.OrchestratorRequest)
+		return routes.RouteOrchestrator
 	case v.DiscoveryOrchestratorRequest != nil:
-		return branch("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest)
+		return routes.RouteDiscoveryOrchestrator
 	case v.PlanningOrchestratorRequest != nil:
-		return branch("planningOrchestratorRequest", v.PlanningOrchestratorRequest)
+		return routes.RoutePlanningOrchestrator
 	case v.TicketOrchestratorRequest != nil:
-		return branch("ticketOrchestratorRequest", v.TicketOrchestratorRequest)
+		return routes.RouteTicketOrchestrator
 	case v.ReviewRequest != nil:
-		return branch("reviewRequest", v.ReviewRequest)
+		return routes.RouteReview
 	case v.MergerRequest != nil:
-		return branch("mergerRequest", v.MergerRequest)
+		return routes.RouteMerger
 	case v.ContextManagerRequest != nil:
-		return branch("contextManagerRequest", v.ContextManagerRequest)
+		return routes.RouteContextManager
 	case v.OrchestratorCollectorRequest != nil:
-		return branch("orchestratorCollectorRequest", v.OrchestratorCollectorRequest)
+		return routes.RouteOrchestratorCollector
 	case v.DiscoveryCollectorRequest != nil:
-		return branch("discoveryCollectorRequest", v.DiscoveryCollectorRequest)
+		return routes.RouteDiscoveryCollector
 	case v.PlanningCollectorRequest != nil:
-		return branch("planningCollectorRequest", v.PlanningCollectorRequest)
+		return routes.RoutePlanningCollector
 	case v.TicketCollectorRequest != nil:
-		return branch("ticketCollectorRequest", v.TicketCollectorRequest)
+		return routes.RouteTicketCollector
 	case v.DiscoveryAgentRequests != nil:
-		return branch("discoveryAgentRequests", v.DiscoveryAgentRequests)
+		return routes.RouteDiscoveryDispatch
 	case v.PlanningAgentRequests != nil:
-		return branch("planningAgentRequests", v.PlanningAgentRequests)
+		return routes.RoutePlanningDispatch
 	case v.TicketAgentRequests != nil:
-		return branch("ticketAgentRequests", v.TicketAgentRequests)
+		return routes.RouteTicketDispatch
 	}
-	return runtime.Branch{}
+	return 0
 }
 
-func lastBranch(v *routes.InterruptRouting) runtime.Branch {
+func lastRoute(v *routes.InterruptRouting) routes.Route {
 	switch {
 	case v.TicketAgentRequests != nil:
-		return branch("ticketAgentRequests", v.TicketAgentRequests)
+		return routes.RouteTicketDispatch
 	case v.PlanningAgentRequests != nil:
-		return branch("planningAgentRequests", v.PlanningAgentRequests)
+		return routes.RoutePlanningDispatch
 	case v.DiscoveryAgentRequests != nil:
-		return branch("discoveryAgentRequests", v.DiscoveryAgentRequests)
+		return routes.RouteDiscoveryDispatch
 	case v.TicketCollectorRequest != nil:
-		return branch("ticketCollectorRequest", v.TicketCollectorRequest)
+		return routes.RouteTicketCollector
 	case v.PlanningCollectorRequest != nil:
-		return branch("planningCollectorRequest", v.PlanningCollectorRequest)
+		return routes.RoutePlanningCollector
 	case v.DiscoveryCollectorRequest != nil:
-		return branch("discoveryCollectorRequest", v.DiscoveryCollectorRequest)
+		return routes.RouteDiscoveryCollector
 	case v.OrchestratorCollectorRequest != nil:
-		return branch("orchestratorCollectorRequest", v.OrchestratorCollectorRequest)
+		return routes.RouteOrchestratorCollector
 	case v.ContextManagerRequest != nil:
-		return branch("contextManagerRequest", v.ContextManagerRequest)
+		return routes.RouteContextManager
 	case v.MergerRequest != nil:
-		return branch("mergerRequest", v.MergerRequest)
+		return routes.RouteMerger
 	case v.ReviewRequest != nil:
-		return branch("reviewRequest", v.ReviewRequest)
+		return routes.RouteReview
 	case v.TicketOrchestratorRequest != nil:
-		return branch("ticketOrchestratorRequest", v.TicketOrchestratorRequest)
+		return routes.RouteTicketOrchestrator
 	case v.PlanningOrchestratorRequest != nil:
-		return branch("planningOrchestratorRequest", v.PlanningOrchestratorRequest)
+		return routes.RoutePlanningOrchestrator
 	case v.DiscoveryOrchestratorRequest != nil:
-		return branch("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest)
+		return routes.RouteDiscoveryOrchestrator
 	case v.OrchestratorRequest != nil:
-		return branch("orchestratorRequest", v.OrchestratorRequest)
+		return routes.RouteOrchestrator
 	}
-	return runtime.Branch{}
+	return 0
 }
 
 // BenchmarkSelectBesideOrder selects both ways in turns, and reports how many times the time of the
