@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// door is an address that stays while servers behind it come and go: nobody else can take its port
-// meanwhile. While there is none, who comes is turned away.
+// door is an address that stays while servers behind it come and go: no other process can take its
+// port meanwhile. While there is no server, it closes each connection at once.
 type door struct {
 	net.Listener
 	mu  sync.Mutex

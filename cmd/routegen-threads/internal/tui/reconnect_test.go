@@ -131,7 +131,8 @@ func TestRefusedAtOnce(t *testing.T) {
 	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
 }
 
-// A server that says nothing any more, not even that it lives, counts as gone, and it is said why.
+// A server that sends nothing any more, not even a heartbeat, counts as gone, and the reason is
+// shown.
 // The time is that of the test: nothing waits for it.
 func TestSilence(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func (r *rig) stop() {
 	r.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	// from here on nobody is let in, even if the server has not begun to serve
+	// from here on no connection is accepted, even if the server has not begun to serve
 	_ = r.door.open().Close()
 	_ = r.http.Shutdown(ctx)
 	require.NoError(r, r.http.Close())

@@ -166,7 +166,7 @@ func TestLoads(t *testing.T) {
 		"one that is lost does not": {events: []tea.Msg{connectionChanged{why: "x"}}},
 		"a refusal is not asked again": {events: []tea.Msg{row,
 			loaded{err: &web.Problem{Code: runtime.CodeForbidden}}}},
-		"the end of the rows asks nobody": {events: []tea.Msg{streamEnded{errors.New("x")}}},
+		"the end of the rows asks no question": {events: []tea.Msg{streamEnded{errors.New("x")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,8 +36,8 @@ type noTools struct{}
 
 func (noTools) Tools(context.Context) ([]llm.Tool, error) { return nil, nil }
 
-// newTalk is a server with a conversation of ann's. The node that answers has a name that nobody
-// could guess from its key.
+// newTalk starts a server with a conversation of ann's. The display name of the node that answers
+// does not follow from its key.
 func newTalk(t *testing.T) *rig {
 	t.Helper()
 	program := routes.New(talkers{})
