@@ -102,16 +102,19 @@ type Entry struct {
 	Until     time.Time       `json:"until,omitzero"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Failure   *Failure        `json:"failure,omitempty"`
-	End       bool            `json:"end,omitempty"` // the last of its commit
-	// the thread was at rest after it: a fork may begin here. Logs of older versions have it at no
-	// entry
+	// End marks the last entry of its commit.
+	End bool `json:"end,omitempty"`
+	// Rest means that the thread was at rest after this entry: a fork may begin here. Logs written
+	// by older versions do not set it.
 	Rest bool `json:"rest,omitempty"`
 
 	// Opened is the interrupt of an asked entry, as it was asked. It travels with a Change and
 	// stands in no log: the store has it by its id.
 	Opened *Interrupt `json:"-"`
 
-	Thread string `json:"-"` // set by a store that hands the entry out
-	// its place among the entries of all threads; set by a store that hands the entry out
+	// Thread is set by the store that returns the entry.
+	Thread string `json:"-"`
+	// Cursor is the place among the entries of all threads, set by the store that returns the
+	// entry.
 	Cursor int64 `json:"-"`
 }

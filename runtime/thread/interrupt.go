@@ -21,7 +21,7 @@ const (
 	InterruptOpen     InterruptState = "open"
 	InterruptQueued   InterruptState = "queued" // waits for a more urgent one
 	InterruptAnswered InterruptState = "answered"
-	// InterruptSuperseded: a more urgent one took its place; the asker may ask again
+	// InterruptSuperseded means that a more urgent one took its place. The asker may ask again.
 	InterruptSuperseded InterruptState = "superseded"
 	InterruptCancelled  InterruptState = "cancelled"
 	InterruptExpired    InterruptState = "expired"
@@ -38,39 +38,48 @@ const (
 // checked against, so a program without the code that asked can take the answer. Nothing of it is
 // deleted when it is answered.
 type Interrupt struct {
-	ID       string         `json:"id"`
-	Thread   string         `json:"thread"`
-	Frame    string         `json:"frame,omitempty"` // "" for a user escape, which holds all frames
-	Node     string         `json:"node,omitempty"`  // name of the frame
-	Step     string         `json:"step,omitempty"`
-	Visit    int            `json:"visit,omitempty"`
-	Kind     string         `json:"kind"`
-	Priority int            `json:"priority"` // row of the kind: the lowest wins a clash
+	ID     string `json:"id"`
+	Thread string `json:"thread"`
+	// Frame is "" for a user escape, which holds all frames.
+	Frame string `json:"frame,omitempty"`
+	// Node is the name of the frame, or the Asker of the question.
+	Node  string `json:"node,omitempty"`
+	Step  string `json:"step,omitempty"`
+	Visit int    `json:"visit,omitempty"`
+	Kind  string `json:"kind"`
+	// Priority is the row of the kind: of two interrupts that clash the one with the lower number
+	// is shown first.
+	Priority int            `json:"priority"`
 	State    InterruptState `json:"state"`
 	Question
-	Digest  string          `json:"digest"` // of the question, see [DigestOf]
+	// Digest is that of the question, see [DigestOf].
+	Digest  string          `json:"digest"`
 	Context json.RawMessage `json:"context,omitempty"`
 
 	Created time.Time `json:"created"`
-	Due     time.Time `json:"due,omitzero"` // when the deadline's policy acts
-	// zero when there is no reminder, or it went out
+	// Due is when the policy of the deadline acts; zero means never.
+	Due time.Time `json:"due,omitzero"`
+	// RemindAt is zero if there is no reminder, or if it was sent.
 	RemindAt time.Time `json:"remindAt,omitzero"`
-	// how long before Due, in nanoseconds
+	// RemindBefore is how long before Due the reminder is sent, in nanoseconds.
 	RemindBefore time.Duration `json:"remindBefore,omitempty"`
-	// who is asked since the deadline, in place of the Assignees
+	// EscalatedTo is asked in place of the Assignees since the deadline has passed.
 	EscalatedTo string `json:"escalatedTo,omitempty"`
-	// answers that were unclear and made it ask again
-	Asks         int             `json:"asks,omitempty"`
-	AskedFor     string          `json:"askedFor,omitempty"` // the user whose thread asks
-	ClaimedBy    string          `json:"claimedBy,omitempty"`
-	Votes        []Vote          `json:"votes,omitempty"`
-	Answer       json.RawMessage `json:"answer,omitempty"`
-	RouteTo      string          `json:"routeTo,omitempty"` // the answer was: go on over there
-	AnsweredBy   string          `json:"answeredBy,omitempty"`
-	Request      string          `json:"request,omitempty"` // id of the request that answered
-	ClosedAt     time.Time       `json:"closedAt,omitzero"`
-	SupersededBy string          `json:"supersededBy,omitempty"`
-	// how often a more urgent one queued or superseded it
+	// Asks is the number of unclear answers, after each of which it was asked again.
+	Asks int `json:"asks,omitempty"`
+	// AskedFor is the user of the thread.
+	AskedFor  string          `json:"askedFor,omitempty"`
+	ClaimedBy string          `json:"claimedBy,omitempty"`
+	Votes     []Vote          `json:"votes,omitempty"`
+	Answer    json.RawMessage `json:"answer,omitempty"`
+	// RouteTo is set if the answer sent the work elsewhere.
+	RouteTo    string `json:"routeTo,omitempty"`
+	AnsweredBy string `json:"answeredBy,omitempty"`
+	// Request is the id of the request that answered.
+	Request      string    `json:"request,omitempty"`
+	ClosedAt     time.Time `json:"closedAt,omitzero"`
+	SupersededBy string    `json:"supersededBy,omitempty"`
+	// Clashes is how often a more urgent interrupt queued or superseded this one.
 	Clashes int `json:"clashes,omitempty"`
 }
 
@@ -83,31 +92,38 @@ const (
 
 // Question is the part of an interrupt that the asker sets.
 type Question struct {
-	// of the interrupt; "" means agent_question
+	// Kind is the kind of the interrupt; "" means agent_question.
 	Kind string `json:"-"`
-	// the node that asks, for the inbox; "" means the name of the frame
+	// Asker is the node under which the inbox lists the question; "" means the name of the frame.
 	Asker string `json:"-"`
-	// unique in its step; identifies the answers
+	// Name identifies the answers. It is unique in its step.
 	Name string `json:"name"`
-	Text string `json:"text,omitempty"` // what a person reads
-	// interrupt type, for policies that answer by type
-	Type    string          `json:"type,omitempty"`
-	Payload json.RawMessage `json:"payload,omitempty"` // what it is about
-	// JSON Schema of the answer; absent means any JSON
+	// Text is what a person reads.
+	Text string `json:"text,omitempty"`
+	// Type is the interrupt type, for policies that answer by type.
+	Type string `json:"type,omitempty"`
+	// Payload is what the question is about.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Schema is the JSON Schema of the answer; absent means any JSON.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// what to offer; the schema decides what is legal
+	// Choices are what to offer. Schema decides which answers are legal.
 	Choices []Choice `json:"choices,omitempty"`
-	// how plain text is read, see the Plain constants; "" means it is no answer
-	Plain    string `json:"plain,omitempty"`
-	Language string `json:"language,omitempty"` // of plain text; "" means English
-	// where an answer may send the work with route_to
+	// Plain says how plain text is read, see the Plain constants; "" means that plain text is no
+	// answer.
+	Plain string `json:"plain,omitempty"`
+	// Language is that of plain text; "" means English.
+	Language string `json:"language,omitempty"`
+	// Targets are the places to which an answer may send the work with route_to.
 	Targets []string `json:"targets,omitempty"`
 
-	Assignees []string `json:"assignees,omitempty"` // who may answer; empty means anybody
-	NotOwn    bool     `json:"notOwn,omitempty"`    // the user of the thread may not answer
-	// how many must give the same answer; 0 and 1 mean one
-	Quorum   int               `json:"quorum,omitempty"`
-	Deadline *runtime.Deadline `json:"policy,omitempty"` // nil means the kind's
+	// Assignees may answer; if there are none, anybody may.
+	Assignees []string `json:"assignees,omitempty"`
+	// NotOwn means that the user of the thread may not answer.
+	NotOwn bool `json:"notOwn,omitempty"`
+	// Quorum is how many people must give the same answer; 0 and 1 mean one.
+	Quorum int `json:"quorum,omitempty"`
+	// Deadline is nil for that of the kind.
+	Deadline *runtime.Deadline `json:"policy,omitempty"`
 }
 
 // Choice is one offer to a person.

@@ -99,15 +99,20 @@ func (changeableMachine) Changeable(*Frame) bool { return true }
 
 // Activation is the input of a step: a copy of the stored frame, to read only.
 type Activation struct {
-	Thread   string
-	User     string // who started the thread
-	Turn     int
-	Frame    *Frame
-	Metadata json.RawMessage // of the last message
-	Previous json.RawMessage // what the turn before has returned; nil in the first
-	// the pending reroute event of the frame when the run began, or nil; see [PendingReroute]
+	Thread string
+	// User started the thread.
+	User  string
+	Turn  int
+	Frame *Frame
+	// Metadata came with the last message.
+	Metadata json.RawMessage
+	// Previous is the result of the turn before; nil in the first.
+	Previous json.RawMessage
+	// Reroute is the pending reroute event of the frame when the run began, or nil; see
+	// [PendingReroute].
 	Reroute *Reroute
-	// a person's change of the work; it is gone when the step of the root frame that saw it ends
+	// Modify is a person's change of the work, or nil. It is gone when the step of the root frame
+	// that saw it ends.
 	Modify *string
 }
 
@@ -116,7 +121,7 @@ type Activation struct {
 type Transition struct {
 	verb      verb
 	pc        string
-	way       string // of advance: StepAside, StepHold, StepBack, or ""
+	way       string // StepAside, StepHold, StepBack, or ""
 	drop      string
 	value     json.RawMessage // locals, result or input
 	failure   error
@@ -171,18 +176,18 @@ func Advance(pc string, locals any) Transition {
 	return t
 }
 
-// Aside is Advance to a step that comes between: what this one has done, its effects and its
-// answers, is put aside, for [Back]. Messages are not, so a step that comes back says them again;
-// nor is what belongs to one round only, which has drop after a slash in its name ("" drops
-// nothing). It asks the questions as [Asks] does, if there are any.
+// Aside is Advance to a step that interrupts this one: the effects and answers of this one are kept
+// until [Back] returns to it. Its messages are not, so a step that comes back says them again; nor
+// are effects and answers whose name ends with a slash and drop, which belong to one round only (""
+// drops nothing). It asks the questions as [Asks] does, if there are any.
 func Aside(pc string, locals any, drop string, questions ...Question) Transition {
 	t := Asks(pc, locals, questions...)
 	t.way, t.drop = StepAside, drop
 	return t
 }
 
-// Back is Advance to the step that went [Aside], on the visit that it was on: what was put aside is
-// done there. A step from which nothing was put aside is entered as a new visit.
+// Back is Advance to the step that was left by [Aside], on the same visit, with the effects and
+// answers that it had. A step that was not left by Aside is entered as a new visit.
 func Back(pc string, locals any) Transition {
 	t := Advance(pc, locals)
 	t.way = StepBack

@@ -26,11 +26,13 @@ type Observer interface {
 
 // StepEnd is how a run of a step ended. The zero value says that it went through.
 type StepEnd struct {
-	Waiting bool // it asked, or a person paused the thread: a normal end, no error
-	// it was stopped and has no result: its frame has ended, another engine drives the thread, or
-	// this one is closing
+	// Waiting means that the step asked, or that a person paused the thread. It is no error.
+	Waiting bool
+	// Cut means that the run was stopped without a result: its frame has ended, another engine
+	// drives the thread, or this one is closing.
 	Cut bool
-	// it failed, or ended its frame with a failure; its text may hold what people said
+	// Err is why the step failed, or the failure with which it ended its frame. Its text may hold
+	// what people said.
 	Err error
 }
 

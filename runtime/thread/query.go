@@ -163,7 +163,8 @@ func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2
 // Forked is a new thread, and what its source had done after the point of the fork.
 type Forked struct {
 	Thread *Thread
-	// effects of the source that are done; the fork may do them again, under keys of its own
+	// After lists the completed effects of the source; the fork may do them again, under keys of
+	// its own.
 	After []Entry
 }
 
@@ -325,17 +326,20 @@ func (b *notifier) publish(thread string) {
 type Stat struct {
 	Kind     string `json:"kind"`
 	Node     string `json:"node,omitempty"`
-	Assignee string `json:"assignee,omitempty"` // who answered, or else the first who was asked
+	// Assignee answered, or else was the first who was asked.
+	Assignee string `json:"assignee,omitempty"`
 	Count    int    `json:"count"`
 	Answered int    `json:"answered"`
 	Expired  int    `json:"expired"`
-	// closed by a more urgent one, or since the step that asked failed
+	// Superseded counts those closed by a more urgent one, or because the step that asked failed.
 	Superseded int `json:"superseded"`
-	// lost a clash, once or more: was queued, or superseded, by a more urgent one; whatever became
-	// of it
+	// Clashed counts those that a more urgent one queued or superseded at least once, in whatever
+	// state they are now.
 	Clashed int `json:"clashed"`
-	Reasked int `json:"reasked"` // plain answers that were unclear
-	// from asking to the answer, in nanoseconds; 0 when none was answered
+	// Reasked counts the plain answers that were unclear.
+	Reasked int `json:"reasked"`
+	// Median and P95 are of the times from asking to the answer, in nanoseconds; 0 if none was
+	// answered.
 	Median time.Duration `json:"median"`
 	P95    time.Duration `json:"p95"`
 }
@@ -406,6 +410,6 @@ func (s *Stat) addInterrupt(i *Interrupt) {
 		s.Expired++
 	case InterruptSuperseded:
 		s.Superseded++
-	default: // open, queued or taken back
+	default: // open, queued or cancelled
 	}
 }

@@ -10,7 +10,7 @@ const (
 	ReroutePending = "pending" // the next interrupt of the frame takes it
 	RerouteQueued  = "queued"  // another one is before it
 	RerouteUsed    = "used"
-	RerouteExpired = "expired" // what it was for ended first
+	RerouteExpired = "expired" // the work that it was for has ended
 )
 
 // Reroute is a stored reroute event: an outside order to interrupt what a frame does, and to
@@ -18,11 +18,12 @@ const (
 type Reroute struct {
 	ID    string `json:"id"`
 	Frame string `json:"frame"`
-	// agent type; "" means: back to where the interrupt came from
-	Target string          `json:"target,omitempty"`
-	State  string          `json:"state"`
-	Event  json.RawMessage `json:"event"` // as it arrived, with who asked for it
-	By     string          `json:"by,omitempty"`
+	// Target is an agent type; "" means back to where the interrupt came from.
+	Target string `json:"target,omitempty"`
+	State  string `json:"state"`
+	// Event is the event as it arrived, with who asked for it.
+	Event json.RawMessage `json:"event"`
+	By    string          `json:"by,omitempty"`
 }
 
 // PendingReroute returns the event that the next interrupt of a frame takes, or nil.

@@ -34,42 +34,42 @@ type stepRun struct {
 	activation Activation
 	began      runBasis
 	modify     *string
-	inline     bool // it runs while its driver drives
+	inline     bool // it runs in the goroutine that drives
 	cancel     context.CancelCauseFunc
-	ending     command // its end
+	ending     command // ends the run in the record
 
-	// of the goroutine that drives
+	// used by the goroutine that drives, and no other
 	record    recordState
-	cancelled bool            // its context was
+	cancelled bool            // cancel was called
 	logged    map[string]bool // effects whose loss was logged
-	// commits with it that the store rejected; after [maxRejects] its effects are dropped too
-	rejects int
-	drained bool    // last is there
-	last    []Entry // what it did that no commit had when it ended
+	rejects   int             // rejected commits; after maxRejects its effects are dropped
+	drained   bool            // last is set
+	last      []Entry         // effects and messages that no commit had when the run ended
 
 	mu      sync.Mutex
-	reroute *Reroute // the stored reroute event that its frame has now
-	// closed when that is another one; nil until a caller wants to know
+	reroute *Reroute // the pending reroute event of its frame
+	// closed when reroute changes; nil until a caller asks for it
 	rerouteChanged   chan struct{}
-	timer            *time.Timer // for what follows; nil: it runs inside
+	timer            *time.Timer // fires at the earliest of until, keepAt, wakeAt; nil if inline
 	limit            time.Duration
-	until            time.Time       // when its time is over; zero: it is
-	keepAt           time.Time       // when fresh is committed at the latest; zero: it is empty
-	wakeAt           time.Time       // when the driver is to look around; zero: it knows by itself
-	late             error           // that it ran longer than it may; nil while it did not
-	used             map[string]bool // names this run has used
+	until            time.Time       // when limit is over; zero after that
+	keepAt           time.Time       // when fresh is committed at the latest; zero if it is empty
+	wakeAt           time.Time       // when the driver must look at the run; zero: not by time
+	late             error           // set when the run exceeded its limit
+	used             map[string]bool // effect and question names used in this run
 	fresh            []Entry         // effects and messages that no commit has yet
-	intent           map[string]bool // effects of Once that are being intended and have not begun
+	intent           map[string]bool // effects of Once whose intent is being stored
 	interruptContext json.RawMessage
 	asked            []Question
 	state            runState
 
-	// how it ended; set once, with the end of state
+	// the result; set once, when state becomes ended
 	next Transition
 	err  error
 }
 
-// contextKey finds the run of a step in its context, and in that of an effect the engine.
+// contextKey is the key of the *stepRun in the context of a step, and of the *Engine in that of an
+// effect.
 type contextKey struct{}
 
 var (

@@ -10,30 +10,23 @@ import (
 //
 // # Ten laws
 //
-// They are drawn from what went wrong elsewhere, and each method serves them:
+// Each was learned from a failure of another system, and each method serves them:
 //
-// 1. Persist, sync, then announce. Commit returns when the change would survive the loss of power,
-// and not before.
+//  1. Persist, sync, then announce. Commit returns when the change would survive a loss of
+//     power, and not before.
 //  2. Every interrupt has its own random id and a digest of what was shown.
-//
-// 3. An answer is one compare-and-set from open to answered, and is stored with it. The same answer
-// again finds the first result, a
-//
-//	different one is refused.
-//
-// 4. Taking an answer is one compare-and-set too: the step it leads to and the mark that it is used
-// are one commit, under the fence of the
-//
-//	   engine that drives the thread.
-//	5. A reroute event is matched by thread and target, taken in the same commit, and taken once.
-//	6. Nothing is deleted on answer. Final interrupts and the log stay.
-//
-// 7. Status is computed from the record. Columns a store derives from it, to find threads, are
-// written in the same commit.
-// 8. Ids, fingerprint and input travel inside the record: nothing that resuming needs is kept
-// elsewhere.
-//  9. An interrupt is a normal result. No layer takes it for an error, so no layer retries it away.
-//  10. An unknown outcome, a timeout for one, is resolved by reading back, never by assuming.
+//  3. An answer is one compare-and-set from open to answered, and is stored with it. The same
+//     answer again finds the first result; a different one is refused.
+//  4. Taking an answer is one compare-and-set too: the step it leads to and the mark that it is
+//     used are one commit, under the fence of the engine that drives the thread.
+//  5. A reroute event is matched by thread and target, taken in the same commit, and taken once.
+//  6. Nothing is deleted on answer. Final interrupts and the log stay.
+//  7. Status is computed from the record. Columns that a store derives from it, to find threads,
+//     are written in the same commit.
+//  8. Ids, fingerprint and input are in the record: nothing that resuming needs is kept
+//     elsewhere.
+//  9. An interrupt is a normal result. No layer treats it as an error, so no layer retries it.
+//  10. An unknown outcome, such as a timeout, is resolved by reading back, never by assuming.
 //
 // # Writing a store
 //

@@ -17,10 +17,11 @@ type Status string
 
 // What a thread does.
 const (
-	// StatusIdle: no turn runs: the next message starts one; Failure says why the last one failed
+	// StatusIdle means that no turn runs. The next message starts one; Failure says why the last
+	// one failed, if it did.
 	StatusIdle    Status = "idle"
 	StatusRunning Status = "running" // some frame can move
-	// StatusWaiting: no frame can move until an answer or a stored time arrives
+	// StatusWaiting means that no frame can move until an answer or a stored time arrives.
 	StatusWaiting   Status = "waiting"
 	StatusDone      Status = "done"       // over, with a result
 	StatusFailed    Status = "failed"     // over, with a failure
@@ -32,37 +33,46 @@ const (
 // with it as a whole or not at all. A Thread that was committed or loaded is never changed again,
 // so any number of goroutines may read it. Times are UTC, in milliseconds.
 type Thread struct {
-	ID      string `json:"id"`
-	Version int64  `json:"version"`        // of the last commit; the first is 1
-	Seq     int64  `json:"seq"`            // of the last entry in its log
-	User    string `json:"user,omitempty"` // who started it
-	// of the shapes its data was written under
+	ID string `json:"id"`
+	// Version is the number of commits so far: 1 after the first.
+	Version int64 `json:"version"`
+	// Seq is the Seq of the last entry in the thread's log.
+	Seq int64 `json:"seq"`
+	// User started the thread.
+	User string `json:"user,omitempty"`
+	// Fingerprint identifies the shapes that the thread's data was written under.
 	Fingerprint string    `json:"fingerprint,omitempty"`
 	Created     time.Time `json:"created"`
-	Turn        int       `json:"turn,omitempty"` // turns begun
-	// frames made, so that a frame id is never used twice
+	// Turn is the number of turns begun.
+	Turn int `json:"turn,omitempty"`
+	// Made is the number of frames made, so that no frame id is used twice.
 	Made int `json:"made,omitempty"`
-	// in the order they were made; parents come before children
+	// Frames are in the order they were made; parents come before children.
 	Frames []Frame `json:"frames,omitempty"`
-	// an order to pause that waits for a safe point, or has paused the thread
+	// Control is an order to pause that waits for a safe point, or has paused the thread.
 	Control *Control `json:"control,omitempty"`
-	// a person's change of the work, until the next step of the root frame took it
+	// Modify is a person's change of the work, until the next step of the root frame takes it.
 	Modify *string `json:"modify,omitempty"`
-	// answers that came before their question, until the turn ends
+	// EarlyAnswers came before their question. They are kept until the turn ends.
 	EarlyAnswers []EarlyAnswer `json:"mailbox,omitempty"`
-	// of the last message
+	// Metadata came with the last message.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
-	// pending and queued, in the order they came
-	Reroutes []Reroute       `json:"reroutes,omitempty"`
-	Lease    Lease           `json:"lease,omitzero"`   // who drives it
-	Over     Status          `json:"over,omitempty"`   // how it ended; "" while it has not
-	Result   json.RawMessage `json:"result,omitempty"` // of the last turn
-	// why it failed, or why the last turn did
+	// Reroutes are the pending and queued reroute events, in the order they came.
+	Reroutes []Reroute `json:"reroutes,omitempty"`
+	// Lease names the engine that drives the thread.
+	Lease Lease `json:"lease,omitzero"`
+	// Over is the status with which the thread ended, "" until then.
+	Over Status `json:"over,omitempty"`
+	// Result is the result of the last turn.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Failure is why the thread failed, or why its last turn did.
 	Failure *Failure `json:"failure,omitempty"`
-	// while a turn runs: what the one before returned
-	Previous   json.RawMessage `json:"previous,omitempty"`
-	ForkedFrom *Fork           `json:"forkedFrom,omitempty"`
-	// open and queued interrupts, in the order they were asked; a store keeps them on their own
+	// Previous is the result of the turn before, while a turn runs.
+	Previous json.RawMessage `json:"previous,omitempty"`
+	// ForkedFrom is where the thread was forked from, or nil.
+	ForkedFrom *Fork `json:"forkedFrom,omitempty"`
+	// Open holds the open and queued interrupts in the order they were asked. Stores keep them
+	// apart from the record.
 	Open []*Interrupt `json:"-"`
 }
 
@@ -75,7 +85,7 @@ const (
 	FrameAsking   FrameState = "asking"   // answers
 	FrameCalling  FrameState = "calling"  // its children
 	FrameRetrying FrameState = "retrying" // the time in Until
-	// FrameHeld: the end of the interrupt in HeldBy, which superseded its own
+	// FrameHeld waits for the end of the interrupt HeldBy, which superseded the frame's own.
 	FrameHeld FrameState = "held"
 )
 
@@ -85,28 +95,32 @@ const (
 // [StepAside]) stands among Effects and Replies with the step before its name, until the frame goes
 // back or on.
 type Frame struct {
-	ID      string          `json:"id"`
-	Parent  string          `json:"parent,omitempty"`
-	Machine string          `json:"machine"`
-	Name    string          `json:"name,omitempty"` // what the machine runs here: a node, a flow
-	PC      string          `json:"pc,omitempty"`
-	Visit   int             `json:"visit"`
-	Visits  map[string]int  `json:"visits,omitempty"` // of the steps left behind
-	Input   json.RawMessage `json:"input,omitempty"`
-	Locals  json.RawMessage `json:"locals,omitempty"`
-	// goes out with every interrupt of the thread
-	Context  json.RawMessage `json:"shows,omitempty"`
-	State    FrameState      `json:"state"`
-	Until    time.Time       `json:"until,omitzero"`
-	HeldBy   string          `json:"heldBy,omitempty"`
-	Attempts []Attempt       `json:"attempts,omitempty"` // failed runs of this step
-	// of Attempts: a person decided on them, and the policy counts from 0 again
+	ID      string `json:"id"`
+	Parent  string `json:"parent,omitempty"`
+	Machine string `json:"machine"`
+	// Name is what the machine runs here: a node, a flow.
+	Name  string `json:"name,omitempty"`
+	PC    string `json:"pc,omitempty"`
+	Visit int    `json:"visit"`
+	// Visits counts the visits of the steps that the frame has left.
+	Visits map[string]int  `json:"visits,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Locals json.RawMessage `json:"locals,omitempty"`
+	// Context is shown with every interrupt of the thread.
+	Context json.RawMessage `json:"shows,omitempty"`
+	State   FrameState      `json:"state"`
+	Until   time.Time       `json:"until,omitzero"`
+	HeldBy  string          `json:"heldBy,omitempty"`
+	// Attempts are the failed runs of this step.
+	Attempts []Attempt `json:"attempts,omitempty"`
+	// Forgiven is the number of Attempts that a person has decided on. The retry policy counts
+	// those after them.
 	Forgiven int      `json:"forgiven,omitempty"`
 	Effects  []Effect `json:"effects,omitempty"`
 	Replies  []Reply  `json:"replies,omitempty"`
-	// in the order they were spawned, whatever order they ended in
+	// Children are in the order they were spawned, not in that of their ends.
 	Children []Child `json:"children,omitempty"`
-	// a person, or a deadline, chose where this step goes on
+	// RouteTo is where a person, or a deadline, sent this step to go on.
 	RouteTo string `json:"routeTo,omitempty"`
 }
 
@@ -118,11 +132,11 @@ const (
 	EffectFailed   = "failed"   // it ended without effect and may run again
 )
 
-// How a frame goes to another step, where that is not to leave its own one for good.
+// How a frame goes to a step that it does not enter for good, or comes back from one.
 const (
-	StepAside = "aside" // what the step did is put aside
-	StepHold  = "hold"  // as StepAside, its messages too: they are not said again
-	StepBack  = "back"  // to the step that went aside, on the same visit
+	StepAside = "aside" // effects and answers of the step left are kept for the way back
+	StepHold  = "hold"  // as StepAside, and messages too: they are not said again
+	StepBack  = "back"  // to the step that was left with StepAside or StepHold, on the same visit
 )
 
 // Effect is one side effect of a step, with the result it had.
@@ -136,12 +150,15 @@ type Effect struct {
 type Reply struct {
 	Name      string `json:"name"`
 	Interrupt string `json:"interrupt"`
-	// of the question alone: another one must not take this answer
+	// Digest is that of the question alone: a question with another digest does not take this
+	// answer.
 	Digest string `json:"digest"`
-	// JSON, null included; with RouteTo the note to that place, a string, if there is one
-	Value   json.RawMessage `json:"value,omitempty"`
-	By      string          `json:"by,omitempty"`      // who answered
-	RouteTo string          `json:"routeTo,omitempty"` // the answer was: go on over there
+	// Value is JSON, null included. With RouteTo it is the note to that place, a string, or absent.
+	Value json.RawMessage `json:"value,omitempty"`
+	// By is who answered.
+	By string `json:"by,omitempty"`
+	// RouteTo is set if the answer sent the work elsewhere.
+	RouteTo string `json:"routeTo,omitempty"`
 }
 
 // Child is a frame that its parent waits for, and what it returned.
@@ -149,10 +166,11 @@ type Child struct {
 	Frame string `json:"frame"`
 	Name  string `json:"name,omitempty"`
 	Done  bool   `json:"done,omitempty"`
-	// it failed, and a person or a policy chose the value
+	// Skipped means that the child failed, and a person or a policy chose Value.
 	Skipped bool            `json:"skipped,omitempty"`
 	Value   json.RawMessage `json:"value,omitempty"`
-	Failure *Failure        `json:"failure,omitempty"` // why it has no value, or why it was skipped
+	// Failure is why there is no value, or why the child was skipped.
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // Attempt is one failed run of a step.
@@ -175,7 +193,7 @@ func (f *Failure) Error() string {
 	switch {
 	case f.Text == "":
 		return string(f.Code)
-	case strings.Contains(f.Text, string(f.Code)): // that of an Error says it already
+	case strings.Contains(f.Text, string(f.Code)): // the text of a runtime.Error has its code
 		return f.Text
 	}
 	return string(f.Code) + ": " + f.Text
@@ -187,15 +205,14 @@ const (
 	EscapeNow  = "now"  // cancel what runs
 )
 
-// Control is an order of a person to pause the thread. Paused stays false until no step runs any
-// more.
+// Control is an order of a person to pause the thread. Paused is false until no step runs any more.
 type Control struct {
 	Mode      string    `json:"mode"`
 	By        string    `json:"by,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
 	At        time.Time `json:"at"`
 	Paused    bool      `json:"paused,omitempty"`
-	Interrupt string    `json:"interrupt,omitempty"` // the user_escape that is open since
+	Interrupt string    `json:"interrupt,omitempty"` // the user_escape that the pause has opened
 }
 
 // EarlyAnswer is an answer that came before its question.
