@@ -28,8 +28,7 @@
 //   - frame: one activation on a thread: a node or a flow, with its program counter and visit
 //     counter. Frames form a tree.
 //   - machine: code that executes one kind of frame: package workflow for nodes, dialogue for
-//     flows,
-//     planner for plans.
+//     flows, planner for plans.
 //   - step: one call of a machine for a frame. It may run again until its transition is committed.
 //   - visit: how often a frame has come to its present program counter; part of the keys of
 //     effects.
