@@ -206,9 +206,13 @@ func deadlockIsTriedAgain(t *testing.T, server *postgrestest.Server, s *Store) {
 	require.NoError(t, <-result)
 	requireOnce(t, s, a.ID, "r", 2)
 	requireOnce(t, s, b.ID, "r", 2)
-	var lost int
-	require.NoError(t, connected(t, server).QueryRow(t.Context(),
-		`SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'`).Scan(&lost))
+	watcher := connected(t, server)
+	require.Eventually(t, func() bool {
+		var found int
+		err := watcher.QueryRow(context.Background(), `SELECT deadlocks FROM pg_stat_database
+			WHERE datname = 'postgres'`).Scan(&found)
+		return err == nil && found == 1
+	}, 10*time.Second, 10*time.Millisecond, "there was a deadlock")
 }
 
 // lockIsNotReleased wants a refusal in the time that is promised, and nothing stored.
