@@ -111,7 +111,6 @@ DECLARE
 	v_x     bigint;
 	v_start bigint;
 	v_line  text;
-	v_rows  bigint;
 	v_had   record;
 BEGIN
 	IF current_setting('synchronous_commit') = 'off' THEN
@@ -163,28 +162,24 @@ BEGIN
 				WHERE (d.wake, d.running) IS DISTINCT FROM (excluded.wake, excluded.running);
 		END IF;
 	END LOOP;
-	IF cardinality(r_of) > 0 THEN
-		INSERT INTO {schema}.request(thread, id, seq)
-			SELECT v_n[o], r, s FROM unnest(r_of, r_id, r_seq) AS u(o, r, s) ON CONFLICT DO NOTHING;
-		GET DIAGNOSTICS v_rows = ROW_COUNT;
-		IF v_rows < cardinality(r_of) THEN
-			RAISE EXCEPTION USING ERRCODE = 'RG409', MESSAGE = '1 a request of it was done before';
+	FOR j IN 1 .. coalesce(cardinality(r_of), 0) LOOP
+		INSERT INTO {schema}.request(thread, id, seq) VALUES (v_n[r_of[j]], r_id[j], r_seq[j]) ON CONFLICT DO NOTHING;
+		IF NOT FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = 'RG409', MESSAGE = r_of[j] || ' a request of it was done before';
 		END IF;
-	END IF;
-	IF cardinality(i_of) > 0 THEN
+	END LOOP;
+	FOR j IN 1 .. coalesce(cardinality(i_of), 0) LOOP
 		INSERT INTO {schema}.interrupt AS i(thread, id, kind, node, state, priority, created, who, body, crc)
-			SELECT v_n[o], u.id, u.kind, u.node, u.state, u.priority, u.created, u.who::text[], u.body, u.crc
-			FROM unnest(i_of, i_id, i_kind, i_node, i_state, i_priority, i_created, i_who, i_body, i_crc)
-				WITH ORDINALITY AS u(o, id, kind, node, state, priority, created, who, body, crc, j) ORDER BY j
+			VALUES (v_n[i_of[j]], i_id[j], i_kind[j], i_node[j], i_state[j], i_priority[j], i_created[j],
+				i_who[j]::text[], i_body[j], i_crc[j])
 			ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, node = excluded.node, state = excluded.state,
 				priority = excluded.priority, created = excluded.created, who = excluded.who, body = excluded.body,
 				crc = excluded.crc
 			WHERE i.thread = excluded.thread;
-		GET DIAGNOSTICS v_rows = ROW_COUNT;
-		IF v_rows < cardinality(i_of) THEN
-			RAISE EXCEPTION USING ERRCODE = 'RG409', MESSAGE = '1 another thread has one of its interrupts';
+		IF NOT FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = 'RG409', MESSAGE = i_of[j] || ' another thread has one of its interrupts';
 		END IF;
-	END IF;
+	END LOOP;
 	IF cardinality(l_of) > 0 THEN
 		-- The table of threads is locked by now, so new_line has ended or waits.
 		SELECT start, line INTO v_start, v_line FROM {schema}.settings;
@@ -192,9 +187,10 @@ BEGIN
 			RAISE EXCEPTION USING ERRCODE = 'RG410', MESSAGE = 'the server has another timeline';
 		END IF;
 		v_x := v_start + pg_current_xact_id()::text::bigint;
-		INSERT INTO {schema}.log(thread, seq, x, token, crc, place, body)
-			SELECT v_n[o], u.seq, v_x, p_token, u.crc, u.place, u.body
-			FROM unnest(l_of, l_seq, l_place, l_body, l_crc) AS u(o, seq, place, body, crc);
+		FOR j IN 1 .. cardinality(l_of) LOOP
+			INSERT INTO {schema}.log(thread, seq, x, token, crc, place, body)
+				VALUES (v_n[l_of[j]], l_seq[j], v_x, p_token, l_crc[j], l_place[j], l_body[j]);
+		END LOOP;
 	END IF;
 	RETURN NULL;
 END $$;
