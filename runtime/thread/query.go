@@ -324,8 +324,8 @@ func (b *notifier) publish(thread string) {
 // assignees have an empty Assignee and so a row apart from the answered ones: a rate of a kind or a
 // node is computed from the sums of its rows.
 type Stat struct {
-	Kind     string `json:"kind"`
-	Node     string `json:"node,omitempty"`
+	Kind string `json:"kind"`
+	Node string `json:"node,omitempty"`
 	// Assignee answered, or else was the first who was asked.
 	Assignee string `json:"assignee,omitempty"`
 	Count    int    `json:"count"`

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -253,27 +254,27 @@ func fill(tb testing.TB, s thread.Store, n int, now func(n int) time.Time) {
 func BenchmarkRecord(b *testing.B) {
 	c := ask(benchRules(), time.Now())
 	i := c.Interrupts[0]
-	var record, asked, entries body
+	var whole, asked, entries record.Body
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
 			var errs [3]error
-			record, errs[0] = sealThread(c.Thread)
+			whole, errs[0] = sealThread(c.Thread)
 			asked, errs[1] = sealInterrupt(i)
 			entries, errs[2] = sealEntries(c.Entries, c.Thread.ID)
 			if err := cmp.Or(errs[:]...); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(len(record.json)+len(asked.json)+len(entries.json)), "B/thread")
+		b.ReportMetric(float64(len(whole.JSON)+len(asked.JSON)+len(entries.JSON)), "B/thread")
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
 			var errs [3]error
-			_, errs[0] = threadOf(c.Thread.ID, c.Thread.Fingerprint, record)
-			_, errs[1] = interruptOf(i.ID, i.Thread, i.Kind, i.Node, asked)
-			_, errs[2] = entriesOf(1, c.Thread.ID, entries)
+			_, errs[0] = record.ThreadOf(c.Thread.ID, c.Thread.Fingerprint, whole)
+			_, errs[1] = record.InterruptOf(i.ID, i.Thread, i.Kind, i.Node, asked)
+			_, errs[2] = record.EntriesOf(1, c.Thread.ID, entries)
 			if err := cmp.Or(errs[:]...); err != nil {
 				b.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -87,16 +88,16 @@ func plain[T any](t require.TestingT, v *T) *T {
 	return out
 }
 
-func sealThread(t *thread.Thread) (body, error) {
-	return seal(&threadBody{Thread: t}, t.ID, t.Fingerprint)
+func sealThread(t *thread.Thread) (record.Body, error) {
+	return record.Seal(&record.ThreadBody{Thread: t}, t.ID, t.Fingerprint)
 }
 
-func sealInterrupt(i *thread.Interrupt) (body, error) {
-	return seal(&interruptBody{Interrupt: i}, i.ID, i.Thread, i.Kind, i.Node)
+func sealInterrupt(i *thread.Interrupt) (record.Body, error) {
+	return record.Seal(&record.InterruptBody{Interrupt: i}, i.ID, i.Thread, i.Kind, i.Node)
 }
 
-func sealEntries(entries []thread.Entry, threadID string) (body, error) {
-	return seal(entryBodies(entries), threadID)
+func sealEntries(entries []thread.Entry, threadID string) (record.Body, error) {
+	return record.Seal(record.EntryBodies(entries), threadID)
 }
 
 func TestABodyComesBackAsItWas(t *testing.T) {
@@ -108,33 +109,33 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 		}
 		b, err := sealThread(had)
 		require.NoError(t, err)
-		gotThread, err := threadOf(had.ID, had.Fingerprint, b)
+		gotThread, err := record.ThreadOf(had.ID, had.Fingerprint, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, had), gotThread)
-		_, err = threadOf(had.ID+"x", had.Fingerprint, b)
-		require.ErrorIs(t, err, errDamaged, "the body of another thread")
+		_, err = record.ThreadOf(had.ID+"x", had.Fingerprint, b)
+		require.ErrorIs(t, err, record.ErrDamaged, "the body of another thread")
 
 		b, err = sealInterrupt(asked)
 		require.NoError(t, err)
-		gotAsked, err := interruptOf(asked.ID, asked.Thread, asked.Kind, asked.Node, b)
+		gotAsked, err := record.InterruptOf(asked.ID, asked.Thread, asked.Kind, asked.Node, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, asked), gotAsked)
-		_, err = interruptOf(asked.ID, asked.Thread+asked.Kind, "", asked.Node, b)
+		_, err = record.InterruptOf(asked.ID, asked.Thread+asked.Kind, "", asked.Node, b)
 		if asked.Kind != "" {
-			require.ErrorIs(t, err, errDamaged, "the body of another interrupt")
+			require.ErrorIs(t, err, record.ErrDamaged, "the body of another interrupt")
 		}
 
 		b, err = sealEntries(*entries, had.ID)
 		require.NoError(t, err)
-		gotEntries, err := entriesOf(7, had.ID, b)
+		gotEntries, err := record.EntriesOf(7<<placeBits, had.ID, b)
 		require.NoError(t, err)
 		want := *plain(t, entries)
 		for n := range want {
 			want[n].Thread, want[n].Cursor = had.ID, 7<<placeBits|int64(n)
 		}
 		require.Equal(t, append([]thread.Entry{}, want...), gotEntries)
-		_, err = entriesOf(7, had.ID+"x", b)
-		require.ErrorIs(t, err, errDamaged, "the body of another log")
+		_, err = record.EntriesOf(7<<placeBits, had.ID+"x", b)
+		require.ErrorIs(t, err, record.ErrDamaged, "the body of another log")
 	})
 }
 
@@ -142,7 +143,8 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 func TestARecordOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"version":1,"since":2}`, `{"version":"1"}`, `[]`} {
-		_, err := threadOf("t", "", body{text, checksum([]byte(text), []string{"t", ""})})
+		_, err := record.ThreadOf("t", "", record.Body{JSON: text,
+			CRC: record.Checksum([]byte(text), []string{"t", ""})})
 		assert.Equal(t, runtime.CodeIncompatible, runtime.CodeOf(err), "%s: %v", text, err)
 	}
 }
@@ -203,17 +205,17 @@ func TestAFlippedBitIsFound(t *testing.T) {
 	c := waiting("t", []byte(`{"a":1}`))
 	b, err := sealThread(c.Thread)
 	require.NoError(t, err)
-	for at := range b.json {
+	for at := range b.JSON {
 		for bit := range 8 {
-			bad := []byte(b.json)
+			bad := []byte(b.JSON)
 			bad[at] ^= 1 << bit
-			_, err = threadOf("t", fingerprint, body{string(bad), b.crc})
-			require.ErrorIs(t, err, errDamaged)
+			_, err = record.ThreadOf("t", fingerprint, record.Body{JSON: string(bad), CRC: b.CRC})
+			require.ErrorIs(t, err, record.ErrDamaged)
 		}
-		_, err = threadOf("t", fingerprint, body{b.json[:at], b.crc})
-		require.ErrorIs(t, err, errDamaged)
+		_, err = record.ThreadOf("t", fingerprint, record.Body{JSON: b.JSON[:at], CRC: b.CRC})
+		require.ErrorIs(t, err, record.ErrDamaged)
 	}
-	_, err = threadOf("t", fingerprint, b)
+	_, err = record.ThreadOf("t", fingerprint, b)
 	require.NoError(t, err)
 }
 
@@ -227,17 +229,19 @@ func TestAnyBodyIsReadOrRefused(t *testing.T) {
 	many, err := sealEntries(c.Entries, "t")
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(rapid.SampledFrom([]string{one.json, many.json, "[null]", "null"}).
+		text := []byte(rapid.SampledFrom([]string{one.JSON, many.JSON, "[null]", "null"}).
 			Draw(t, "seed"))
 		for range rapid.IntRange(0, 3).Draw(t, "times") {
 			text[rapid.IntRange(0, len(text)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
-		if had, err := threadOf("t", "", body{string(text), checksum(text,
-			[]string{"t", ""})}); err == nil {
+		if had, err := record.ThreadOf("t", "", record.Body{JSON: string(text),
+			CRC: record.Checksum(text,
+				[]string{"t", ""})}); err == nil {
 			_ = plain(t, had)
 		}
-		if had, err := entriesOf(1, "t", body{string(text), checksum(text,
-			[]string{"t"})}); err == nil {
+		if had, err := record.EntriesOf(1, "t", record.Body{JSON: string(text),
+			CRC: record.Checksum(text,
+				[]string{"t"})}); err == nil {
 			_ = plain(t, &had)
 		}
 	})

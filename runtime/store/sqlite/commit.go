@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -41,7 +42,7 @@ const maxBatch = 256
 
 // job is one call of Commit. It has a result channel if it waits for the writer.
 type job struct {
-	rows   []threadRow
+	rows   []record.Row
 	result chan jobResult
 	err    error
 	wrote  bool // some of it is in the transaction
@@ -63,7 +64,7 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if err := ctx.Err(); err != nil {
 		return wrapError(op, err)
 	}
-	rows, err := rowsOf(changes)
+	rows, err := record.RowsOf(changes)
 	if err != nil {
 		return err
 	}
@@ -226,11 +227,11 @@ func (s *Store) resolveCommit(ctx context.Context, batch []*job, why error) erro
 	for _, j := range batch {
 		for n := range j.rows {
 			r := &j.rows[n]
-			row, err := s.writer.queryRow(ctx, findVersion, r.id)
+			row, err := s.writer.queryRow(ctx, findVersion, r.ID)
 			switch {
 			case err != nil:
 				return unknown
-			case j.err == nil && (row == nil || row[0] != r.version || row[2] != r.body.json):
+			case j.err == nil && (row == nil || row[0] != r.Version || row[2] != r.Body.JSON):
 				return why // one transaction: what holds for one holds for all
 			case j.err == nil:
 				return nil
@@ -263,7 +264,7 @@ func (s *Store) overwriteLogEnd(ctx context.Context) error {
 func (s *Store) applyJob(ctx context.Context, j *job) error {
 	for n := range j.rows {
 		r := &j.rows[n]
-		shape, err := s.shapeNumber(ctx, r.fingerprint)
+		shape, err := s.shapeNumber(ctx, r.Fingerprint)
 		if err == nil {
 			err = s.applyThread(ctx, j, r, shape)
 		}
@@ -277,23 +278,23 @@ func (s *Store) applyJob(ctx context.Context, j *job) error {
 	return nil
 }
 
-func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any) error {
+func (s *Store) applyThread(ctx context.Context, j *job, r *record.Row, shape any) error {
 	w := s.writer
-	if r.before == 0 {
-		rows, key, err := w.exec(ctx, insertThread, r.id, r.version, r.next, r.status, r.owner,
-			r.wake, shape, r.body.json, r.body.crc)
-		if err == nil && (rows == 0 || r.fence != 0) {
+	if r.Before == 0 {
+		rows, key, err := w.exec(ctx, insertThread, r.ID, r.Version, r.Next, r.Status, r.Owner,
+			r.Wake, shape, r.Body.JSON, r.Body.CRC)
+		if err == nil && (rows == 0 || r.Fence != 0) {
 			j.wrote = j.wrote || rows != 0
 			err = s.explainConflict(ctx, r)
 		}
-		for n := 0; err == nil && n < len(r.requests); n++ {
-			_, _, err = w.exec(ctx, insertFirstRequest, key, r.requests[n].id, r.requests[n].seq)
+		for n := 0; err == nil && n < len(r.Requests); n++ {
+			_, _, err = w.exec(ctx, insertFirstRequest, key, r.Requests[n].ID, r.Requests[n].Seq)
 		}
 		j.wrote = j.wrote || rows != 0
 		return err
 	}
-	for _, q := range r.requests {
-		rows, _, err := w.exec(ctx, insertRequest, q.id, q.seq, r.id, r.before, r.fence, r.fence)
+	for _, q := range r.Requests {
+		rows, _, err := w.exec(ctx, insertRequest, q.ID, q.Seq, r.ID, r.Before, r.Fence, r.Fence)
 		if err == nil && rows == 0 {
 			err = s.explainConflict(ctx, r)
 		}
@@ -302,8 +303,8 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 		}
 		j.wrote = true
 	}
-	rows, _, err := w.exec(ctx, updateThread, r.version, r.next, r.status, r.owner, r.wake, shape,
-		r.body.json, r.body.crc, r.id, r.before, r.fence, r.fence)
+	rows, _, err := w.exec(ctx, updateThread, r.Version, r.Next, r.Status, r.Owner, r.Wake, shape,
+		r.Body.JSON, r.Body.CRC, r.ID, r.Before, r.Fence, r.Fence)
 	if err == nil && rows == 0 {
 		err = s.explainConflict(ctx, r)
 	}
@@ -311,19 +312,25 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *threadRow, shape any
 	return err
 }
 
-func (s *Store) applyEntries(ctx context.Context, r *threadRow) error {
-	for _, args := range r.interrupts {
-		rows, _, err := s.writer.exec(ctx, writeInterrupt, args...)
+func (s *Store) applyEntries(ctx context.Context, r *record.Row) error {
+	for _, i := range r.Interrupts {
+		var who any
+		if len(i.Who) > 0 {
+			who = joinNames(i.Who)
+		}
+		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.ID, r.ID, i.State, i.Priority,
+			i.Created, i.Kind, i.Node, who, i.Body.JSON, i.Body.CRC)
 		if err == nil && rows == 0 {
-			err = r.rowError(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q",
-				args[0]))
+			err = r.Error(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q",
+				i.ID))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	for _, args := range r.log {
-		if _, _, err := s.writer.exec(ctx, insertLog, args...); err != nil {
+	for _, l := range r.Log {
+		if _, _, err := s.writer.exec(ctx, insertLog, r.ID, l.Last, l.Body.JSON,
+			l.Body.CRC); err != nil {
 			return err
 		}
 	}
@@ -331,8 +338,8 @@ func (s *Store) applyEntries(ctx context.Context, r *threadRow) error {
 }
 
 // explainConflict returns why a change could not be applied.
-func (s *Store) explainConflict(ctx context.Context, r *threadRow) error {
-	row, err := s.writer.queryRow(ctx, findVersion, r.id)
+func (s *Store) explainConflict(ctx context.Context, r *record.Row) error {
+	row, err := s.writer.queryRow(ctx, findVersion, r.ID)
 	var version, fence int64
 	if row != nil {
 		version, fence = intValue(row[0]), intValue(row[1])
@@ -340,14 +347,14 @@ func (s *Store) explainConflict(ctx context.Context, r *threadRow) error {
 	switch {
 	case err != nil:
 		return err
-	case version != r.before:
-		err = fmt.Errorf("version %d is stored, and %d was changed", version, r.before)
-	case r.fence != 0 && r.fence != fence:
-		err = fmt.Errorf("another engine drives it: its fence is %d, not %d", fence, r.fence)
+	case version != r.Before:
+		err = fmt.Errorf("version %d is stored, and %d was changed", version, r.Before)
+	case r.Fence != 0 && r.Fence != fence:
+		err = fmt.Errorf("another engine drives it: its fence is %d, not %d", fence, r.Fence)
 	default:
 		err = errors.New("a request of it was done before")
 	}
-	return r.rowError(runtime.CodeConflict, err)
+	return r.Error(runtime.CodeConflict, err)
 }
 
 // shapeNumber returns the number of a fingerprint. It must be called in a transaction.

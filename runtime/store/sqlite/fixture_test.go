@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -98,7 +99,7 @@ func filled(id string) *thread.Change {
 		setAll(reflect.ValueOf(&c.Entries[at]).Elem(), &n)
 		c.Entries[at].Seq, c.Entries[at].Request = int64(at+1), fmt.Sprint("r", at)
 	}
-	for at, state := range states {
+	for at, state := range record.States {
 		i := new(thread.Interrupt)
 		setAll(reflect.ValueOf(i).Elem(), &n)
 		i.ID, i.Thread, i.State = fmt.Sprint("i-", id, at), id, state
@@ -137,7 +138,7 @@ func writeFixture(t *testing.T, name string) {
 	commit(filled("every-field"))
 	commit(thread.Start("idle", "ann", "", &thread.Rules{}, noon))
 	commit(&thread.Change{Thread: &thread.Thread{ID: "no-entries", Version: 1}})
-	for _, status := range statuses[3:] {
+	for _, status := range record.Statuses[3:] {
 		c := waiting(string(status), nil)
 		c.Over(status, []byte(`"r"`), &thread.Failure{Code: "internal", Text: "why"}, "ann")
 		commit(c)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -21,26 +22,26 @@ const lastBinary = 3
 // what the body belongs to.
 var legacyRows = []struct {
 	table, next string
-	convert     func(data []byte, belongs []string) (body, error)
+	convert     func(data []byte, belongs []string) (record.Body, error)
 }{
 	{"thread", `SELECT n, body, id, coalesce((SELECT fingerprint FROM shape WHERE n = shape), '')
 		FROM thread WHERE n > ? ORDER BY n LIMIT 1`,
-		converter(func(t *thread.Thread) any { return &threadBody{Thread: t} })},
+		converter(func(t *thread.Thread) any { return &record.ThreadBody{Thread: t} })},
 	{"interrupt", `SELECT i.n, i.body, i.id, t.id, i.kind, i.node FROM interrupt i
 		CROSS JOIN thread t ON t.n = i.thread WHERE i.n > ? ORDER BY i.n LIMIT 1`,
-		converter(func(i *thread.Interrupt) any { return &interruptBody{Interrupt: i} })},
+		converter(func(i *thread.Interrupt) any { return &record.InterruptBody{Interrupt: i} })},
 	{"log", `SELECT l.n, l.body, t.id FROM log l
 		CROSS JOIN thread t ON t.n = l.thread WHERE l.n > ? ORDER BY l.n LIMIT 1`,
-		converter(func(list *[]thread.Entry) any { return entryBodies(*list) })},
+		converter(func(list *[]thread.Entry) any { return record.EntryBodies(*list) })},
 }
 
-func converter[T any](record func(*T) any) func([]byte, []string) (body, error) {
-	return func(data []byte, belongs []string) (body, error) {
+func converter[T any](stored func(*T) any) func([]byte, []string) (record.Body, error) {
+	return func(data []byte, belongs []string) (record.Body, error) {
 		v := new(T)
 		if err := unsealLegacy(data, v, belongs...); err != nil {
-			return body{}, err
+			return record.Body{}, err
 		}
-		return encode(record(v), belongs...)
+		return record.Encode(stored(v), belongs...)
 	}
 }
 
@@ -66,21 +67,21 @@ func (s *Store) migrateBodies(ctx context.Context) error {
 }
 
 func (s *Store) migrateBody(ctx context.Context, table string, row []driver.Value,
-	convert func([]byte, []string) (body, error)) error {
+	convert func([]byte, []string) (record.Body, error)) error {
 	data, _ := row[1].([]byte)
 	var belongs []string
 	for _, v := range row[2:] {
 		belongs = append(belongs, textValue(v))
 	}
 	b, err := convert(data, belongs)
-	var text any = b.json
+	var text any = b.JSON
 	if err != nil {
 		s.log.ErrorContext(ctx, "a record is damaged and stays as it is", "table", table, "row",
 			row[0], "of", belongs[0], "error", err)
-		text, b.crc = data, -1 // no text has that
+		text, b.CRC = data, -1 // no text has that
 	}
 	_, _, err = s.writer.exec(ctx, "UPDATE "+table+" SET json = ?, crc = ?, body = '' WHERE n = ?",
-		text, b.crc, row[0])
+		text, b.CRC, row[0])
 	return err
 }
 
@@ -116,17 +117,18 @@ var legacyWords = strings.Fields("started entered effect stepped shows calling r
 	"user_escape agent_question system_error text yes_no choice skipped workflow dialogue policy " +
 	"expire default escalate reroute cancel f1 f2 f3 f4 metadata")
 
-// unsealLegacy decodes a body into v. It returns errDamaged for other bytes, and for those of
+// unsealLegacy decodes a body into v. It returns ErrDamaged for other bytes, and for those of
 // another owner.
 func unsealLegacy(data []byte, v any, belongs ...string) error {
 	end := len(data) - 4
-	if end < 0 || int64(binary.LittleEndian.Uint32(data[end:])) != checksum(data[:end], belongs) {
-		return errDamaged
+	if end < 0 ||
+		int64(binary.LittleEndian.Uint32(data[end:])) != record.Checksum(data[:end], belongs) {
+		return record.ErrDamaged
 	}
 	r := legacyReader{buf: data[:end]}
 	r.unpackValue(reflect.ValueOf(v).Elem())
 	if r.bad || len(r.buf) > 0 {
-		return errDamaged
+		return record.ErrDamaged
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -187,7 +188,7 @@ func TestAMigrationKeepsADamagedRow(t *testing.T) {
 	// the year 33658, in the field Created
 	far := binary.AppendVarint([]byte{4}, int64(1e15)<<1)
 	far = binary.LittleEndian.AppendUint32(append(far, 0),
-		uint32(checksum(append(bytes.Clone(far), 0), []string{"idle", ""})))
+		uint32(record.Checksum(append(bytes.Clone(far), 0), []string{"idle", ""})))
 	c := unopened(t, path).writer
 	_, _, err := c.exec(t.Context(), "UPDATE thread SET body = ? WHERE id = 'idle'", far)
 	require.NoError(t, err)
@@ -239,10 +240,10 @@ func TestAnyOldBodyIsReadOrRefused(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "times") {
 			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
-		data = binary.LittleEndian.AppendUint32(data, uint32(checksum(data, nil)))
+		data = binary.LittleEndian.AppendUint32(data, uint32(record.Checksum(data, nil)))
 		for _, v := range []any{new(thread.Thread), new(thread.Interrupt), new([]thread.Entry)} {
 			if err := unsealLegacy(data, v); err != nil {
-				require.ErrorIs(t, err, errDamaged)
+				require.ErrorIs(t, err, record.ErrDamaged)
 			}
 		}
 	})

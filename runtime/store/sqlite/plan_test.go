@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -17,8 +18,8 @@ func TestPagesByAgeSortNothing(t *testing.T) {
 	t.Parallel()
 	s := opened(t, file(t))
 	for name, q := range map[string]thread.InterruptQuery{
-		"all": {States: states}, "of a thread": {Thread: "t"},
-		"later ones":             {States: states, After: &thread.InterruptMark{ID: "i"}},
+		"all": {States: record.States}, "of a thread": {Thread: "t"},
+		"later ones":             {States: record.States, After: &thread.InterruptMark{ID: "i"}},
 		"later ones of a thread": {Thread: "t", After: &thread.InterruptMark{ID: "i"}},
 	} {
 		q.ByAge = true

@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/store/internal/record"
 	"github.com/routegen/routegen/runtime/thread"
 )
+
+// A cursor is the number of a commit and the place of an entry in it.
+const placeBits = 20
 
 const (
 	loadThread = `SELECT 0, (SELECT fingerprint FROM shape WHERE n = shape), '', '', json, crc FROM thread WHERE id = ?
@@ -69,11 +74,11 @@ func (s *Store) Load(ctx context.Context, id string) (t *thread.Thread, err erro
 		err := c.query(ctx, func(row []driver.Value) bool {
 			first, body := textValue(row[1]), bodyValue(row[4:])
 			if t == nil {
-				t, wrong = threadOf(id, first, body)
+				t, wrong = record.ThreadOf(id, first, body)
 				return wrong == nil
 			}
 			var i *thread.Interrupt
-			i, wrong = interruptOf(first, id, textValue(row[2]), textValue(row[3]), body)
+			i, wrong = record.InterruptOf(first, id, textValue(row[2]), textValue(row[3]), body)
 			t.Open = append(t.Open, i)
 			return wrong == nil
 		}, loadThread, id, id)
@@ -113,7 +118,8 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 	f.addTerm(q.ID != "", " AND i.id = ?", q.ID)
 	f.addTerm(q.Thread != "", " AND i.thread = (SELECT n FROM thread WHERE id = ?)", q.Thread)
 	f.addTerm(open, " AND i.state = 0")
-	f.addTerm(!open && len(q.States) > 0, " AND (? >> i.state) & 1", bitsOf(q.States, states))
+	f.addTerm(!open && len(q.States) > 0, " AND (? >> i.state) & 1",
+		record.BitsOf(q.States, record.States))
 	f.addTerm(len(q.Kinds) > 0, " AND instr(?, ' ' || hex(i.kind) || ' ')", joinNames(q.Kinds))
 	f.addTerm(len(q.Nodes) > 0, " AND instr(?, ' ' || hex(i.node) || ' ')", joinNames(q.Nodes))
 	f.addTerm(q.Assignee != "", " AND (i.who IS NULL OR instr(i.who, ?))",
@@ -145,7 +151,7 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 	err = read(ctx, op, func(ctx context.Context, c *conn) error {
 		var wrong error
 		err := c.query(ctx, func(row []driver.Value) bool {
-			i, err := interruptOf(textValue(row[0]), textValue(row[1]), textValue(row[2]),
+			i, err := record.InterruptOf(textValue(row[0]), textValue(row[1]), textValue(row[2]),
 				textValue(row[3]), bodyValue(row[4:]))
 			switch {
 			case err == nil:
@@ -172,8 +178,8 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 	most := limitOf(q.Limit)
 	after := max(q.After, 0)
 	var wrong error
-	add := func(n int64, thread string, body body, keep func(*thread.Entry) bool) bool {
-		entries, err := entriesOf(n, thread, body)
+	add := func(n int64, thread string, body record.Body, keep func(*thread.Entry) bool) bool {
+		entries, err := record.EntriesOf(n<<placeBits, thread, body)
 		if err != nil && q.Thread == "" {
 			s.log.ErrorContext(ctx, "a commit cannot be read and was left out", "thread", thread,
 				"commit", n, "error", err)
@@ -227,7 +233,7 @@ func (s *Store) Threads(ctx context.Context, q thread.Query) (found []thread.Sum
 	f.addTerm(true, listThreads)
 	f.addTerm(running, " AND status = 1")
 	f.addTerm(!running && len(q.Statuses) > 0, " AND (? >> status) & 1",
-		bitsOf(q.Statuses, statuses))
+		record.BitsOf(q.Statuses, record.Statuses))
 	f.addTerm(q.Owner != "", " AND owner = ?", q.Owner)
 	if q.WakeBefore.IsZero() {
 		f.addTerm(q.AfterID != "", " AND id > ?", q.AfterID)
@@ -240,8 +246,9 @@ func (s *Store) Threads(ctx context.Context, q thread.Query) (found []thread.Sum
 		return c.query(ctx, func(row []driver.Value) bool {
 			r := thread.Summary{
 				ID: textValue(row[0]), Version: intValue(row[1]),
-				Status: statuses[min(max(intValue(row[2]), 0), int64(len(statuses)-1))],
-				Owner:  textValue(row[3]), Fingerprint: textValue(row[5]),
+				Status: record.Statuses[min(max(intValue(row[2]), 0),
+					int64(len(record.Statuses)-1))],
+				Owner: textValue(row[3]), Fingerprint: textValue(row[5]),
 			}
 			if row[4] != nil {
 				r.Wake = time.UnixMilli(intValue(row[4])).UTC()
@@ -267,8 +274,20 @@ func textValue(v driver.Value) string {
 }
 
 // bodyValue returns a body: its columns are the first two of row.
-func bodyValue(row []driver.Value) body {
-	return body{json: textValue(row[0]), crc: intValue(row[1])}
+func bodyValue(row []driver.Value) record.Body {
+	return record.Body{JSON: textValue(row[0]), CRC: intValue(row[1])}
 }
 
 func limitOf(n int) int64 { return int64(cmp.Or(max(n, 0), thread.DefaultLimit)) }
+
+// joinNames writes a list of texts so that one of them can be looked for: whatever is in it, it
+// cannot look like two.
+func joinNames(list []string) string {
+	var b strings.Builder
+	for _, name := range list {
+		b.WriteByte(' ')
+		b.WriteString(strings.ToUpper(hex.EncodeToString([]byte(name))))
+	}
+	b.WriteByte(' ')
+	return b.String()
+}

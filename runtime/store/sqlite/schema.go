@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/thread"
 )
 
 // application marks the file as ours: "rtgn".
@@ -20,7 +19,8 @@ const application = 0x7274676e
 // writes at the end of each table.
 //
 //   - shape: the fingerprints in use, each once
-//   - thread: status and state are numbers, see statuses; times are Unix milliseconds or NULL
+//   - thread: status and state are numbers, see record.Statuses; times are Unix
+//     milliseconds or NULL
 //   - interrupt: n is the order they were asked in; who may answer is a list of hexadecimal names,
 //     NULL for anybody
 //   - log: a row is a commit, or 500 of its entries; n is the order of commits, and seq the last
@@ -46,18 +46,6 @@ var migrations = []string{
 	`PRAGMA user_version = 3`,
 	`PRAGMA user_version = 4`, // and migrateBodies, which makes JSON of the bodies
 }
-
-// statuses and states by the number that the file has for them. Both only grow.
-var (
-	statuses = []thread.Status{
-		thread.StatusIdle, thread.StatusRunning, thread.StatusWaiting, thread.StatusDone,
-		thread.StatusFailed, thread.StatusCancelled, thread.StatusHandedOff,
-	}
-	states = []thread.InterruptState{
-		thread.InterruptOpen, thread.InterruptQueued, thread.InterruptAnswered,
-		thread.InterruptSuperseded, thread.InterruptCancelled, thread.InterruptExpired,
-	}
-)
 
 // fileVersion returns the version of the file, or 0 for an empty one. It returns CodeIncompatible
 // for a file of another program or of a newer version.

@@ -108,4 +108,6 @@ var clauses = []clause{
 	{"an unreachable store has changed nothing", "Store: refuses with unavailable; law 10", outage,
 		unreachableStore},
 	{"two stores on the same data see each other", "Commit: compare-and-set", shared, secondStore},
+	{"a reader misses nothing of two stores on the same data",
+		"Log: nothing appears later at an earlier place", shared, logFollowedInTwo},
 }

@@ -187,14 +187,21 @@ const writers, rounds = 6, 25
 
 // logFollowed has a reader follow its cursor, a few entries at a time, while others commit. It must
 // see all, once, in the final order.
-func logFollowed(tr *trial) {
+func logFollowed(tr *trial) { tr.followLog(tr.Store) }
+
+// logFollowedInTwo is logFollowed with half of the writers on another store.
+func logFollowedInTwo(tr *trial) { tr.followLog(tr.Store, tr.Second()) }
+
+// followLog reads the log of the trial's store while others commit to stores on the same data.
+func (tr *trial) followLog(stores ...thread.Store) {
+	tr.Helper()
 	const total = writers * (2*rounds + 1)
 	errs := make(chan error, writers)
 	var all sync.WaitGroup
 	for w := range writers {
 		id := fmt.Sprintf("t%d", w)
 		changes := tr.changesOf(id, rounds)
-		all.Go(func() { errs <- tr.commitAll(changes) })
+		all.Go(func() { errs <- tr.commitAll(stores[w%len(stores)], changes) })
 	}
 	done := make(chan struct{})
 	go func() {
@@ -260,9 +267,9 @@ func (tr *trial) changesOf(id string, n int) []*thread.Change {
 
 // commitAll commits a story, and looks after each commit whether its entries are there. It may run
 // beside others.
-func (tr *trial) commitAll(changes []*thread.Change) error {
+func (tr *trial) commitAll(store thread.Store, changes []*thread.Change) error {
 	for _, c := range changes {
-		if err := tr.Store.Commit(tr.ctx, c); err != nil {
+		if err := store.Commit(tr.ctx, c); err != nil {
 			return err
 		}
 		found, err := tr.Store.Log(tr.ctx,

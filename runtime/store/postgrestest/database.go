@@ -1,0 +1,108 @@
+//go:build unix
+
+package postgrestest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Database is a role and a schema of its own in a shared server: what one test has.
+type Database struct {
+	URL    string // for the role, which has the schema and no other right
+	Schema string // also the name of the role
+	Admin  string // the URL for a role that may do everything
+}
+
+var shared struct {
+	once   sync.Once
+	server *Server // nil where the server is not of this package
+	dir    string
+	admin  string // URL
+	err    error
+}
+
+// Run runs the tests of a package, and stops the server that they shared. It returns what
+// [testing.M.Run] does, for os.Exit.
+func Run(m *testing.M) int {
+	code := m.Run()
+	if shared.server != nil {
+		_ = shared.server.Stop("immediate")
+	}
+	if shared.dir != "" {
+		_ = os.RemoveAll(shared.dir)
+	}
+	return code
+}
+
+// New returns a database for a test, in the server that the tests of a package share. Where there
+// is none, the test is skipped, or fails if ROUTEGEN_POSTGRES_TESTS=required.
+func New(t testing.TB) *Database {
+	t.Helper()
+	shared.once.Do(startShared)
+	Need(t, shared.err)
+	name := "t_" + strings.ToLower(rand.Text())
+	d := &Database{Schema: name, Admin: shared.admin}
+	d.Exec(t, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'; CREATE SCHEMA %s AUTHORIZATION %s",
+		name, name, name, name))
+	t.Cleanup(func() {
+		d.Exec(t, fmt.Sprintf("DROP SCHEMA IF EXISTS %s CASCADE; DROP ROLE %s", name, name))
+	})
+	u, err := url.Parse(shared.admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(name, name)
+	d.URL = u.String()
+	return d
+}
+
+// Need skips a test where PostgreSQL is missing, or fails it, and fails it for any other error.
+func Need(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrMissing) && os.Getenv("ROUTEGEN_POSTGRES_TESTS") != "required":
+		t.Skip("SKIPPED: " + err.Error() + ". Nothing was tried on PostgreSQL.")
+	default:
+		t.Fatal(err)
+	}
+}
+
+func startShared() {
+	if shared.admin = os.Getenv("ROUTEGEN_POSTGRES"); shared.admin != "" {
+		return
+	}
+	// not that of a test, whose path may be too long for a socket
+	shared.dir, shared.err = os.MkdirTemp("", "routegen-postgres-")
+	if shared.err != nil {
+		return
+	}
+	shared.server, shared.err = Start(shared.dir, 0)
+	if shared.err == nil {
+		shared.admin = shared.server.URL("postgres", "postgres")
+	}
+}
+
+// Exec runs statements as a role that may do everything.
+func (d *Database) Exec(t testing.TB, query string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, d.Admin)
+	if err == nil {
+		_, err = c.PgConn().Exec(ctx, query).ReadAll()
+		_ = c.Close(ctx)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
