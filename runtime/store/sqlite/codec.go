@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"reflect"
@@ -68,24 +67,20 @@ func seal(v any, belongs ...string) (body, error) {
 	if err == nil && !utf8.ValidString(strings.Join(belongs, " ")) {
 		err = errNoText
 	}
-	if err != nil || !strings.Contains(b.json, `\ufffd`) {
-		return b, err
-	}
-	// either a value says so, or a byte was replaced that is no UTF-8: decoded and encoded again,
-	// that is the character itself
-	back := reflect.New(reflect.TypeOf(v).Elem()).Interface()
-	if err = unseal(b, back, belongs...); err == nil {
-		if again, _ := encode(back, belongs...); again != b {
-			err = errNoText
-		}
-	}
 	return b, err
 }
 
-// encode is seal, but it replaces what is not UTF-8.
+// encode is seal, for texts of belongs that were checked before. With errNoText it returns a body
+// that has replacements.
 func encode(v any, belongs ...string) (body, error) {
-	text, err := runtime.Encode(v)
-	return body{json: string(text), crc: checksum(text, belongs)}, err
+	w := recordWriters.Get().(*recordWriter) //nolint:forcetypeassert // the pool holds nothing else
+	w.text, w.err = w.text[:0], nil
+	recordTypes[reflect.TypeOf(v)].write(w, reflect.ValueOf(v).Elem())
+	b, err := body{json: string(w.text), crc: checksum(w.text, belongs)}, w.err
+	if cap(w.text) <= 16<<10 { // a larger one is not kept
+		recordWriters.Put(w)
+	}
+	return b, err
 }
 
 // unseal decodes into v what seal returned. It returns errDamaged for another text, and for that of
@@ -94,11 +89,11 @@ func unseal(b body, v any, belongs ...string) error {
 	if b.crc != checksum([]byte(b.json), belongs) {
 		return errDamaged
 	}
-	d := json.NewDecoder(strings.NewReader(b.json))
-	d.DisallowUnknownFields() // to store the record again would drop them
-	if err := d.Decode(v); err != nil {
+	r := recordReader{text: b.json}
+	recordTypes[reflect.TypeOf(v)].read(&r, reflect.ValueOf(v).Elem())
+	if r.err != nil { // an unknown field too: to store the record again would drop it
 		return runtime.Errorf(runtime.CodeIncompatible, "",
-			"another version of the program wrote the record: %w", err)
+			"another version of the program wrote the record: %w", r.err)
 	}
 	return nil
 }

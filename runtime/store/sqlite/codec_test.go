@@ -99,6 +99,13 @@ func sealEntries(entries []thread.Entry, threadID string) (body, error) {
 	return seal(entryBodies(entries), threadID)
 }
 
+// encoded is v as encoding/json writes it.
+func encoded(t require.TestingT, v any) string {
+	text, err := runtime.Encode(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
 func TestABodyComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,6 +115,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 		}
 		b, err := sealThread(had)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, &threadBody{Thread: had}), b.json)
 		gotThread, err := threadOf(had.ID, had.Fingerprint, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, had), gotThread)
@@ -116,6 +124,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 
 		b, err = sealInterrupt(asked)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, &interruptBody{Interrupt: asked}), b.json)
 		gotAsked, err := interruptOf(asked.ID, asked.Thread, asked.Kind, asked.Node, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, asked), gotAsked)
@@ -126,6 +135,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 
 		b, err = sealEntries(*entries, had.ID)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, entryBodies(*entries)), b.json)
 		gotEntries, err := entriesOf(7, had.ID, b)
 		require.NoError(t, err)
 		want := *plain(t, entries)

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"reflect"
 	"strings"
 	"sync"
@@ -40,7 +41,11 @@ func converter[T any](record func(*T) any) func([]byte, []string) (body, error) 
 		if err := unsealLegacy(data, v, belongs...); err != nil {
 			return body{}, err
 		}
-		return encode(record(v), belongs...)
+		b, err := encode(record(v), belongs...)
+		if errors.Is(err, errNoText) { // it was stored with replacements
+			err = nil
+		}
+		return b, err
 	}
 }
 
