@@ -10,8 +10,9 @@ import (
 )
 
 // applyEntry changes the record as the entry says and returns the interrupt that it changed, if
-// any. An entry that names something that has ended meanwhile changes nothing.
-func (t *Thread) applyEntry(e *Entry) *Interrupt {
+// any. An entry that names something that has ended meanwhile changes nothing. open is the index of
+// the record, or nil.
+func (t *Thread) applyEntry(e *Entry, open *openIndex) *Interrupt {
 	t.Seq = e.Seq
 	switch e.Type {
 	case EntryStarted:
@@ -52,7 +53,7 @@ func (t *Thread) applyEntry(e *Entry) *Interrupt {
 	case EntryReroute:
 		t.applyReroute(e)
 	case EntryAsked:
-		return t.addInterrupt(e)
+		return t.addInterrupt(e, open)
 	case EntryEffect, EntryStepped, EntryShows, EntryCalling, EntryFailed, EntryAgain:
 		if f := t.Frame(e.Frame); f != nil {
 			f.applyEntry(e)
@@ -60,7 +61,7 @@ func (t *Thread) applyEntry(e *Entry) *Interrupt {
 	case EntryOpened, EntryQueued, EntrySuperseded, EntryAnswered, EntryVoted, EntryReasked,
 		EntryExpired, EntryCancelled, EntryClaimed,
 		EntryExtended, EntryReminded, EntryEscalated:
-		return t.applyToInterrupt(e)
+		return t.applyToInterrupt(e, open)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (t *Thread) applyControl(e *Entry) {
 	}
 }
 
-func (t *Thread) addInterrupt(e *Entry) *Interrupt {
+func (t *Thread) addInterrupt(e *Entry, open *openIndex) *Interrupt {
 	i := e.Opened
 	if i == nil {
 		return nil
@@ -211,6 +212,7 @@ func (t *Thread) addInterrupt(e *Entry) *Interrupt {
 	switch i.State {
 	case InterruptOpen, InterruptQueued:
 		t.Open = append(t.Open, i)
+		open.addCount(i, 1)
 		if f != nil {
 			f.State = FrameAsking
 			// it is asked again
@@ -220,8 +222,8 @@ func (t *Thread) addInterrupt(e *Entry) *Interrupt {
 		}
 	default:
 		if f != nil {
-			f.HeldBy = i.SupersededBy
-			t.updateState(f)
+			open.hold(f, i.SupersededBy)
+			t.updateState(f, open)
 		}
 	}
 	return i
@@ -331,15 +333,17 @@ func renameKept(f *Frame, mark, prefix, drop string, said bool) (effects []Effec
 }
 
 // applyToInterrupt changes an open or queued interrupt, and what waits for it.
-func (t *Thread) applyToInterrupt(e *Entry) *Interrupt {
+func (t *Thread) applyToInterrupt(e *Entry, open *openIndex) *Interrupt {
 	at := slices.IndexFunc(t.Open, func(i *Interrupt) bool { return i.ID == e.Interrupt })
 	if at < 0 {
 		return nil
 	}
 	i := *t.Open[at]
+	open.addCount(&i, -1)
 	i.applyEntry(e)
 	t.Open[at] = &i
 	if i.State == InterruptOpen || i.State == InterruptQueued {
+		open.addCount(&i, 1)
 		return &i
 	}
 	t.Open = deleteAt(t.Open, at)
@@ -351,11 +355,11 @@ func (t *Thread) applyToInterrupt(e *Entry) *Interrupt {
 			})
 		}
 		if i.State == InterruptSuperseded && i.SupersededBy != "" {
-			f.HeldBy = i.SupersededBy
+			open.hold(f, i.SupersededBy)
 		}
-		t.updateState(f)
+		t.updateState(f, open)
 	}
-	for n := range t.Frames { // those that this interrupt held
+	for n := 0; n < len(t.Frames) && open.mayHold(i.ID); n++ { // those that this interrupt held
 		if held := &t.Frames[n]; held.HeldBy == i.ID {
 			held.HeldBy = ""
 			if held.State == FrameHeld {
@@ -369,9 +373,9 @@ func (t *Thread) applyToInterrupt(e *Entry) *Interrupt {
 // updateState sets what a frame waits for when one of its interrupts has ended: for the others, if
 // there are any. A step with several questions runs again only when none is open and nothing holds
 // the frame.
-func (t *Thread) updateState(f *Frame) {
+func (t *Thread) updateState(f *Frame, open *openIndex) {
 	switch {
-	case slices.ContainsFunc(t.Open, func(i *Interrupt) bool { return i.Frame == f.ID }):
+	case open.asksFor(t, f.ID):
 		f.State = FrameAsking
 	case f.HeldBy != "":
 		f.State = FrameHeld

@@ -88,6 +88,7 @@ type Change struct {
 	Copied     iter.Seq2[Entry, error]
 	Interrupts []*Interrupt   // new or changed, each once, as they are after
 	places     map[string]int // of Interrupts, by id
+	open       *openIndex     // of Thread; nil while the change is of few
 
 	Now   time.Time // in milliseconds, UTC
 	rules *Rules
@@ -162,7 +163,11 @@ func (c *Change) Add(e Entry) {
 		e.At = c.Now
 	}
 	e.Seq = c.Thread.Seq + 1
-	if i := c.Thread.applyEntry(&e); i != nil {
+	const few = 16
+	if c.open == nil && len(c.Entries) > few && len(c.Thread.Open) > few {
+		c.open = newOpenIndex(c.Thread)
+	}
+	if i := c.Thread.applyEntry(&e, c.open); i != nil {
 		c.noteInterrupt(i)
 	}
 	c.Entries = append(c.Entries, e)

@@ -87,6 +87,9 @@ func (c *Change) priorityOf(kind string) int {
 
 // winner returns the most urgent open interrupt that is more urgent than the kind, or nil.
 func (c *Change) winner(kind string) *Interrupt {
+	if !c.open.hasOtherKind(c.Thread, kind) {
+		return nil
+	}
 	var won *Interrupt
 	best := c.priorityOf(kind)
 	for _, i := range c.Thread.Open {
@@ -107,7 +110,7 @@ func (c *Change) supersedes(kind string) bool {
 
 // yieldTo supersedes or queues the interrupts that are less urgent than a new one.
 func (c *Change) yieldTo(by *Interrupt) {
-	if !slices.ContainsFunc(c.Thread.Open, func(i *Interrupt) bool { return i.Kind != by.Kind }) {
+	if !c.open.hasOtherKind(c.Thread, by.Kind) {
 		return
 	}
 	supersede, urgency := c.supersedes(by.Kind), c.priorityOf(by.Kind)
@@ -124,7 +127,7 @@ func (c *Change) yieldTo(by *Interrupt) {
 
 // openQueued opens the queued interrupts whose turn it is, in the order they were asked.
 func (c *Change) openQueued() {
-	for {
+	for c.open.mayHaveQueued() {
 		var next *Interrupt
 		for _, i := range c.Thread.Open {
 			if i.State == InterruptQueued &&

@@ -35,7 +35,7 @@ func (t *Thread) replayEntry(e Entry, interrupt func(id string) *Interrupt) erro
 		}
 		e.Opened = now.asAsked(InterruptState(e.State), e.Until)
 	}
-	t.applyEntry(&e)
+	t.applyEntry(&e, nil)
 	if e.End {
 		t.Version++
 	}
@@ -87,7 +87,7 @@ func ForkAt(id string, source *Thread, entries iter.Seq2[Entry, error],
 		}
 		e = f.copyEntry(e)
 		e.Opened = opened
-		if i := c.Thread.applyEntry(&e); i != nil {
+		if i := c.Thread.applyEntry(&e, nil); i != nil {
 			c.noteInterrupt(i)
 		}
 		if e.Type == EntryStarted || e.Type == EntryOver || opened != nil {

@@ -318,6 +318,9 @@ func (t *Thread) Root() *Frame {
 
 // Interrupt returns the open or queued interrupt of that id, or nil.
 func (t *Thread) Interrupt(id string) *Interrupt {
+	if len(t.Open) > 0 && t.Open[0].ID == id { // when all are answered, each is the first once
+		return t.Open[0]
+	}
 	for _, i := range slices.Backward(t.Open) { // the latest is asked for most
 		if i.ID == id {
 			return i

@@ -100,6 +100,13 @@ func sealEntries(entries []thread.Entry, threadID string) (record.Body, error) {
 	return record.Seal(record.EntryBodies(entries), threadID)
 }
 
+// encoded is v as encoding/json writes it.
+func encoded(t require.TestingT, v any) string {
+	text, err := runtime.Encode(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
 func TestABodyComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,6 +116,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 		}
 		b, err := sealThread(had)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, &record.ThreadBody{Thread: had}), b.JSON)
 		gotThread, err := record.ThreadOf(had.ID, had.Fingerprint, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, had), gotThread)
@@ -117,6 +125,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 
 		b, err = sealInterrupt(asked)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, &record.InterruptBody{Interrupt: asked}), b.JSON)
 		gotAsked, err := record.InterruptOf(asked.ID, asked.Thread, asked.Kind, asked.Node, b)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, asked), gotAsked)
@@ -127,6 +136,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 
 		b, err = sealEntries(*entries, had.ID)
 		require.NoError(t, err)
+		require.Equal(t, encoded(t, record.EntryBodies(*entries)), b.JSON)
 		gotEntries, err := record.EntriesOf(7<<placeBits, had.ID, b)
 		require.NoError(t, err)
 		want := *plain(t, entries)

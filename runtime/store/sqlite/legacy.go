@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"reflect"
 	"strings"
 	"sync"
@@ -41,7 +42,11 @@ func converter[T any](stored func(*T) any) func([]byte, []string) (record.Body, 
 		if err := unsealLegacy(data, v, belongs...); err != nil {
 			return record.Body{}, err
 		}
-		return record.Encode(stored(v), belongs...)
+		b, err := record.Encode(stored(v), belongs...)
+		if errors.Is(err, record.ErrNoText) { // it was stored with replacements
+			err = nil
+		}
+		return b, err
 	}
 }
 

@@ -5,7 +5,6 @@ package record
 import (
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"reflect"
@@ -53,10 +52,10 @@ type (
 // ErrDamaged is returned for a record whose checksum is wrong.
 var ErrDamaged = runtime.Errorf(runtime.CodeInternal, "", "the record is damaged")
 
-var (
-	errNoText  = errors.New("a text is not UTF-8")
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)
+// ErrNoText is returned for a text that is not UTF-8.
+var ErrNoText = errors.New("a text is not UTF-8")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // EntryBodies returns what a row of the log keeps of entries.
 func EntryBodies(entries []thread.Entry) *[]EntryBody {
@@ -74,26 +73,22 @@ func EntryBodies(entries []thread.Entry) *[]EntryBody {
 func Seal(v any, belongs ...string) (Body, error) {
 	b, err := Encode(v, belongs...)
 	if err == nil && !utf8.ValidString(strings.Join(belongs, " ")) {
-		err = errNoText
-	}
-	if err != nil || !strings.Contains(b.JSON, `\ufffd`) {
-		return b, err
-	}
-	// either a value says so, or a byte was replaced that is no UTF-8: decoded and encoded again,
-	// that is the character itself
-	back := reflect.New(reflect.TypeOf(v).Elem()).Interface()
-	if err = Unseal(b, back, belongs...); err == nil {
-		if again, _ := Encode(back, belongs...); again != b {
-			err = errNoText
-		}
+		err = ErrNoText
 	}
 	return b, err
 }
 
-// Encode is Seal, but it replaces what is not UTF-8.
+// Encode is Seal, for texts of belongs that were checked before. With ErrNoText it returns a body
+// that has replacements.
 func Encode(v any, belongs ...string) (Body, error) {
-	text, err := runtime.Encode(v)
-	return Body{JSON: string(text), CRC: Checksum(text, belongs)}, err
+	w := recordWriters.Get().(*recordWriter) //nolint:forcetypeassert // the pool holds nothing else
+	w.text, w.err = w.text[:0], nil
+	recordTypes[reflect.TypeOf(v)].write(w, reflect.ValueOf(v).Elem())
+	b, err := Body{JSON: string(w.text), CRC: Checksum(w.text, belongs)}, w.err
+	if cap(w.text) <= 16<<10 { // a larger one is not kept
+		recordWriters.Put(w)
+	}
+	return b, err
 }
 
 // Unseal decodes into v what Seal returned. It returns ErrDamaged for another text, and for that of
@@ -102,11 +97,11 @@ func Unseal(b Body, v any, belongs ...string) error {
 	if b.CRC != Checksum([]byte(b.JSON), belongs) {
 		return ErrDamaged
 	}
-	d := json.NewDecoder(strings.NewReader(b.JSON))
-	d.DisallowUnknownFields() // to store the record again would drop them
-	if err := d.Decode(v); err != nil {
+	r := recordReader{text: b.JSON}
+	recordTypes[reflect.TypeOf(v)].read(&r, reflect.ValueOf(v).Elem())
+	if r.err != nil { // an unknown field too: to store the record again would drop it
 		return runtime.Errorf(runtime.CodeIncompatible, "",
-			"another version of the program wrote the record: %w", err)
+			"another version of the program wrote the record: %w", r.err)
 	}
 	return nil
 }
