@@ -113,8 +113,8 @@ func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key str
 		})
 }
 
-// Way returns a transport to a server in memory.
-func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
+// Connect returns a function that connects to a server in memory.
+func Connect(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	return func(ctx context.Context) (mcp.Transport, error) {
 		here, there := mcp.NewInMemoryTransports()
 		_, err := s.Connect(ctx, there, nil)
