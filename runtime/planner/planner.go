@@ -10,7 +10,6 @@ package planner
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -191,10 +190,8 @@ func (*planStep) advance(ctx context.Context, p *Plan) (thread.Transition, error
 // next begins the next step of the plan, in a frame of its own.
 func (s *planStep) next(p *Plan) (thread.Transition, error) {
 	if len(p.Done) >= s.Most {
-		return thread.Transition{}, thread.Permanent(&runtime.Error{
-			Code: runtime.CodeLoop, Op: "execute plan",
-			Err: fmt.Errorf("%d steps are executed, and there are more", len(p.Done)),
-		})
+		return thread.Transition{}, thread.Permanent(runtime.Errorf(runtime.CodeLoop,
+			"execute plan", "%d steps are executed, and there are more", len(p.Done)))
 	}
 	s.say(p, planEvent{name: "task_started", Task: p.Steps[0], Number: len(p.Done) + 1})
 	return thread.Call(pcLook, p, thread.Spawned{Machine: Name, Name: taskFrame,
@@ -225,7 +222,7 @@ func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 	}
 	if t.Step = stepIn(f.Input); t.Step == "" {
 		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, "execute step",
-			`the input is no step: give its text, or {"step": "..."}`)
+			`the input is not a step: give its text, or {"step": "..."}`)
 	}
 	result, err := s.Execute(ctx, t.Plan, t.Step)
 	if err != nil {
@@ -237,7 +234,7 @@ func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 		return thread.Transition{}, err
 	}
 	s.say(next, next.completed())
-	// also to an interrupt that opens before anybody looks at the result
+	// so that an interrupt shows it too that opens before the replanner has looked at the result
 	return thread.Return(next.last()).Also(func(c *thread.Change) {
 		c.Add(thread.Entry{Type: thread.EntryShows, Frame: c.Thread.Root().ID, Value: shows})
 	}), nil
@@ -258,10 +255,10 @@ func stepIn(input json.RawMessage) string {
 // look takes what a step came to, and replans.
 func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error) {
 	child := &s.a.Frame.Children[0]
-	// nobody answered it, say: it is not done, and what is left may build on it
+	// its question expired, say: the step is not done, and what is left may build on it
 	if child.Failure != nil && !child.Skipped {
-		return thread.Fail(&runtime.Error{Code: child.Failure.Code,
-			Op: "execute step " + p.Steps[0], Err: errors.New(child.Failure.Text)}), nil
+		return thread.Fail(runtime.Errorf(child.Failure.Code, "execute step "+p.Steps[0], "%s",
+			child.Failure.Text)), nil
 	}
 	next, err := p.take(child)
 	switch {
