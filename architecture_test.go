@@ -68,7 +68,7 @@ func architecture() *plan {
 			{path: "runtime/internal/format", lines: 90},
 			{path: "runtime/internal/guard", lines: 60},
 			{path: "runtime/internal/jsonscan", lines: 510},
-			{path: "runtime/llm/llmtest", lines: 960},
+			{path: "runtime/llm/llmtest", lines: 940},
 			{path: "runtime/prompt", lines: 1090},
 			{path: "runtime/llm", lines: 540},
 			{path: "runtime/llm/openai", lines: 280},
@@ -276,7 +276,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // allBudgets is the sum of all budgets: one rises only when another falls by as much.
-const allBudgets = 79220
+const allBudgets = 79200
 
 // TestABudgetRisesOnlyWhenAnotherFalls holds the sum of the budgets.
 func TestABudgetRisesOnlyWhenAnotherFalls(t *testing.T) {

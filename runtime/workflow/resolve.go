@@ -358,9 +358,8 @@ type placeKey struct{}
 
 // place is the value in a handler's context.
 type place struct {
-	step    *stepRun
-	node    int
-	request runtime.Record
+	step *stepRun
+	node int
 }
 
 // placeOf returns the value in a handler's context, or CodeInvalid for any other context.
