@@ -114,7 +114,7 @@ const (
 	previewFrame = "preview" // replans, and nothing is done with it
 
 	pcNext = "next" // take the next step
-	pcLook = "look" // at what a step came to
+	pcLook = "look" // at the result of a step
 	pcTask = "task" // of a task's frame: execute
 )
 
@@ -204,8 +204,8 @@ type task struct {
 	Plan *Plan  `json:"plan"`
 }
 
-// task executes a step. It ends without a result when a person has changed the plan meanwhile: the
-// replanner comes first then.
+// task executes a step. It ends without a result if a person has changed the plan meanwhile: then
+// the replanner decides first.
 func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 	f, t := s.a.Frame, task{Plan: &Plan{}}
 	if f.PC == "" { // the plan goes where an edited input does not replace it
@@ -252,7 +252,7 @@ func stepIn(input json.RawMessage) string {
 	return t.Step
 }
 
-// look takes what a step came to, and replans.
+// look takes the result of a step, and replans.
 func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error) {
 	child := &s.a.Frame.Children[0]
 	// its question expired, say: the step is not done, and what is left may build on it
@@ -303,8 +303,8 @@ func (s *planStep) replan(ctx context.Context, p *Plan) (thread.Transition, erro
 	return s.advance(ctx, &next)
 }
 
-// complete ends the plan. A replanner that ends it by itself while steps are left is never believed
-// without a word.
+// complete ends the plan. If the replanner ends it by itself while steps are left,
+// Config.Premature says what happens.
 func (s *planStep) complete(ctx context.Context, p *Plan, answer string, ordered bool) (
 	thread.Transition, error) {
 	if len(p.Steps) == 0 {
