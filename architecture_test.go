@@ -68,7 +68,7 @@ func architecture() *plan {
 			{path: "runtime/internal/format", lines: 90},
 			{path: "runtime/internal/guard", lines: 60},
 			{path: "runtime/internal/jsonscan", lines: 510},
-			{path: "runtime/llm/llmtest", lines: 960},
+			{path: "runtime/llm/llmtest", lines: 940},
 			{path: "runtime/prompt", lines: 1090},
 			{path: "runtime/llm", lines: 540},
 			{path: "runtime/llm/openai", lines: 280},
@@ -92,9 +92,9 @@ func architecture() *plan {
 			{path: "generator/report", lines: 710},
 			{path: "cmd/routegen", lines: 4420},
 			{path: "cmd/routegen-threads", lines: 3120, deep: true},
-			{path: "examples/multiagent", lines: 230},
-			{path: "examples/planexecute", lines: 220},
-			{path: "examples/inspection", lines: 210},
+			{path: "examples/multiagent", lines: 130},
+			{path: "examples/planexecute", lines: 130},
+			{path: "examples/inspection", lines: 140},
 			{path: "runtime/llm/mcp", lines: 140},
 		},
 		top: []string{
@@ -137,6 +137,14 @@ func packages() []pkg {
 		{path: "examples/planexecute/routes", layer: unlayered, imports: []string{"runtime"}},
 		{path: "examples/inspection/routes", layer: unlayered, imports: []string{"runtime"}},
 		{path: "examples/banking/bank", layer: unlayered, imports: []string{"runtime"}},
+		{path: "examples/inspection/agents", layer: unlayered, imports: []string{
+			"examples/inspection/routes", "runtime", "runtime/agent", "runtime/chat",
+			"runtime/llm", "runtime/thread", "runtime/workflow"}},
+		{path: "examples/multiagent/agents", layer: unlayered,
+			imports: []string{"generated/routes", "runtime", "runtime/workflow"}},
+		{path: "examples/planexecute/roles", layer: unlayered, imports: []string{
+			"examples/planexecute/routes", "runtime", "runtime/llm", "runtime/planner",
+			"runtime/thread"}},
 		// What the examples share, so that each shows its own thing only.
 		{path: "examples/internal/scripted", layer: unlayered, imports: []string{
 			"runtime/llm", "runtime/llm/anthropic", "runtime/llm/llmtest", "runtime/llm/openai",
@@ -276,7 +284,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // allBudgets is the sum of all budgets: one rises only when another falls by as much.
-const allBudgets = 81570
+const allBudgets = 81290
 
 // TestABudgetRisesOnlyWhenAnotherFalls holds the sum of the budgets.
 func TestABudgetRisesOnlyWhenAnotherFalls(t *testing.T) {

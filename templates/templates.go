@@ -17,9 +17,9 @@ import (
 //go:embed docs/*.tmpl prompts/section/*.tmpl prompts/workflow/*.tmpl
 var FS embed.FS
 
-// Doc returns the parsed template docs/NAME.tmpl. A value it asks for and does not get is an error
-// when it is executed. It refuses a name that does not exist and a template that does not parse,
-// with the name in the error.
+// Doc returns the parsed template docs/NAME.tmpl. Executing it fails if a value that it uses is
+// missing. Doc returns an error that has the name if there is no such template or it does not
+// parse.
 func Doc(name string) (*template.Template, error) {
 	t, err := template.New(name+".tmpl").Option("missingkey=error").
 		ParseFS(FS, "docs/"+name+".tmpl")
@@ -30,9 +30,9 @@ func Doc(name string) (*template.Template, error) {
 }
 
 // Prompts returns the prompt templates of a program: section/*.tmpl, which every prompt is made of,
-// and workflow/*.tmpl, one for each node of the system that ships. A file of own takes the place of
-// the shipped one of the same name, and adds to them where there is none; own may be nil. Safe for
-// concurrent use when own is.
+// and workflow/*.tmpl, one for each node of the system that ships. A file of own replaces the
+// shipped file of the same name or is added to them; own may be nil. The result is safe for
+// concurrent use if own is.
 func Prompts(own fs.FS) fs.FS { return layers{own} }
 
 type layers struct{ own fs.FS }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/routegen/routegen/examples/inspection/routes"
+	"github.com/routegen/routegen/examples/inspection/agents"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/agent"
 	"github.com/routegen/routegen/runtime/chat"
@@ -27,7 +27,7 @@ import (
 func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (web.Config,
 	error) {
 	model := slow(llmtest.NewModel(llmtest.Reply{Give: inspectionScript, Ever: true}))
-	program := routes.New(inspectors{model})
+	program := agents.NewProgram(model)
 	machine, err := workflow.New(program,
 		workflow.Config{Conversation: true, Servers: inspectionTools()})
 	if err != nil {
@@ -40,12 +40,7 @@ func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Mode
 	talk := &chat.Conversation{
 		Engine: p.engine, Machine: machine, Cancel: []string{"cancel"}, Skip: []string{"skip"},
 		Cancelled: "Cancelled.",
-		Begin: func(m chat.Message, last json.RawMessage) (thread.Begin, error) {
-			var turn map[string]routes.Reply
-			_ = json.Unmarshal(last, &turn) // before the first turn there is nothing
-			return machine.BeginTurn(
-				&routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said})
-		},
+		Begin:     agents.BeginTurns(machine),
 	}
 	for _, said := range [][]string{{"fish-stall", "a report on the fish stall"},
 		{"bakery", "a report on the bakery", "Jansen, kept at 4 degrees"},
@@ -67,57 +62,6 @@ func openInspection(ctx context.Context, p *place, slow func(llm.Model) llm.Mode
 		Programs: map[string]web.Program{workflow.Name: {Title: "Inspection",
 			Generated: program}},
 	}, nil
-}
-
-// inspectors are the handlers of the nodes. In each a model leads the conversation.
-type inspectors struct{ model llm.Model }
-
-func (a inspectors) General(ctx context.Context, _ runtime.Call, q *routes.GeneralRequest) (
-	*routes.GeneralRouting, error) {
-	to, reply, err := a.talk(ctx, *q)
-	out := &routes.GeneralRouting{Reply: reply}
-	switch to {
-	case "regulation":
-		out.Regulation = (*routes.RegulationRequest)(q)
-	case "history":
-		out.History = (*routes.HistoryRequest)(q)
-	case "reporting":
-		out.Reporting = (*routes.ReportingRequest)(q)
-	}
-	return out, err
-}
-
-func (a inspectors) Regulation(ctx context.Context, _ runtime.Call, q *routes.RegulationRequest) (
-	*routes.RegulationRouting, error) {
-	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
-	return &routes.RegulationRouting{Reply: reply}, err
-}
-
-func (a inspectors) History(ctx context.Context, _ runtime.Call, q *routes.HistoryRequest) (
-	*routes.HistoryRouting, error) {
-	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
-	return &routes.HistoryRouting{Reply: reply}, err
-}
-
-func (a inspectors) Reporting(ctx context.Context, _ runtime.Call, q *routes.ReportingRequest) (
-	*routes.ReportingRouting, error) {
-	_, reply, err := a.talk(ctx, routes.GeneralRequest(*q))
-	return &routes.ReportingRouting{Reply: reply}, err
-}
-
-func (a inspectors) talk(ctx context.Context, q routes.GeneralRequest) (to string,
-	reply *routes.Reply, err error) {
-	out, err := workflow.RunTalk(ctx, agent.Talk{Model: a.model, Text: q.Text})
-	switch {
-	case err != nil:
-		return "", nil, err
-	case out.Transfer != "":
-		return out.Transfer, nil, nil
-	}
-	said := slices.Concat(q.Said,
-		[]routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
-	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(
-		ctx, "reply", out.Reply)
 }
 
 // tools is a fixed list.

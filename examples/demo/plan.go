@@ -1,16 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/planexecute/roles"
 	"github.com/routegen/routegen/examples/planexecute/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -27,82 +25,16 @@ func openPlans(slow func(llm.Model) llm.Model) (thread.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &roles{model: slow(editor{model}), program: routes.New(routes.UnimplementedHandlers{})}
-	return planner.New(planner.Config{Plan: r.plan, Execute: r.execute, Replan: r.replan})
-}
-
-// roles lets a model plan, execute and replan.
-type roles struct {
-	model   llm.Model
-	program runtime.Program
-}
-
-func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
-	routing, err := says[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner,
-		"Goal: "+goal+"\nMake a plan of a few steps.")
-	if err != nil {
-		return nil, err
-	}
-	return routing.ExecutorRequest.Steps, nil
-}
-
-func (r *roles) execute(ctx context.Context, p *planner.Plan, step string) (string, error) {
-	if step == "call the plumber" {
-		return "", &runtime.Error{Code: runtime.CodeUnavailable, Op: "call",
-			Err: errors.New("the line of Waters & Sons is busy")}
-	}
-	prompt := stepPrompt(p, step)
-	for n := 1; ; n++ {
-		routing, err := says[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n),
-			routes.NodeExecutor, prompt)
-		if err != nil {
-			return "", err
+	cfg := roles.NewConfig(routes.New(routes.UnimplementedHandlers{}), slow(editor{model}))
+	execute := cfg.Execute
+	cfg.Execute = func(ctx context.Context, p *planner.Plan, step string) (string, error) {
+		if step == "call the plumber" {
+			return "", runtime.Errorf(runtime.CodeUnavailable, "call",
+				"the line of Waters & Sons is busy")
 		}
-		asked := routing.InterruptRequest
-		if asked == nil {
-			return routing.ReplannerRequest.Result, nil
-		}
-		var answer any
-		if asked.Form == routes.AnswerFormYesNo {
-			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n),
-				thread.Question{Text: asked.Reason, Plain: thread.PlainYesNo})
-		} else {
-			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n),
-				thread.Question{Text: asked.Reason, Plain: thread.PlainText})
-		}
-		if err != nil {
-			return "", err
-		}
-		prompt += fmt.Sprintf("\n%s %v", asked.Reason, answer)
+		return execute(ctx, p, step)
 	}
-}
-
-func (r *roles) replan(ctx context.Context, p *planner.Plan, modification string) (
-	planner.Replanned, error) {
-	prompt := story(p) + "\nA person wants: " + modification + "\nWhat is left to do?"
-	routing, err := says[*routes.ReplannerRouting](ctx, r, "model", routes.NodeReplanner, prompt)
-	switch {
-	case err != nil:
-		return planner.Replanned{}, err
-	case routing.Finished != nil:
-		return planner.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
-	case len(routing.ExecutorRequest.Steps) == 0:
-		return planner.Replanned{Steps: p.Steps}, nil
-	}
-	return planner.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
-}
-
-func stepPrompt(p *planner.Plan, step string) string {
-	return story(p) + "\nDo this step: " + step
-}
-
-func story(p *planner.Plan) string {
-	var done strings.Builder
-	for _, d := range p.Done {
-		done.WriteString("\nDone: " + d.Step + ": " + d.Result)
-	}
-	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "),
-		"nothing")
+	return planner.New(cfg)
 }
 
 // editor is the model of the replanner. It understands the changes that the page suggests, and
@@ -137,21 +69,4 @@ func (e editor) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 	}
 	data, err := runtime.Encode(map[string]any{"executorRequest": map[string]any{"steps": steps}})
 	return llm.Response{JSON: data}, err
-}
-
-// says asks the model for the reply of a role, once.
-func says[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
-	prompt string) (R, error) {
-	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {
-		reply, err := r.model.Generate(ctx, llm.Request{
-			Key: key, Prompt: prompt, SchemaName: out.Shape().Name,
-			Schema: func(d runtime.Dialect) string { return r.program.RoutingSchema(int(role), d) },
-		})
-		if err != nil {
-			return out, err
-		}
-		routing, err := r.program.DecodeReply(int(role), reply.Body(), nil)
-		out, _ = routing.(R)
-		return out, err
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/routegen/routegen/examples/planexecute/roles"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/prompt"
@@ -63,5 +64,5 @@ func atStep(_ *thread.Thread, f *thread.Frame) (string, error) {
 	if err := json.Unmarshal(f.Locals, &p); err != nil || len(p.Steps) == 0 {
 		return "", err
 	}
-	return stepPrompt(&p, p.Steps[0]), nil
+	return roles.StepPrompt(&p, p.Steps[0]), nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/multiagent/agents"
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -30,7 +30,7 @@ func openWork(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (we
 	if err != nil {
 		return web.Config{}, err
 	}
-	program := workProgram()
+	program := agents.NewProgram()
 	prompts, err1 := prompt.New(&program, templates.Prompts(nil))
 	machine, err2 := workflow.New(program, workflow.Config{Model: slow(model), Prompts: prompts})
 	plans, err3 := openPlans(slow)
@@ -84,80 +84,4 @@ func openWork(ctx context.Context, p *place, slow func(llm.Model) llm.Model) (we
 				Starts: []web.Start{{Title: "Ask for terms",
 					Schema: []byte(`{"type":"string","title":"Supplier","minLength":1}`)}}},
 		}}, nil
-}
-
-// workProgram is the program of multiagent. In most of its nodes the model chooses; the three
-// dispatch nodes hand on what their agents returned.
-func workProgram() runtime.Program {
-	program := routes.New(dispatchers{})
-	invoke := program.Invoke
-	choosers := map[string]chooser{
-		"orchestrator":          choose[routes.OrchestratorRouting],
-		"orchestratorCollector": choose[routes.OrchestratorCollectorRouting],
-		"discoveryOrchestrator": choose[routes.DiscoveryOrchestratorRouting],
-		"discoveryCollector":    choose[routes.DiscoveryCollectorRouting],
-		"planningOrchestrator":  choose[routes.PlanningOrchestratorRouting],
-		"planningCollector":     choose[routes.PlanningCollectorRouting],
-		"ticketOrchestrator":    choose[routes.TicketOrchestratorRouting],
-		"ticketCollector":       choose[routes.TicketCollectorRouting],
-		"discoveryAgent":        choose[routes.DiscoveryAgentRouting],
-		"planningAgent":         choose[routes.PlanningAgentRouting],
-		"ticketAgent":           choose[routes.TicketAgentRouting],
-		"review":                choose[routes.ReviewRouting],
-		"merger":                choose[routes.MergerRouting],
-		"contextManager":        choose[routes.ContextManagerResultRouting],
-	}
-	program.Invoke = func(ctx context.Context, call runtime.Call, request runtime.Record) (
-		runtime.Routing, error) {
-		if by := choosers[call.Node]; by != nil {
-			return by(ctx, call, request)
-		}
-		return invoke(ctx, call, request)
-	}
-	return program
-}
-
-type chooser func(ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing,
-	error)
-
-func choose[T any, R interface {
-	*T
-	runtime.Routing
-}](ctx context.Context, call runtime.Call, request runtime.Record) (runtime.Routing, error) {
-	return runtime.Handled(workflow.Choose[T, R](ctx, call, request))
-}
-
-type dispatchers struct{ routes.UnimplementedHandlers }
-
-func (dispatchers) DiscoveryDispatch(_ context.Context, c runtime.Call,
-	r *routes.DiscoveryAgentRequests) (*routes.DiscoveryAgentDispatchRouting, error) {
-	next := &routes.DiscoveryCollectorRequest{Goal: r.Goal, DiscoveryResults: string(c.Results)}
-	return &routes.DiscoveryAgentDispatchRouting{CollectorRequest: next}, nil
-}
-
-func (dispatchers) PlanningDispatch(_ context.Context, c runtime.Call,
-	r *routes.PlanningAgentRequests) (*routes.PlanningAgentDispatchRouting, error) {
-	next := &routes.PlanningCollectorRequest{Goal: r.Goal, PlanningResults: string(c.Results)}
-	return &routes.PlanningAgentDispatchRouting{PlanningCollectorRequest: next}, nil
-}
-
-func (dispatchers) TicketDispatch(_ context.Context, c runtime.Call,
-	r *routes.TicketAgentRequests) (*routes.TicketAgentDispatchRouting, error) {
-	next := &routes.TicketCollectorRequest{Goal: r.Goal, TicketResults: string(c.Results)}
-	return &routes.TicketAgentDispatchRouting{TicketCollectorRequest: next}, nil
-}
-
-func (dispatchers) AdaptContextManager(ctx context.Context, _ runtime.Call,
-	r *routes.ContextManagerRoutingRequest) (*routes.ContextManagerRequest, error) {
-	fields := map[string]any{"type": r.Type, "reason": r.Reason,
-		"goal": r.MissingContextDescription, "additionalContext": r.SuggestedSources}
-	if waits := workflow.Before(ctx); waits != nil {
-		fields["returnTo"+strings.TrimSuffix(waits.Shape().Name, "Request")] = waits
-	}
-	data, err := runtime.Encode(fields)
-	if err != nil {
-		return nil, err
-	}
-	out := new(routes.ContextManagerRequest)
-	return out, runtime.Unmarshal(data, out)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/routegen/routegen/examples/inspection/routes"
+	"github.com/routegen/routegen/examples/inspection/agents"
 	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
@@ -61,7 +61,7 @@ func sit(t *testing.T, change func(nodes []runtime.Node)) *desk {
 		})
 	}
 	d.tools = connected(d.servers)
-	p := routes.New(agents{d.model})
+	p := agents.NewProgram(d.model)
 	if change != nil {
 		tables := *p.Tables
 		tables.Nodes = slices.Clone(tables.Nodes)

@@ -18,17 +18,15 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/routegen/routegen/examples/inspection/routes"
+	"github.com/routegen/routegen/examples/inspection/agents"
 	"github.com/routegen/routegen/examples/internal/standin"
 	"github.com/routegen/routegen/examples/internal/terminal"
 	"github.com/routegen/routegen/runtime"
-	"github.com/routegen/routegen/runtime/agent"
 	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/anthropic"
@@ -73,7 +71,7 @@ func runInspection(ctx context.Context, args []string, in io.Reader, out io.Writ
 	//nolint:errcheck,contextcheck // what is acknowledged is on the disk, and closing takes no time
 	defer store.Close()
 	say := log.New(out, "", 0).Printf // the chat and the servers, in turn
-	c, err := open(ctx, store, routes.New(agents{models[*provider]}),
+	c, err := open(ctx, store, agents.NewProgram(models[*provider]),
 		connected(standin.Servers(say)))
 	if err != nil {
 		return err
@@ -87,7 +85,7 @@ func runInspection(ctx context.Context, args []string, in io.Reader, out io.Writ
 func connected(servers map[string]*sdk.Server) map[string]llm.Tools {
 	out := map[string]llm.Tools{}
 	for name, s := range servers {
-		out[name] = mcp.New(name, standin.Way(s))
+		out[name] = mcp.New(name, standin.Connect(s))
 	}
 	out["reporting"] = verified{out["reporting"]}
 	return out
@@ -104,12 +102,7 @@ func open(ctx context.Context, store thread.Store, p runtime.Program,
 	return &chat.Conversation{
 		Engine: e, Machine: machine, Cancel: []string{"annuleer"},
 		Skip: []string{"sla over", "skip", "geen vragen"}, Cancelled: "Geannuleerd.",
-		Begin: func(m chat.Message, last json.RawMessage) (thread.Begin, error) {
-			var turn map[string]routes.Reply
-			_ = json.Unmarshal(last, &turn) // before the first turn there is nothing
-			return machine.BeginTurn(
-				&routes.GeneralRequest{Text: m.Text, Said: turn["Reply"].Said})
-		},
+		Begin: agents.BeginTurns(machine),
 		Digress: func(_ context.Context, m chat.Message, _ *thread.Interrupt) (bool, error) {
 			return strings.HasSuffix(m.Text, "?"), nil // a question is no answer
 		},
@@ -144,64 +137,4 @@ func (v verified) Tools(ctx context.Context) ([]llm.Tool, error) {
 		}
 	}
 	return tools, err
-}
-
-// agents are the handlers of the nodes. In each a model leads the conversation, with the tools and
-// the guidance of routes.yaml.
-type agents struct{ model llm.Model }
-
-func (a agents) General(ctx context.Context, call runtime.Call, q *routes.GeneralRequest) (
-	*routes.GeneralRouting, error) {
-	to, reply, err := a.talk(ctx, call, *q)
-	out := &routes.GeneralRouting{Reply: reply}
-	switch to {
-	case "regulation":
-		out.Regulation = (*routes.RegulationRequest)(q)
-	case "history":
-		out.History = (*routes.HistoryRequest)(q)
-	case "reporting":
-		out.Reporting = (*routes.ReportingRequest)(q)
-	}
-	return out, err
-}
-
-func (a agents) Regulation(ctx context.Context, call runtime.Call, q *routes.RegulationRequest) (
-	*routes.RegulationRouting, error) {
-	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
-	return &routes.RegulationRouting{Reply: reply}, err
-}
-
-func (a agents) History(ctx context.Context, call runtime.Call, q *routes.HistoryRequest) (
-	*routes.HistoryRouting, error) {
-	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
-	return &routes.HistoryRouting{Reply: reply}, err
-}
-
-func (a agents) Reporting(ctx context.Context, call runtime.Call, q *routes.ReportingRequest) (
-	*routes.ReportingRouting, error) {
-	_, reply, err := a.talk(ctx, call, routes.GeneralRequest(*q))
-	return &routes.ReportingRouting{Reply: reply}, err
-}
-
-// talk ends with the node to hand over to, or with a reply.
-func (a agents) talk(ctx context.Context, call runtime.Call, q routes.GeneralRequest) (to string,
-	reply *routes.Reply, err error) {
-	nodes := routes.New(a).Tables.Nodes
-	n := nodes[slices.IndexFunc(nodes, func(n runtime.Node) bool { return n.Key == call.Node })]
-	t := agent.Talk{Model: a.model, System: "You are the " + n.Key + " agent. " + n.Guidance,
-		Text: q.Text}
-	for _, line := range q.Said {
-		t.Messages = append(t.Messages, llm.Message{Role: llm.Role(line.Role), Text: line.Text})
-	}
-	out, err := workflow.RunTalk(ctx, t)
-	switch {
-	case err != nil:
-		return "", nil, err
-	case out.Transfer != "":
-		return out.Transfer, nil, nil
-	}
-	said := slices.Concat(q.Said,
-		[]routes.Line{{Role: "user", Text: q.Text}, {Role: "model", Text: out.Reply}})
-	return "", &routes.Reply{Text: out.Reply, Said: said[max(0, len(said)-20):]}, workflow.Reply(
-		ctx, "reply", out.Reply)
 }

@@ -45,7 +45,7 @@ func TestAddNode(t *testing.T) {
 	require.Error(t, err, "it does not compile without the method")
 	require.Contains(t, string(out), "missing method Auditor")
 
-	agents := filepath.Join(copied, here, "agents.go")
+	agents := filepath.Join(copied, here, "agents/agents.go")
 	text, err := os.ReadFile(agents)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(agents, append(text, `
@@ -53,7 +53,7 @@ func (agents) Auditor(_ context.Context, _ runtime.Call, r *routes.AuditorReques
 	return &routes.AuditorRouting{OrchestratorCollectorRequest: &routes.OrchestratorCollectorRequest{Goal: r.Goal, Phase: "AUDITED"}}, nil
 }
 `...), 0o600))
-	assert.Equal(t, []string{here + "/agents.go", "routes.yaml"},
+	assert.Equal(t, []string{here + "/agents/agents.go", "routes.yaml"},
 		changed(before, handwritten(t, copied)))
 	played := func(answers ...string) string {
 		out, err := build(t, copied)

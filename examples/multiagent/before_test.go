@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
-	"github.com/routegen/routegen/generated/routes"
+	"github.com/routegen/routegen/examples/multiagent/agents"
 	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -35,7 +35,7 @@ func TestThreadOfBefore(t *testing.T) {
 
 	model, err := scripted.Model("", script)
 	require.NoError(t, err)
-	program := routes.New(agents{})
+	program := agents.NewProgram()
 	prompts, err := prompt.New(&program, templates.Prompts(nil))
 	require.NoError(t, err)
 	machine, err := workflow.New(program, workflow.Config{Model: model, Prompts: prompts})

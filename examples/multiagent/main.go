@@ -22,6 +22,7 @@ import (
 	"github.com/routegen/routegen/examples/internal/journey"
 	"github.com/routegen/routegen/examples/internal/scripted"
 	"github.com/routegen/routegen/examples/internal/terminal"
+	"github.com/routegen/routegen/examples/multiagent/agents"
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/prompt"
@@ -63,7 +64,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, db, goal string, mode
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 		db = filepath.Join(folder, "work.db")
 	}
-	program := routes.New(agents{})
+	program := agents.NewProgram()
 	prompts, err1 := prompt.New(&program, templates.Prompts(nil))
 	machine, err2 := workflow.New(program, workflow.Config{Model: model, Prompts: prompts})
 	begin, err3 := workflow.Begin(&routes.OrchestratorRequest{Goal: goal, Phase: "DISCOVERY"})

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/multiagent/agents"
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/store/sqlite"
@@ -195,7 +196,7 @@ func TestScriptedAnswers(t *testing.T) {
 // it has in the spec.
 func TestContextManagerKnowsWhoWaits(t *testing.T) {
 	t.Parallel()
-	program := routes.New(agents{})
+	program := agents.NewProgram()
 	known := map[string]bool{}
 	for _, f := range new(routes.ContextManagerRequest).Shape().Fields {
 		known[f.Name] = true

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/examples/internal/scripted"
+	"github.com/routegen/routegen/examples/multiagent/agents"
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/plan"
@@ -61,7 +62,7 @@ func TestWorkOfAnotherSpec(t *testing.T) {
 			require.NoError(t, run(t.Context(), strings.NewReader(""), &out, db,
 				"Add rate limiting to the public API", model))
 
-			program := routes.New(agents{})
+			program := agents.NewProgram()
 			prompts, err := prompt.New(&program, templates.Prompts(nil))
 			require.NoError(t, err)
 			machine, err := workflow.New(program, workflow.Config{Model: model, Prompts: prompts})

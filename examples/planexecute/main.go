@@ -8,7 +8,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/routegen/routegen/examples/internal/scripted"
 	"github.com/routegen/routegen/examples/internal/terminal"
+	"github.com/routegen/routegen/examples/planexecute/roles"
 	"github.com/routegen/routegen/examples/planexecute/routes"
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/llm"
@@ -51,11 +51,10 @@ func main() {
 // run works on a goal and prints what happens, until it is reached or the input ends.
 func run(ctx context.Context, in io.Reader, out io.Writer, goal string, model llm.Model) (
 	err error) {
-	r := &roles{model: model, program: routes.New(routes.UnimplementedHandlers{})}
-	machine, err1 := planner.New(planner.Config{Plan: r.plan, Execute: r.execute,
-		Replan: r.replan})
+	program := routes.New(routes.UnimplementedHandlers{})
+	machine, err1 := planner.New(roles.NewConfig(program, model))
 	engine, err2 := thread.Open(ctx, mem.Open(),
-		thread.Config{Kinds: r.program.Tables.Kinds, Shapes: r.program.Shapes}, machine)
+		thread.Config{Kinds: program.Tables.Kinds, Shapes: program.Shapes}, machine)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -127,92 +126,4 @@ func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) (err e
 	}
 	_, err = d.engine.Answer(ctx, i.Thread, answer)
 	return err
-}
-
-// roles lets a model plan, execute and replan.
-type roles struct {
-	model   llm.Model
-	program runtime.Program
-}
-
-func (r *roles) plan(ctx context.Context, goal string) ([]string, error) {
-	routing, err := choose[*routes.PlannerRouting](ctx, r, "model", routes.NodePlanner,
-		"Goal: "+goal+"\nMake a plan of a few steps.")
-	if err != nil {
-		return nil, err
-	}
-	return routing.ExecutorRequest.Steps, nil
-}
-
-// execute does a step. The model may ask before it does, as often as it needs; an answer is checked
-// against its type.
-func (r *roles) execute(ctx context.Context, p *planner.Plan, step string) (string, error) {
-	prompt := story(p) + "\nDo this step: " + step
-	for n := 1; ; n++ {
-		routing, err := choose[*routes.ExecutorRouting](ctx, r, fmt.Sprint("model/", n),
-			routes.NodeExecutor, prompt)
-		if err != nil {
-			return "", err
-		}
-		asked := routing.InterruptRequest
-		if asked == nil {
-			return routing.ReplannerRequest.Result, nil
-		}
-		var answer any
-		if asked.Form == routes.AnswerFormYesNo {
-			answer, err = thread.Ask[bool](ctx, fmt.Sprint("ask/", n),
-				thread.Question{Text: asked.Reason, Plain: thread.PlainYesNo})
-		} else {
-			answer, err = thread.Ask[string](ctx, fmt.Sprint("ask/", n),
-				thread.Question{Text: asked.Reason, Plain: thread.PlainText})
-		}
-		if err != nil {
-			return "", err
-		}
-		prompt += fmt.Sprintf("\n%s %v", asked.Reason, answer)
-	}
-}
-
-func (r *roles) replan(ctx context.Context, p *planner.Plan, modification string) (
-	planner.Replanned, error) {
-	prompt := story(p) + "\nA person wants: " + modification + "\nWhat is left to do?"
-	routing, err := choose[*routes.ReplannerRouting](ctx, r, "model", routes.NodeReplanner, prompt)
-	switch {
-	case err != nil:
-		return planner.Replanned{}, err
-	case routing.Finished != nil:
-		return planner.Replanned{Done: true, Answer: routing.Finished.Answer}, nil
-	case len(routing.ExecutorRequest.Steps) == 0:
-		return planner.Replanned{Steps: p.Steps}, nil
-	}
-	return planner.Replanned{Steps: routing.ExecutorRequest.Steps}, nil
-}
-
-// story returns the beginning of a prompt.
-func story(p *planner.Plan) string {
-	var done strings.Builder
-	for _, d := range p.Done {
-		done.WriteString("\nDone: " + d.Step + ": " + d.Result)
-	}
-	return "Goal: " + p.Goal + done.String() + "\nLeft: " + cmp.Or(strings.Join(p.Steps, ", "),
-		"nothing")
-}
-
-// choose asks the model for the reply of a role, once: the accepted reply is stored. The schema
-// offers the branches of the role's routing, and a reply that does not set exactly one of them is
-// refused.
-func choose[R runtime.Routing](ctx context.Context, r *roles, name string, role routes.NodeName,
-	prompt string) (R, error) {
-	return thread.Do(ctx, name, func(ctx context.Context, key string) (out R, err error) {
-		reply, err := r.model.Generate(ctx, llm.Request{
-			Key: key, Prompt: prompt, SchemaName: out.Shape().Name,
-			Schema: func(d runtime.Dialect) string { return r.program.RoutingSchema(int(role), d) },
-		})
-		if err != nil {
-			return out, err
-		}
-		routing, err := r.program.DecodeReply(int(role), reply.Body(), nil)
-		out, _ = routing.(R)
-		return out, err
-	})
 }

@@ -86,7 +86,8 @@ func TestWhatCannotBeDone(t *testing.T) {
 	t.Parallel()
 	got, model := play(t, "undo\npreview a boat\npause\napply\nundo\ncontinue\n12\npause\ncancel\n")
 	for _, refusal := range []string{
-		"it is no plan that a person has paused", "the proposal leaves no step: cancel the thread",
+		"it is not a plan that a person has paused",
+		"the proposal leaves no step: cancel the thread",
 		"there is no other version of it",
 	} {
 		assert.Contains(t, got, refusal)

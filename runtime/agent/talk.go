@@ -271,8 +271,8 @@ func (l *talkRun) runTool(ctx context.Context, key string, c *toolCall, tool *ll
 	case ctx.Err() != nil: // the step ends, not the tool
 		return llm.ToolResult{}, ctx.Err()
 	case tool.Once && (errors.Is(err, guard.ErrLate) || runtime.CodeOf(err) == runtime.CodeInDoubt):
-		return llm.ToolResult{}, &runtime.Error{Code: runtime.CodeInDoubt,
-			Op: "call tool " + tool.Name, Err: err}
+		return llm.ToolResult{}, runtime.Errorf(runtime.CodeInDoubt, "call tool "+tool.Name, "%w",
+			err)
 	}
 	return c.failWith(err.Error()), nil
 }

@@ -189,7 +189,7 @@ func (d *delivery) complete(ctx context.Context, turn *Turn, t *thread.Thread,
 	}
 	if len(turn.Lines) == 0 && t.Status() == thread.StatusWaiting {
 		turn.Lines = []string{cmp.Or(d.Pending,
-			"Somebody has to look at this first. I come back to you.")}
+			"A person has to look at this first. I come back to you.")}
 	}
 	return nil
 }
@@ -201,5 +201,5 @@ func (d *delivery) unreadable(err error) string {
 		return ""
 	}
 	return cmp.Or(d.Unreadable,
-		"I cannot read our earlier conversation. It is kept, and somebody will look at it.")
+		"I cannot read our earlier conversation. It is kept, and a person will look at it.")
 }

@@ -52,8 +52,7 @@ func (d *delivery) decide(ctx context.Context, c *thread.Change) error {
 
 // pending refuses the message because of what is open.
 func (d *delivery) pending(open []*thread.Interrupt) error {
-	return &runtime.Error{Code: runtime.CodeConflict, Op: d.op,
-		Err: &thread.PendingError{Open: ids(open)}}
+	return runtime.Errorf(runtime.CodeConflict, d.op, "%w", &thread.PendingError{Open: ids(open)})
 }
 
 func ids(open []*thread.Interrupt) []string {
@@ -132,8 +131,8 @@ func (d *delivery) answerText(ctx context.Context, c *thread.Change) error {
 	case strict || len(asked) == 0:
 		return d.pending(open)
 	case len(asked) > 1:
-		return &runtime.Error{Code: runtime.CodeAmbiguous, Op: d.op,
-			Err: &thread.AmbiguousError{Open: ids(asked)}}
+		return runtime.Errorf(runtime.CodeAmbiguous, d.op, "%w",
+			&thread.AmbiguousError{Open: ids(asked)})
 	case d.Digress == nil || skip:
 	case d.answers != asked[0].ID:
 		d.undecided = asked[0]

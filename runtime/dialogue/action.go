@@ -96,7 +96,7 @@ func (m *Machine) tryAction(ctx context.Context, st *step, key string, input jso
 			})
 		switch {
 		case err != nil && errors.Is(err, guard.ErrLate) && m.tables.Actions[st.Action-1].Once:
-			return nil, &runtime.Error{Code: runtime.CodeInDoubt, Op: "act", Err: err}
+			return nil, runtime.Errorf(runtime.CodeInDoubt, "act", "%w", err)
 		case err == nil, ctx.Err() != nil, n >= retry.Attempts, !thread.Recoverable(err):
 			return out, err
 		}

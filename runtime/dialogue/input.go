@@ -38,9 +38,8 @@ func (m *Machine) CheckInput(name string, input json.RawMessage) error {
 	if problems == nil {
 		return nil
 	}
-	return thread.Permanent(&runtime.Error{
-		Code: runtime.CodeInvalid, Op: op, Err: &runtime.InvalidError{Problems: problems},
-	})
+	return thread.Permanent(runtime.Errorf(runtime.CodeInvalid, op, "%w",
+		&runtime.InvalidError{Problems: problems}))
 }
 
 // slotProblem returns why a slot cannot begin with a value, or "".

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -104,9 +103,9 @@ func (m *Machine) Timeout(frame *thread.Frame) time.Duration {
 	return total
 }
 
-// Inline reports whether the next run only computes: it begins, it continues after another flow, or
-// with an answer that needs no understanding. A run that continues after a thousand steps is not
-// quick: many more may follow.
+// Inline reports whether the next run only computes: it begins, or it continues after another flow
+// or with an answer that needs no understanding. A run that continues after a thousand steps is not
+// inline: many more may follow.
 func (m *Machine) Inline(frame *thread.Frame) bool {
 	f, replies := m.byName[frame.Name], len(frame.Replies)
 	if frame.Name == "" || f == nil || f.hasValidator {
@@ -289,14 +288,14 @@ func messageText(value json.RawMessage) (text string, typed bool) {
 	return "", true
 }
 
-// isExactValue reports whether a text is exactly a value of a slot whose values are of a form of
-// their own: nobody has to understand it.
+// isExactValue reports whether an answer is a value of an enum, a time or a duration as it is
+// stored. Such an answer needs no understanding.
 func (w *work) isExactValue(st *step, value json.RawMessage) bool {
 	if st.Kind != "collect" || len(value) == 0 || value[0] != '"' {
 		return false
 	}
 	s := &w.f.slots[st.Slot-1]
-	switch s.Type.Kind { //nolint:exhaustive // of the others no text is a value, or every one is
+	switch s.Type.Kind { //nolint:exhaustive // of the others no text is a value, or every text is
 	case runtime.SlotEnum, runtime.SlotTime, runtime.SlotDuration:
 		_, wrong := s.normalize(value)
 		return wrong == ""
@@ -318,8 +317,6 @@ func decodeStored(a *thread.Activation, data json.RawMessage, v any) error {
 // incompatible returns CodeIncompatible for a frame that another version of the program stored and
 // this one cannot read.
 func incompatible(a *thread.Activation, reason string) error {
-	return thread.Permanent(&runtime.Error{
-		Code: runtime.CodeIncompatible, Op: "run flow " + a.Frame.Name + " at " + a.Frame.PC,
-		Err: errors.New(reason),
-	})
+	return thread.Permanent(runtime.Errorf(runtime.CodeIncompatible,
+		"run flow "+a.Frame.Name+" at "+a.Frame.PC, "%s", reason))
 }

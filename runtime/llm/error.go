@@ -129,7 +129,7 @@ func Fail(op string, err error) error {
 		e.Type, e.Request = keepWord(e.Type), keepWord(e.Request)
 		code = e.code()
 	}
-	return &runtime.Error{Code: code, Op: op, Err: err}
+	return runtime.Errorf(code, op, "%w", err)
 }
 
 // Answered is for adapters: it returns the data of an answer with an error status.

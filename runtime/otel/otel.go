@@ -70,7 +70,7 @@ func New(cfg Config) (*Observer, error) {
 	o.told, errs[5] = m.Int64Counter("routegen.failures.told", metric.WithUnit("{message}"),
 		metric.WithDescription("Messages that tell of a failure."))
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInternal, Op: "make instruments", Err: err}
+		return nil, runtime.Errorf(runtime.CodeInternal, "make instruments", "%w", err)
 	}
 	return o, nil
 }

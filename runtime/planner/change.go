@@ -181,14 +181,14 @@ func changePlan(ctx context.Context, e *thread.Engine, id, by string,
 	return err
 }
 
-// paused returns the plan of a thread that a person has paused, with what its last step came to:
-// the replanner may not have seen that yet.
+// paused returns the plan of a thread that a person has paused, with the result of its last step,
+// which the replanner may not have seen yet. It returns CodeNotWaiting for any other thread.
 func paused(op string, t *thread.Thread) (*Plan, error) {
 	root := t.Root()
 	if !t.Paused() || root == nil || root.Machine != Name || root.Name != "" ||
 		root.Locals == nil {
 		return nil, runtime.Errorf(runtime.CodeNotWaiting, op,
-			"it is no plan that a person has paused")
+			"it is not a plan that a person has paused")
 	}
 	p := new(Plan)
 	if err := json.Unmarshal(root.Locals, p); err != nil {

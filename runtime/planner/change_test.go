@@ -72,7 +72,7 @@ func TestPlanApplyOnAChangedThread(t *testing.T) {
 	})
 }
 
-func TestPlanPreviewOfWhatIsNotPaused(t *testing.T) {
+func TestPlanPreviewNeedsAPausedPlan(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		id := p.start("a")
@@ -103,7 +103,7 @@ func TestPlanPreviewThatFails(t *testing.T) {
 	})
 }
 
-func TestPlannerThatLacksSomething(t *testing.T) {
+func TestAPlannerNeedsAllItsFunctions(t *testing.T) {
 	t.Parallel()
 	for _, p := range []planner.Config{{}, {Premature: "guess"}} {
 		if p.Premature != "" {

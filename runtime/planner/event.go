@@ -8,7 +8,7 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// current is what every interrupt shows of the plan.
+// current is the part of the plan that every interrupt has in its context.
 type current struct {
 	Plan      []string `json:"current_plan"`
 	Completed int      `json:"completed_steps"`
@@ -20,7 +20,7 @@ func (p *Plan) current() current {
 	return current{Plan: all, Completed: len(p.Done), Total: len(all)}
 }
 
-// after is the plan when its next step is over.
+// after returns the plan after its next step.
 func (p *Plan) after(past PastStep) *Plan {
 	next := *p
 	next.Done, next.Steps = append(slices.Clip(p.Done), past), p.Steps[1:]
@@ -31,7 +31,7 @@ func (p *Plan) version() Version { return Version{Steps: p.Steps, Done: len(p.Do
 
 func (p *Plan) last() *PastStep { return &p.Done[len(p.Done)-1] }
 
-// take is the plan with what its next step came to: the same plan when that was stopped.
+// take returns the plan after the result of its next step, or p itself if that step was stopped.
 func (p *Plan) take(child *thread.Child) (*Plan, error) {
 	past := PastStep{Step: p.Steps[0], Skipped: child.Skipped}
 	switch {
@@ -56,7 +56,7 @@ func textOf(value json.RawMessage) string {
 	return string(value)
 }
 
-// past lists the steps that are over, or those of them that a person skipped.
+// past returns the steps that are over, or only those that a person skipped.
 func (p *Plan) past(skipped bool) []string {
 	out := []string{}
 	for _, d := range p.Done {
@@ -125,7 +125,7 @@ func changeOf(before, after []string) string {
 	}
 }
 
-// difference returns the steps of a that b has not, each as often as it is missing there.
+// difference returns the steps of a that b lacks, each as often as it is missing there.
 func difference(a, b []string) []string {
 	left := slices.Clone(b)
 	var out []string

@@ -10,7 +10,6 @@ package planner
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -115,7 +114,7 @@ const (
 	previewFrame = "preview" // replans, and nothing is done with it
 
 	pcNext = "next" // take the next step
-	pcLook = "look" // at what a step came to
+	pcLook = "look" // at the result of a step
 	pcTask = "task" // of a task's frame: execute
 )
 
@@ -191,10 +190,8 @@ func (*planStep) advance(ctx context.Context, p *Plan) (thread.Transition, error
 // next begins the next step of the plan, in a frame of its own.
 func (s *planStep) next(p *Plan) (thread.Transition, error) {
 	if len(p.Done) >= s.Most {
-		return thread.Transition{}, thread.Permanent(&runtime.Error{
-			Code: runtime.CodeLoop, Op: "execute plan",
-			Err: fmt.Errorf("%d steps are executed, and there are more", len(p.Done)),
-		})
+		return thread.Transition{}, thread.Permanent(runtime.Errorf(runtime.CodeLoop,
+			"execute plan", "%d steps are executed, and there are more", len(p.Done)))
 	}
 	s.say(p, planEvent{name: "task_started", Task: p.Steps[0], Number: len(p.Done) + 1})
 	return thread.Call(pcLook, p, thread.Spawned{Machine: Name, Name: taskFrame,
@@ -207,8 +204,8 @@ type task struct {
 	Plan *Plan  `json:"plan"`
 }
 
-// task executes a step. It ends without a result when a person has changed the plan meanwhile: the
-// replanner comes first then.
+// task executes a step. It ends without a result if a person has changed the plan meanwhile: then
+// the replanner decides first.
 func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 	f, t := s.a.Frame, task{Plan: &Plan{}}
 	if f.PC == "" { // the plan goes where an edited input does not replace it
@@ -225,7 +222,7 @@ func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 	}
 	if t.Step = stepIn(f.Input); t.Step == "" {
 		return thread.Transition{}, runtime.Errorf(runtime.CodeInvalid, "execute step",
-			`the input is no step: give its text, or {"step": "..."}`)
+			`the input is not a step: give its text, or {"step": "..."}`)
 	}
 	result, err := s.Execute(ctx, t.Plan, t.Step)
 	if err != nil {
@@ -237,7 +234,7 @@ func (s *planStep) task(ctx context.Context) (thread.Transition, error) {
 		return thread.Transition{}, err
 	}
 	s.say(next, next.completed())
-	// also to an interrupt that opens before anybody looks at the result
+	// so that an interrupt shows it too that opens before the replanner has looked at the result
 	return thread.Return(next.last()).Also(func(c *thread.Change) {
 		c.Add(thread.Entry{Type: thread.EntryShows, Frame: c.Thread.Root().ID, Value: shows})
 	}), nil
@@ -255,13 +252,13 @@ func stepIn(input json.RawMessage) string {
 	return t.Step
 }
 
-// look takes what a step came to, and replans.
+// look takes the result of a step, and replans.
 func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error) {
 	child := &s.a.Frame.Children[0]
-	// nobody answered it, say: it is not done, and what is left may build on it
+	// its question expired, say: the step is not done, and what is left may build on it
 	if child.Failure != nil && !child.Skipped {
-		return thread.Fail(&runtime.Error{Code: child.Failure.Code,
-			Op: "execute step " + p.Steps[0], Err: errors.New(child.Failure.Text)}), nil
+		return thread.Fail(runtime.Errorf(child.Failure.Code, "execute step "+p.Steps[0], "%s",
+			child.Failure.Text)), nil
 	}
 	next, err := p.take(child)
 	switch {
@@ -306,8 +303,8 @@ func (s *planStep) replan(ctx context.Context, p *Plan) (thread.Transition, erro
 	return s.advance(ctx, &next)
 }
 
-// complete ends the plan. A replanner that ends it by itself while steps are left is never believed
-// without a word.
+// complete ends the plan. If the replanner ends it by itself while steps are left,
+// Config.Premature says what happens.
 func (s *planStep) complete(ctx context.Context, p *Plan, answer string, ordered bool) (
 	thread.Transition, error) {
 	if len(p.Steps) == 0 {

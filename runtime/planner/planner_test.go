@@ -14,7 +14,7 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-func TestP1_ThreeStepsWithoutAnInterrupt(t *testing.T) {
+func TestAPlanRunsItsStepsInOrder(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		id := p.start("a,b,c")
@@ -37,7 +37,7 @@ func TestP1_ThreeStepsWithoutAnInterrupt(t *testing.T) {
 	})
 }
 
-func TestP2_EscapeDuringStep2(t *testing.T) {
+func TestAnEscapePausesThePlanDuringAStep(t *testing.T) {
 	t.Parallel()
 	const context1, context2 = `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`,
 		`{"current_plan":["a","b","c"],"completed_steps":2,"total_steps":3}`
@@ -89,7 +89,7 @@ func TestP2_EscapeDuringStep2(t *testing.T) {
 	}
 }
 
-func TestP3_ResumeWithAChange(t *testing.T) {
+func TestAChangeGoesToTheReplannerOnce(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, h := planning(s, ""), hold()
 		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
@@ -129,7 +129,7 @@ func TestP3_ResumeWithAChange(t *testing.T) {
 	})
 }
 
-func TestP3_ChangeWhileThePlanIsMade(t *testing.T) {
+func TestAChangeWhileThePlanIsMadeReachesTheReplanner(t *testing.T) {
 	playAll(t, func(s *stage) {
 		h := hold()
 		var seen []string
@@ -171,7 +171,7 @@ func TestP3_ChangeWhileThePlanIsMade(t *testing.T) {
 	})
 }
 
-func TestP4_CancelledOrEmptyChange(t *testing.T) {
+func TestAPauseWithoutAChangeLeavesThePlanAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`"continue"`, `{"choice":"continue"}`, `{"choice":"modify"}`,
 		`{"choice":"modify","text":"  "}`} {
@@ -203,7 +203,7 @@ func TestP4_CancelledOrEmptyChange(t *testing.T) {
 	}
 }
 
-func TestP5_EscapeWhenNothingRuns(t *testing.T) {
+func TestAnEscapeIsRefusedWhenNothingRuns(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		id := p.start("a")
@@ -245,7 +245,7 @@ func which() thread.Question {
 		}}
 }
 
-func TestP6_QuestionOfAStep(t *testing.T) {
+func TestAnAnswerToAStepIsNoChangeOfThePlan(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.question(which())
@@ -263,7 +263,7 @@ func TestP6_QuestionOfAStep(t *testing.T) {
 	})
 }
 
-func TestP7_EscapeWhileAQuestionIsOpen(t *testing.T) {
+func TestAnEscapeComesBeforeAnOpenQuestion(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.question(which())
@@ -297,7 +297,7 @@ func TestP7_EscapeWhileAQuestionIsOpen(t *testing.T) {
 	})
 }
 
-func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
+func TestAQuestionAskedDuringAPauseIsAskedAgainAfterIt(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, h := planning(s, ""), hold()
 		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
@@ -329,7 +329,7 @@ func TestP8_QuestionAfterThePauseWasRequested(t *testing.T) {
 	})
 }
 
-func TestP10_TwoTabsResume(t *testing.T) {
+func TestAQuestionOfAStepIsAnsweredOnce(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		q := which()
@@ -361,7 +361,7 @@ func TestP10_TwoTabsResume(t *testing.T) {
 	})
 }
 
-func TestP11_ReaderComesBack(t *testing.T) {
+func TestAReaderThatComesBackMissesNoEvent(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.question(which())
@@ -392,7 +392,7 @@ func TestP11_ReaderComesBack(t *testing.T) {
 	})
 }
 
-func TestP12_RestartWhileWaiting(t *testing.T) {
+func TestAPlanGoesOnAfterARestart(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		q := which()
@@ -412,7 +412,7 @@ func TestP12_RestartWhileWaiting(t *testing.T) {
 	})
 }
 
-func TestP14_QuestionExpires(t *testing.T) {
+func TestAStepGoesByTheDeadlineOfItsQuestion(t *testing.T) {
 	t.Parallel()
 	const limit = 300 * time.Second
 	t.Run("default", func(t *testing.T) {

@@ -21,7 +21,7 @@ func (s *stage) says(i *thread.Interrupt, text string) error {
 	return err
 }
 
-func TestP15_TypedAnswers(t *testing.T) {
+func TestAnswersToAStepAreTyped(t *testing.T) {
 	t.Parallel()
 	t.Run("yes or no", func(t *testing.T) {
 		for text, want := range map[string]string{"no way": "false", "not really": "false",
@@ -95,7 +95,7 @@ func TestP15_TypedAnswers(t *testing.T) {
 	})
 }
 
-func TestP16_FailedStep(t *testing.T) {
+func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
 		`"retry"`:                             "a done 1, b done 1, c done 1",
@@ -154,7 +154,7 @@ func TestP16_FailedStep(t *testing.T) {
 	}
 }
 
-func TestP16_RetryIsAnotherAttemptOfTheStep(t *testing.T) {
+func TestARetryIsAnotherAttemptOfTheStep(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.execute = func(_ context.Context, _ *planner.Plan, step string) error {
@@ -180,7 +180,7 @@ func TestP16_RetryIsAnotherAttemptOfTheStep(t *testing.T) {
 	})
 }
 
-func TestP17_BadInputs(t *testing.T) {
+func TestBadInputsAreRefused(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.question(which())
@@ -212,7 +212,7 @@ func TestP17_BadInputs(t *testing.T) {
 	})
 }
 
-func TestP17_GoalThatIsNone(t *testing.T) {
+func TestAGoalThatIsNoTextIsRefused(t *testing.T) {
 	playAll(t, func(s *stage) {
 		planning(s, "")
 		th, err := s.e.Start(s.Context(), thread.Begin{Machine: planner.Name, Input: 7})
@@ -224,7 +224,7 @@ func TestP17_GoalThatIsNone(t *testing.T) {
 	})
 }
 
-func TestP18_PrematureCompletion(t *testing.T) {
+func TestAPlanWithStepsLeftEndsOnlyAsConfigured(t *testing.T) {
 	t.Parallel()
 	early := func(p *planner.Plan, _ string) planner.Replanned {
 		if len(p.Done) == 2 || len(p.Steps) == 0 {
@@ -300,7 +300,7 @@ func pausedAt2(s *stage) (*plans, string) {
 	return p, id
 }
 
-func TestP18_ReplannerWithoutADecision(t *testing.T) {
+func TestAReplannerMustDecide(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p := planning(s, "")
 		p.replan = func(*planner.Plan, string) planner.Replanned { return planner.Replanned{} }

@@ -302,8 +302,8 @@ func (p *Prompts) allowedBranches(routing int, names []string) ([]int, error) {
 			strings.Join(names, ", "), row.Name)
 	}
 	if len(out) == 0 {
-		return nil, &runtime.Error{Code: runtime.CodeNoRoute, Op: "prompt",
-			Err: &runtime.SelectionError{Routing: row.Name}}
+		return nil, runtime.Errorf(runtime.CodeNoRoute, "prompt", "%w",
+			&runtime.SelectionError{Routing: row.Name})
 	}
 	return out, nil
 }

@@ -61,7 +61,7 @@ func (s *stepRun) collectResults() (thread.Transition, error) {
 	results := s.program.Request(n.Dispatch.Results)
 	if results == nil {
 		return thread.Transition{}, runtime.Errorf(runtime.CodeInternal, "collect "+n.Key,
-			"%s", "the program has no "+n.Dispatch.Results)
+			"the program has no %s", n.Dispatch.Results)
 	}
 	fields, err := zeroFields(results)
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *stepRun) buildArmRequest(n *runtime.Node, to runtime.BranchRow, value j
 	json.RawMessage, error) {
 	target := s.program.Request(to.Type)
 	if target == nil {
-		return nil, runtime.Errorf(runtime.CodeInternal, "collect "+n.Key, "%s",
-			"the program has no "+to.Type)
+		return nil, runtime.Errorf(runtime.CodeInternal, "collect "+n.Key, "the program has no %s",
+			to.Type)
 	}
 	fields, err := zeroFields(target)
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *stepRun) runNode(ctx context.Context) (thread.Transition, error) {
 		Thread: s.a.Thread, Frame: s.a.Frame.ID, Node: n.Key, Visit: s.a.Frame.Visit,
 		Answer: s.state.Answer, Results: s.state.Results,
 	}
-	ctx = context.WithValue(ctx, placeKey{}, &place{step: s, node: at, request: request})
+	ctx = context.WithValue(ctx, placeKey{}, &place{step: s, node: at})
 	if n.Adapt != 0 && s.state.Type == runtime.Row(s.tables.Requests, n.Adapt).Name {
 		if request, err = s.adaptRequest(ctx, call, request); err != nil {
 			return thread.Transition{}, err

@@ -110,7 +110,7 @@ func (m *Machine) storeEvent(c *thread.Change, event Event, message json.RawMess
 		status = IgnoredTargetNotActive
 	case !now:
 		return "", false, runtime.Errorf(runtime.CodeConflict, "reroute event "+event.EventID,
-			"%s", "frame "+f.ID+" does not run "+event.SourceAgentType)
+			"frame %s does not run %s", f.ID, event.SourceAgentType)
 	default:
 		if event.Timestamp.IsZero() {
 			event.Timestamp = c.Now
@@ -183,11 +183,9 @@ func (m *Machine) checkEvent(e *Event) error {
 	case m.node(source).Interrupt == 0:
 		return runtime.Errorf(runtime.CodeInvalid, op, "%s raises no interrupt", e.SourceAgentType)
 	case e.RerouteToAgentType != "" && m.node(m.nodeByAgentType(e.RerouteToAgentType)).Route == 0:
-		return thread.Permanent(&runtime.Error{Code: runtime.CodeNoRoute, Op: op,
-			Err: &runtime.SelectionError{
-				Routing: m.tables.Routings[0].Name, Set: []string{e.RerouteToAgentType},
-				Allowed: m.routeTargets(nil),
-			}})
+		return thread.Permanent(runtime.Errorf(runtime.CodeNoRoute, op, "%w",
+			&runtime.SelectionError{Routing: m.tables.Routings[0].Name,
+				Set: []string{e.RerouteToAgentType}, Allowed: m.routeTargets(nil)}))
 	}
 	return m.checkType(op, source, e.InterruptType)
 }
@@ -234,7 +232,7 @@ func describeEvent(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason
 	if strings.TrimSpace(reason) == "" {
-		reason = "Somebody outside of the workflow asks for an interrupt."
+		reason = "A person or program outside the workflow asks for an interrupt."
 	}
 	line := prompt.Line
 	fmt.Fprintf(&b, "Reason: %s\n", line(reason))

@@ -259,7 +259,7 @@ func (s *stepRun) askModel(ctx context.Context, a *modelCall, r llm.Request,
 
 // reviewSchema is the schema of a reviewer's reply.
 const reviewSchema = `{"type":"object","properties":{"approved":{"type":"boolean","description":"Whether the work may go on as it is meant to."},` +
-	`"feedback":{"type":"string","description":"The decision in words, with all that whoever goes on has to know."}},` +
+	`"feedback":{"type":"string","description":"The decision in words, with all that the next node has to know."}},` +
 	`"required":["approved","feedback"],"additionalProperties":false}`
 
 // askReviewer lets the reviewing model answer an interrupt.
@@ -358,9 +358,8 @@ type placeKey struct{}
 
 // place is the value in a handler's context.
 type place struct {
-	step    *stepRun
-	node    int
-	request runtime.Record
+	step *stepRun
+	node int
 }
 
 // placeOf returns the value in a handler's context, or CodeInvalid for any other context.

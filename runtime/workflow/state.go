@@ -127,7 +127,7 @@ func setKey[V any](m map[string]V, key string, v V) map[string]V {
 func (m *Machine) readFrameState(f *thread.Frame) (*frameState, error) {
 	var input bytes.Buffer
 	if json.Compact(&input, f.Input) != nil {
-		return nil, runtime.Errorf(runtime.CodeInvalid, "begin workflow", "the input is no JSON")
+		return nil, runtime.Errorf(runtime.CodeInvalid, "begin workflow", "the input is not JSON")
 	}
 	sum := sha256.Sum256(input.Bytes()) // of what a store keeps
 	begun := hex.EncodeToString(sum[:8])
@@ -185,8 +185,8 @@ func (m *Machine) CheckInput(_ string, input json.RawMessage) error {
 		}
 	}
 	if fields["request"] == nil && fields["journal"] == nil {
-		return thread.Permanent(&runtime.Error{Code: runtime.CodeInvalid, Op: "begin workflow",
-			Err: &runtime.InvalidError{Problems: []runtime.Problem{problem}}})
+		return thread.Permanent(runtime.Errorf(runtime.CodeInvalid, "begin workflow", "%w",
+			&runtime.InvalidError{Problems: []runtime.Problem{problem}}))
 	}
 	_, err := m.readFrameState(&thread.Frame{Input: input})
 	if e, is := errors.AsType[*runtime.InvalidError](err); is {

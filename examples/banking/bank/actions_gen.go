@@ -485,9 +485,9 @@ type Actions interface {
 	GetTransactions(ctx context.Context, key string, in *GetTransactionsInput) (*GetTransactionsOutput, error)
 	// NextPage is the action next_page. Turns the page.
 	NextPage(ctx context.Context, key string, in *NextPageInput) (*NextPageOutput, error)
-	// CountAlerts is the action count_alerts. Counts the alerts nobody has looked at.
+	// CountAlerts is the action count_alerts. Counts the alerts that are not reviewed.
 	CountAlerts(ctx context.Context, key string, in *CountAlertsInput) (*CountAlertsOutput, error)
-	// GetNextAlert is the action get_next_alert. Reads the first alert nobody has looked at.
+	// GetNextAlert is the action get_next_alert. Reads the first alert that is not reviewed.
 	GetNextAlert(ctx context.Context, key string, in *GetNextAlertInput) (*GetNextAlertOutput, error)
 	// MarkAlertReviewed is the action mark_alert_reviewed. Notes what the customer says of an alert.
 	MarkAlertReviewed(ctx context.Context, key string, in *MarkAlertReviewedInput) (*MarkAlertReviewedOutput, error)

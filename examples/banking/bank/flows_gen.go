@@ -2146,10 +2146,10 @@ var flowActions = []runtime.FlowAction{
 	}, Outputs: []runtime.FlowParam{
 		{Name: "page"},
 	}},
-	{Name: "count_alerts", Doc: "Counts the alerts nobody has looked at.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
+	{Name: "count_alerts", Doc: "Counts the alerts that are not reviewed.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
 		{Name: "total"},
 	}},
-	{Name: "get_next_alert", Doc: "Reads the first alert nobody has looked at.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
+	{Name: "get_next_alert", Doc: "Reads the first alert that is not reviewed.", Timeout: 1 * time.Minute, Outputs: []runtime.FlowParam{
 		{Name: "alert"},
 		{Name: "text"},
 	}},

@@ -1,5 +1,5 @@
 // Package standin replaces the servers and the model of examples/inspection: it has MCP servers in
-// memory, and a model that understands a few Words of Dutch. The servers keep the rules that real
+// memory, and a model that understands a few words of Dutch. The servers keep the rules that real
 // ones would have to keep; the example does not depend on which it has.
 package standin
 
@@ -113,8 +113,8 @@ func Serve[In, Out any](s *mcp.Server, name, doc string, run func(in In, key str
 		})
 }
 
-// Way returns a transport to a server in memory.
-func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
+// Connect returns a function that connects to a server in memory.
+func Connect(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	return func(ctx context.Context) (mcp.Transport, error) {
 		here, there := mcp.NewInMemoryTransports()
 		_, err := s.Connect(ctx, there, nil)
@@ -122,7 +122,7 @@ func Way(s *mcp.Server) func(ctx context.Context) (mcp.Transport, error) {
 	}
 }
 
-// Script is the model if there is no real one: a few Words of Dutch, and which tool follows which.
+// Script is the model if there is no real one: a few words of Dutch, and which tool follows which.
 func Script(_ context.Context, r llm.Request) (llm.Response, error) {
 	turns := r.Turns()
 	last := turns[len(turns)-1]

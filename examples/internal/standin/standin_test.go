@@ -18,7 +18,7 @@ func TestOneMailForACall(t *testing.T) {
 	servers := standin.Servers(func(format string, args ...any) {
 		mails = append(mails, fmt.Sprintf(format, args...))
 	})
-	way, err := standin.Way(servers["reporting"])(t.Context())
+	way, err := standin.Connect(servers["reporting"])(t.Context())
 	require.NoError(t, err)
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(t.Context(), way, nil)

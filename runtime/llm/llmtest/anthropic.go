@@ -113,8 +113,6 @@ func (c *checker) checkThought(call, thought string) {
 // signature is what the server signs every thought with.
 const signature = "c2lnbmVk"
 
-func (anthropic) windowIsError(*Answer) bool { return false }
-
 func (anthropic) replyBody(a *Answer, id, model string) string {
 	var blocks []any
 	stop := "end_turn"
@@ -155,7 +153,7 @@ func (anthropic) replyBody(a *Answer, id, model string) string {
 	})
 }
 
-func (anthropic) errorBody(_ int, kind, message string) string {
+func (anthropic) errorBody(kind, message string) string {
 	return encoded(map[string]any{"type": "error",
 		"error": map[string]any{"type": kind, "message": message}})
 }

@@ -56,11 +56,9 @@ func (c *checker) checkSchema(where string, d runtime.Dialect, v *schema.Value, 
 		}
 	}
 	c.server.mu.Lock()
-	expected := slices.Clone(c.server.expected)
+	expected := c.server.expected // it only grows
 	c.server.mu.Unlock()
-	if len(expected) > 0 && !slices.ContainsFunc(expected, func(text string) bool {
-		return canonical(text) == v.String()
-	}) {
+	if len(expected) > 0 && !slices.Contains(expected, v.String()) {
 		c.faultf("%s: this schema is not expected, or its keys have lost their order", where)
 	}
 }
@@ -105,12 +103,3 @@ func stringOf(v *schema.Value) string {
 }
 
 func isTrue(v *schema.Value) bool { return v != nil && v.Text == "true" }
-
-// canonical returns JSON text without white space, with uniform escapes, its keys in order.
-func canonical(text string) string {
-	v, err := schema.Parse([]byte(text))
-	if err != nil {
-		return ""
-	}
-	return v.String()
-}

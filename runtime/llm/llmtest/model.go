@@ -179,8 +179,7 @@ func (m *ScriptedModel) Generate(ctx context.Context, r llm.Request) (llm.Respon
 	}
 	reply, err := m.nextReply(r)
 	if err != nil {
-		return llm.Response{}, &runtime.Error{Code: runtime.CodeInvalid, Op: "ask scripted model",
-			Err: err}
+		return llm.Response{}, runtime.Errorf(runtime.CodeInvalid, "ask scripted model", "%w", err)
 	}
 	resp, err := reply.Give(ctx, r)
 	if err == nil && resp.Model == "" {

@@ -107,8 +107,6 @@ func openAITurns(c *checker, turns []*schema.Value) {
 	}
 }
 
-func (openAI) windowIsError(a *Answer) bool { return a.Stop == llm.StopContext }
-
 func (openAI) replyBody(a *Answer, id, model string) string {
 	said := map[string]any{"role": "assistant", "content": nil, "refusal": nil}
 	finish := "stop"
@@ -149,7 +147,7 @@ func (openAI) replyBody(a *Answer, id, model string) string {
 	})
 }
 
-func (openAI) errorBody(_ int, kind, message string) string {
+func (openAI) errorBody(kind, message string) string {
 	return encoded(map[string]any{"error": map[string]any{"message": message, "type": kind,
 		"param": nil, "code": kind}})
 }

@@ -107,7 +107,12 @@ func (s *Server) HTTPClient() *http.Client { return s.http.Client() }
 func (s *Server) Expect(schemas ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expected = append(s.expected, schemas...)
+	for _, text := range schemas {
+		if v, err := schema.Parse([]byte(text)); err == nil {
+			text = v.String()
+		}
+		s.expected = append(s.expected, text)
+	}
 }
 
 // Received returns the requests so far, those that broke a rule too.
@@ -123,9 +128,7 @@ type protocol interface {
 	checkRequest(c *checker, body *schema.Value) // finds faults
 	// of an answer that is not an error
 	replyBody(a *Answer, id, model string) (body string)
-	errorBody(status int, kind, message string) (body string) // of an error
-	// the wire says with an error that the window is too small
-	windowIsError(a *Answer) bool
+	errorBody(kind, message string) (body string) // of an error
 }
 
 func (s *Server) handleRequest(w http.ResponseWriter, r *http.Request) {
@@ -160,13 +163,9 @@ func (s *Server) handleRequest(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case p.credential(r.Header) == "":
-		writeBody(w, http.StatusUnauthorized,
-			p.errorBody(http.StatusUnauthorized, "authentication_error",
-				"no key"), nil)
+		writeBody(w, http.StatusUnauthorized, p.errorBody("authentication_error", "no key"), nil)
 	case c.first != "":
-		writeBody(w, http.StatusBadRequest,
-			p.errorBody(http.StatusBadRequest, "invalid_request_error",
-				c.first), nil)
+		writeBody(w, http.StatusBadRequest, p.errorBody("invalid_request_error", c.first), nil)
 	default:
 		s.sendAnswer(w, r, p, stringOf(body.Get("model")))
 	}
@@ -176,10 +175,9 @@ func (s *Server) sendAnswer(w http.ResponseWriter, r *http.Request, p protocol, 
 	a, id, ok := s.nextAnswer()
 	if !ok {
 		s.tb.Errorf("the script is over, and %s was asked once more", r.URL.Path)
-		h := http.Header{"X-Should-Retry": {"false"}}
 		writeBody(w, http.StatusBadRequest,
-			p.errorBody(http.StatusBadRequest, "invalid_request_error",
-				"the script is over"), h)
+			p.errorBody("invalid_request_error", "the script is over"),
+			http.Header{"X-Should-Retry": {"false"}})
 		return
 	}
 	if a.Arrived != nil {
@@ -201,12 +199,10 @@ func (s *Server) sendAnswer(w http.ResponseWriter, r *http.Request, p protocol, 
 			h.Set("Content-Type", a.Content)
 		}
 		writeBody(w, max(a.Status, http.StatusOK), a.Body, h)
-	case p.windowIsError(&a):
-		writeBody(w, http.StatusBadRequest,
-			p.errorBody(http.StatusBadRequest, "context_length_exceeded",
-				"too long"), h)
+	case a.Stop == llm.StopContext && p == protocol(openAI{}): // its reply is an error then
+		writeBody(w, http.StatusBadRequest, p.errorBody("context_length_exceeded", "too long"), h)
 	case a.Status != 0:
-		writeBody(w, a.Status, p.errorBody(a.Status, a.Type, "scripted: sk-secret-in-a-message"), h)
+		writeBody(w, a.Status, p.errorBody(a.Type, "scripted: sk-secret-in-a-message"), h)
 	default:
 		writeBody(w, http.StatusOK, p.replyBody(&a, id, model), h)
 	}

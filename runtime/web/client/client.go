@@ -76,16 +76,16 @@ func (c *Client) Thread(ctx context.Context, id string) (*web.Thread, error) {
 	return get[web.Thread](ctx, c, threadPath(id, ""))
 }
 
-// Deliver says something to a thread.
+// Deliver delivers a message to a thread.
 func (c *Client) Deliver(ctx context.Context, thread, text, by, key string) (*web.Thread, error) {
 	return send[web.Thread](ctx, c, http.MethodPost, threadPath(thread, "/messages"),
 		bodyFields{"message": text, "by": by}, key)
 }
 
 // Inbox lists interrupts by the filters of the inbox call (state, kind, node, assignee, thread,
-// before, after, limit), the most urgent first. next goes into the filter after; "" is the end. A
-// state that there is not is refused with CodeInvalid, and so is a kind that neither the engine
-// knows nor any stored interrupt has.
+// before, after, limit), the most urgent first. next goes into the filter after; "" is the end. An
+// unknown state is refused with CodeInvalid, and so is a kind that neither the engine knows nor any
+// stored interrupt has.
 func (c *Client) Inbox(ctx context.Context, filters url.Values) (found []web.Interrupt, next string,
 	err error) {
 	return listed(get[list[web.Interrupt]](ctx, c, "/v1/interrupts?"+filters.Encode()))
@@ -132,7 +132,7 @@ func answerFields(a *thread.Answer) bodyFields {
 	return f
 }
 
-// Claim takes an interrupt on, or lays it down.
+// Claim claims an interrupt, or releases the claim.
 func (c *Client) Claim(ctx context.Context, interrupt, by string, release bool) (*web.Interrupt,
 	error) {
 	return post[web.Interrupt](ctx, c, interruptPath(interrupt, "/claim"),
@@ -146,7 +146,7 @@ func (c *Client) Extend(ctx context.Context, interrupt string, until time.Time, 
 		bodyFields{"until": until.UnixMilli(), "by": by})
 }
 
-// Escape asks a thread to pause, and returns what the person is told.
+// Escape asks a thread to pause, and returns the acknowledgement.
 func (c *Client) Escape(ctx context.Context, thread, mode, by, reason string) (string, error) {
 	out, err := post[ack](ctx, c, threadPath(thread, "/escape"),
 		bodyFields{"mode": mode, "by": by, "reason": reason})
@@ -242,8 +242,8 @@ func (c *Client) Programs(ctx context.Context) ([]web.Graph, error) {
 	return out, err
 }
 
-// Program returns the graph of a machine. One that the server was told nothing of is refused with
-// CodeNotFound.
+// Program returns the graph of a machine. It returns CodeNotFound for a machine that is not among
+// the server's programs.
 func (c *Client) Program(ctx context.Context, machine string) (*web.Graph, error) {
 	return get[web.Graph](ctx, c, "/v1/programs/"+url.PathEscape(machine))
 }

@@ -20,7 +20,8 @@ import (
 
 // Stream yields the outbox of a thread, or of all when it is "", after a row, and goes on until ctx
 // ends, which is not yielded as an error. A connection that drops is opened again after the last
-// row that came, so each row is yielded once. A refusal is yielded and ends it.
+// row that arrived, so each row is yielded once. A refusal is yielded as an error and ends the
+// stream.
 func (c *Client) Stream(ctx context.Context, thread, after string) iter.Seq2[web.Row, error] {
 	path := "/v1/stream"
 	if thread != "" {
@@ -47,11 +48,10 @@ func (c *Client) Stream(ctx context.Context, thread, after string) iter.Seq2[web
 	}
 }
 
-var errStop = errors.New("the reader has enough")
+var errStop = errors.New("the reader stopped")
 
-// silence is how long a stream may say nothing before it counts as dropped. A server that lives
-// shows it every [web.Config.Beat], 15 seconds when it is not told otherwise; one that is gone
-// without a word says nothing.
+// silence is how long a stream may be without data before it counts as dropped. A running server
+// sends something at least every [web.Config.Beat], 15 seconds by default.
 const silence = 50 * time.Second
 
 // stream reads one connection to its end, and reports whether there was one.
@@ -99,7 +99,7 @@ func post[T any](ctx context.Context, c *Client, path string, body any) (*T, err
 	return send[T](ctx, c, http.MethodPost, path, body, "")
 }
 
-// listed takes a page apart.
+// listed returns the items of a page and where the next one begins.
 func listed[T any](page *list[T], err error) (items []T, next string, _ error) {
 	if err != nil {
 		return nil, "", err

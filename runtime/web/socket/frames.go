@@ -26,8 +26,7 @@ type frame struct {
 	rows <-chan web.Row // what is followed once this message is out
 }
 
-// contextAck, and the acks of interrupt and resume, have the keys that clients of the original
-// know.
+// contextAck acknowledges thread_context, and frameAck the other two.
 type contextAck struct {
 	Success bool   `json:"success"`
 	Thread  string `json:"thread_id"`
@@ -47,8 +46,8 @@ type frameForm struct {
 	ID      string          `json:"id,omitempty"`
 }
 
-// payloadForm is what the payloads hold. Some clients send more than is read: session_id and
-// modified_plan say nothing here.
+// payloadForm is the payload of a client's message. session_id and modified_plan are accepted and
+// ignored.
 type payloadForm struct {
 	Thread  string `json:"thread_id"`
 	User    string `json:"user_id,omitempty"`

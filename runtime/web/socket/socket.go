@@ -31,10 +31,10 @@ type socket struct {
 	unfollow context.CancelFunc
 }
 
-// comeBack is what a client is told whose connection ends before it wants that.
+// comeBack is the reason that a client gets when the server ends its connection.
 const comeBack = "come back with the id of the last row"
 
-// accept takes the connection of a call over, and serves it in a goroutine of its own.
+// accept takes over the connection of a call, and serves it in a goroutine of its own.
 func accept(c *web.Call) error {
 	if g := c.Grant(); g != nil && g.Interrupt != "" {
 		return web.ErrForbidden
@@ -309,7 +309,7 @@ func (s *socket) write(ctx context.Context, own *web.Call) {
 		if !s.hand(ctx, own, out) {
 			return
 		}
-		// what was taken tells as much as a pong, which would stand behind all that is on its way
+		// a message that was taken shows as much as a pong, which would come after all of them
 		beat.Reset(s.Config().Beat)
 		if out.rows != nil {
 			rows = out.rows
@@ -317,9 +317,10 @@ func (s *socket) write(ctx context.Context, own *web.Call) {
 	}
 }
 
-// hand writes a message, and reports whether the client has taken it in time. One that has not is
-// noted, and gets as much time again: who reads then hears why the connection ends. Who does not
-// cannot hear it, since a close may not stand inside a message.
+// hand writes a message, and reports whether the client has taken it in time. A slow client is
+// noted in the audit log and gets as much time again: if it takes the message then, it is told why
+// the connection ends. Otherwise it cannot be told, since a close frame cannot stand inside a
+// message.
 func (s *socket) hand(ctx context.Context, own *web.Call, out *frame) bool {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(out); err != nil {

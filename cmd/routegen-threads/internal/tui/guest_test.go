@@ -80,10 +80,8 @@ func TestAGuest(t *testing.T) {
 	screen := s.sees("What is it called?", "Up/Down log · q leave")
 	assert.NotContains(t, screen, "Esc pause")
 	assert.NotContains(t, screen, "Enter answer")
-	s.keys(enterKey)
-	s.sees("Your token does not let you answer.")
-	s.keys(escKey)
-	t.Log("\n" + s.sees("Your token does not let you pause it."))
+	s.press(enterKey, "Your token does not let you answer.")
+	t.Log("\n" + s.press(escKey, "Your token does not let you pause it."))
 	s.leave()
 	assert.Empty(t, r.history(id, thread.EntryEscape))
 
@@ -91,13 +89,11 @@ func TestAGuest(t *testing.T) {
 	require.NoError(t, err)
 	s = r.watchWith(guest(true, "view", "answer"), id, 80, 24, true)
 	s.sees("Esc change the plan · Enter answer")
-	s.keys(escKey)
-	s.sees("How should it change?")
+	s.press(escKey, "How should it change?")
 	s.keys(escKey) // which is its one answer
 	s.sees("What is it called?", "Nothing is changed: the work goes on.")
 	s.loses("Enter answer")
-	s.keys(enterKey)
-	s.sees("Your token does not let you answer.")
+	s.press(enterKey, "Your token does not let you answer.")
 	s.leave()
 	assert.Equal(t, thread.InterruptOpen, r.question(id).State)
 }

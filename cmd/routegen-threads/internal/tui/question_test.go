@@ -21,32 +21,23 @@ func (r *rig) result(id string) string {
 
 func TestYesNo(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("sure", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "sure", "x")
 	t.Log("\n" + s.sees("Waits for an answer", "  Question", "Delete all of it?", "Enter answer"))
-	s.keys(enterKey)
-	t.Log("\n" + s.sees("── Question", "Files: 3", "> 1 Yes", "  2 No"))
+	t.Log("\n" + s.press(enterKey, "── Question", "Files: 3", "> 1 Yes", "  2 No"))
 	s.keys("\x1b[B") // down
 	s.sees("> 2 No")
-	s.keys(enterKey)
-	s.sees("Your answer is taken.", "the thread is done: no")
+	s.press(enterKey, "Your answer is taken.", "the thread is done: no")
 	assert.Equal(t, "false", r.result(id))
 	s.leave()
 }
 
 func TestChoice(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("colour", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "colour", "x")
 	s.sees("  Question", "Which colour?")
-	s.keys(enterKey)
-	t.Log("\n" + s.sees("> 1 Blue: like the sea", "  2 Green"))
-	s.keys("2")
-	s.sees("> 2 Green")
-	s.keys(enterKey)
-	s.sees("the thread is done: G")
+	t.Log("\n" + s.press(enterKey, "> 1 Blue: like the sea", "  2 Green"))
+	s.press("2", "> 2 Green")
+	s.press(enterKey, "the thread is done: G")
 	assert.Equal(t, `"G"`, r.result(id))
 	s.leave()
 }
@@ -54,19 +45,14 @@ func TestChoice(t *testing.T) {
 // A text that the schema refuses stays where it was typed.
 func TestTextThatIsRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("name", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "name", "x")
 	s.sees("  Question", "What is it called?")
-	s.keys(enterKey)
-	s.sees("Your answer:")
-	s.keys("al" + enterKey)
-	t.Log("\n" + s.sees("> al", "! Needs 3 characters or more"))
+	s.press(enterKey, "Your answer:")
+	t.Log("\n" + s.press("al"+enterKey, "> al", "! Needs 3 characters or more"))
 	assert.Empty(t, r.history(id, thread.EntryAnswered))
 	s.keys("bert\x1b\r é") // Alt+Enter makes a new line
 	s.sees("> albert", "   é")
-	s.keys(enterKey)
-	s.sees("Your answer is taken.")
+	s.press(enterKey, "Your answer is taken.")
 	assert.Equal(t, `"albert\n é"`, r.result(id))
 	s.leave()
 }
@@ -74,18 +60,13 @@ func TestTextThatIsRefused(t *testing.T) {
 // What is pasted is text, the ends of its lines included: they send nothing.
 func TestPaste(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("name", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "name", "x")
 	s.sees("  Question")
 	s.keys("\x1b[200~q\rq\x1b[201~") // no form is open: these are no keys
-	s.keys(enterKey)
-	s.sees("Your answer:")
-	s.keys("\x1b[200~one\rtwo\x07\x1b[201~")
-	s.sees("> one", "  two")
+	s.press(enterKey, "Your answer:")
+	s.press("\x1b[200~one\rtwo\x07\x1b[201~", "> one", "  two")
 	assert.Empty(t, r.history(id, thread.EntryAnswered))
-	s.keys(enterKey)
-	s.sees("Your answer is taken.")
+	s.press(enterKey, "Your answer is taken.")
 	assert.Equal(t, `"one\ntwo"`, r.result(id))
 	s.leave()
 }
@@ -93,17 +74,13 @@ func TestPaste(t *testing.T) {
 // An empty text is an answer, but not by accident.
 func TestEmptyText(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("evil", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "evil", "x")
 	t.Log("\n" + s.sees("  Question", `red \u001b[31m\u202egnol\u0007 second line`))
 	s.keys(enterKey)
 	t.Log("\n" + s.sees("Your answer:", `red \u001b[31m\u202egnol\u0007`, "\nsecond line"))
-	s.keys(enterKey)
-	s.sees("Enter again answers with an empty text")
+	s.press(enterKey, "Enter again answers with an empty text")
 	assert.Empty(t, r.history(id, thread.EntryAnswered))
-	s.keys(enterKey)
-	s.sees("Your answer is taken.")
+	s.press(enterKey, "Your answer is taken.")
 	assert.Equal(t, `""`, r.result(id))
 	assert.NotContains(t, s.bytes(), "\u202e")
 	s.leave()
@@ -112,21 +89,16 @@ func TestEmptyText(t *testing.T) {
 // Somebody else answers what is being answered here: the draft stays, and nothing of it is sent.
 func TestSomebodyElseAnswers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("name", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "name", "x")
 	s.sees("  Question", "What is it called?")
-	s.keys(enterKey)
-	s.sees("Your answer:")
-	s.keys("my long draft")
-	s.sees("> my long draft")
+	s.press(enterKey, "Your answer:")
+	s.press("my long draft", "> my long draft")
 	_, err := r.client.Answer(t.Context(),
 		thread.Answer{Interrupt: r.question(id).ID, Value: []byte(`"quick"`), By: "bob"})
 	require.NoError(t, err)
 	t.Log("\n" + s.sees("Closed meanwhile: bob answered “What is it called?”: quick.",
 		"Your draft is kept", "> my long draft", "Esc close"))
-	s.keys(enterKey)
-	s.sees("! It can no longer be sent")
+	s.press(enterKey, "! It can no longer be sent")
 	s.keys(escKey)
 	s.loses("my long draft")
 	assert.Len(t, r.history(id, thread.EntryAnswered), 1)
@@ -137,12 +109,9 @@ func TestSomebodyElseAnswers(t *testing.T) {
 // Two answer at once: who comes second hears who was first.
 func TestSecondAnswer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("sure", "x")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "sure", "x")
 	s.sees("  Question", "Delete all of it?")
-	s.keys(enterKey)
-	s.sees("> 1 Yes")
+	s.press(enterKey, "> 1 Yes")
 	_, err := r.client.Answer(t.Context(),
 		thread.Answer{Interrupt: r.question(id).ID, Value: []byte(`false`), By: "bob"})
 	require.NoError(t, err)
@@ -157,25 +126,18 @@ func TestSecondAnswer(t *testing.T) {
 // A failed step: the engine's own question, with its choices.
 func TestSystemError(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("broken", "x")
-	s := r.watch(id, 80, 24, true)
+	_, _, s := watchNew(t, "broken", "x")
 	s.sees("  Failed step")
-	s.keys(enterKey)
-	t.Log("\n" + s.sees("Run it with another input",
+	t.Log("\n" + s.press(enterKey, "Run it with another input",
 		"Go on without it: with a result that you give", "End the thread"))
 	for n := range 9 {
 		if strings.Contains(s.text(), "> "+string(rune('1'+n))+" Go on without it") {
 			break
 		}
-		s.keys("\x1b[B")
-		s.sees("> " + string(rune('2'+n)))
+		s.press("\x1b[B", "> "+string(rune('2'+n)))
 	}
-	s.keys(enterKey)
-	s.sees("The result to take, as JSON; empty for none:")
-	s.keys("blue" + enterKey)
-	s.sees("! This is not JSON")
-	s.keys("\x15" + `"blue"` + enterKey)
-	s.sees("ann went on without the work: blue")
+	s.press(enterKey, "The result to take, as JSON; empty for none:")
+	s.press("blue"+enterKey, "! This is not JSON")
+	s.press("\x15"+`"blue"`+enterKey, "ann went on without the work: blue")
 	s.leave()
 }

@@ -57,6 +57,14 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
+// watchNew starts a thread and watches it in a terminal of the usual size.
+func watchNew(t *testing.T, machine, input string) (r *rig, id string, s *terminal) {
+	t.Helper()
+	r = newRig(t)
+	id = r.begin(machine, input)
+	return r, id, r.watch(id, 80, 24, true)
+}
+
 // open starts the server for the first time.
 func (r *rig) open() {
 	r.Helper()
@@ -337,6 +345,13 @@ func (t *terminal) keys(keys string) {
 	t.Helper()
 	_, err := t.master.WriteString(keys)
 	require.NoError(t, err)
+}
+
+// press types keys, and waits until all of these words stand on the screen.
+func (t *terminal) press(keys string, words ...string) string {
+	t.Helper()
+	t.keys(keys)
+	return t.sees(words...)
 }
 
 // leave presses Ctrl+C and waits for the end.

@@ -43,15 +43,12 @@ func TestNarrow(t *testing.T) {
 	s := r.watch(id, 30, 12, true)
 	r.let("a", "b", "c")
 	t.Log("\n" + s.sees("[>] 4 d", "Esc pause"))
-	s.keys(escKey)
-	s.sees("The pause is requested.")
+	s.press(escKey, "The pause is requested.")
 	r.let("d")
 	t.Log("\n" + s.sees("How should it change?", "Esc go on unchanged", "[ ] 5 e",
 		"paused · thread"))
-	s.keys("a change that is longer than the line")
-	t.Log("\n" + s.sees("longer than the line"))
-	s.keys(escKey)
-	s.sees("[>] 5 e")
+	t.Log("\n" + s.press("a change that is longer than the line", "longer than the line"))
+	s.press(escKey, "[>] 5 e")
 	s.leave()
 }
 

@@ -90,25 +90,19 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	r.let("orchestrator 1")
 	s := r.watch(id, 100, 40, true)
 	s.sees("at Discovery Orchestrator: at work", "s send elsewhere")
-	s.keys("s")
-	t.Log("\n" + s.sees("── Send elsewhere", "Send the work to Orchestrator?",
+	t.Log("\n" + s.press("s", "── Send elsewhere", "Send the work to Orchestrator?",
 		"Discovery Orchestrator is told to interrupt. When that interrupt is settled, the work "+
 			"goes on at Orchestrator.", "2 Discovery Orchestrator"))
-	s.keys("3")
-	s.sees("Send the work to Planning Orchestrator?")
-	s.keys("1" + enterKey)
-	s.sees("Why?")
-	s.keys(" " + enterKey)
-	s.sees("! Say why")
+	s.press("3", "Send the work to Planning Orchestrator?")
+	s.press("1"+enterKey, "Why?")
+	s.press(" "+enterKey, "! Say why")
 	s.keys("The goal has changed")
 	r.stop()
 	s.sees("No connection")
-	s.keys(enterKey)
-	s.sees("! The server cannot be reached. Nothing is lost")
+	s.press(enterKey, "! The server cannot be reached. Nothing is lost")
 	r.start()
 	s.loses("No connection")
-	s.keys(enterKey)
-	t.Log("\n" + s.sees(
+	t.Log("\n" + s.press(enterKey,
 		"Discovery Orchestrator is told to interrupt; then the work goes on at Orchestrator.",
 		"ann ordered to interrupt the work and go on at Orchestrator"))
 	events := r.events(id)
@@ -121,8 +115,7 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 
 	r.let("discoveryOrchestrator 1")
 	s.sees("Shall it begin anew?", "Enter answer")
-	s.keys(enterKey)
-	s.sees("An interrupt was ordered: The goal has changed")
+	s.press(enterKey, "An interrupt was ordered: The goal has changed")
 	s.keys(enterKey + "yes" + enterKey)
 	t.Log("\n" + s.sees("the order to interrupt the work was followed",
 		"at Orchestrator: at work"))
@@ -136,14 +129,11 @@ func TestSendingIsRefused(t *testing.T) {
 	r, id := newBusy(t)
 	s := r.watch(id, 100, 40, true)
 	s.sees("at Orchestrator: at work")
-	s.keys("s")
-	s.sees("Send the work to Orchestrator?")
-	s.keys(enterKey + "too late")
-	s.sees("> too late")
+	s.press("s", "Send the work to Orchestrator?")
+	s.press(enterKey+"too late", "> too late")
 	r.let("orchestrator 1")
 	s.sees("at Discovery Orchestrator: at work")
-	s.keys(enterKey)
-	t.Log("\n" + s.sees("Orchestrator is no longer running: nothing was sent."))
+	t.Log("\n" + s.press(enterKey, "Orchestrator is no longer running: nothing was sent."))
 
 	r.stop()
 	tables := *r.program.Tables
@@ -157,10 +147,8 @@ func TestSendingIsRefused(t *testing.T) {
 	s.sees("at Discovery Orchestrator: at work")
 	s.keys("s")
 	s.sees("Send the work to Orchestrator?") // as the old version had it
-	s.keys(enterKey + "go" + enterKey)
-	t.Log("\n" + s.sees("! The work cannot go on there", "> go"))
-	s.keys(escKey + escKey)
-	s.sees("s send elsewhere")
+	t.Log("\n" + s.press(enterKey+"go"+enterKey, "! The work cannot go on there", "> go"))
+	s.press(escKey+escKey, "s send elsewhere")
 	assert.Empty(t, r.events(id))
 	s.leave()
 }

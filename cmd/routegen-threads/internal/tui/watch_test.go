@@ -11,9 +11,7 @@ import (
 // P1: a plan moves on the screen.
 func TestPlanMoves(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("plan", "a,b,c")
-	s := r.watch(id, 80, 24, true)
+	r, _, s := watchNew(t, "plan", "a,b,c")
 	t.Log("\n" + s.sees("Plan: 0 of 3 done", "[>] 1 a", "[ ] 2 b", "running", "Esc pause"))
 	r.let("a")
 	t.Log("\n" + s.sees("Plan: 1 of 3 done", "[x] 1 a", "[>] 2 b",
@@ -28,18 +26,14 @@ func TestPlanMoves(t *testing.T) {
 // P2 and P3: Esc in a running plan, the acknowledgement, the plan, a change.
 func TestChangeOfPlan(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	id := r.begin("plan", "a,b,c")
-	s := r.watch(id, 80, 24, true)
+	r, id, s := watchNew(t, "plan", "a,b,c")
 	r.let("a")
 	s.sees("[>] 2 b")
-	s.keys(escKey)
-	t.Log("\n" + s.sees("The pause is requested.", "Esc take the pause back"))
+	t.Log("\n" + s.press(escKey, "The pause is requested.", "Esc take the pause back"))
 	r.let("b")
 	t.Log("\n" + s.sees("The work is paused", "How should it change?", "The plan: 2 of 3 done",
 		"[x] 2 b", "[ ] 3 c", "Enter send"))
-	s.keys("d,e")
-	t.Log("\n" + s.sees("> d,e"))
+	t.Log("\n" + s.press("d,e", "> d,e"))
 	s.keys(enterKey)
 	t.Log("\n" + s.sees("The work goes on with your change.", "Plan: 2 of 4 done", "[>] 3 d",
 		"[ ] 4 e"))

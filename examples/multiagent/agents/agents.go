@@ -1,4 +1,5 @@
-package main
+// Package agents has the nodes of examples/multiagent, one method each.
+package agents
 
 import (
 	"context"
@@ -8,6 +9,9 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/workflow"
 )
+
+// NewProgram returns the program whose nodes these are.
+func NewProgram() runtime.Program { return routes.New(agents{}) }
 
 // agents has one method for each node. In most of them the model chooses: it sees the schema of the
 // node's routing and sets one branch of it. The three dispatch nodes need no model: what their
