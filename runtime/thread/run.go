@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +58,7 @@ type stepRun struct {
 	keepAt           time.Time       // when fresh is committed at the latest; zero: it is empty
 	wakeAt           time.Time       // when the driver is to look around; zero: it knows by itself
 	late             error           // that it ran longer than it may; nil while it did not
-	used             map[string]bool // names this run has used
+	used             nameSet         // what this run has used
 	fresh            []Entry         // effects and messages that no commit has yet
 	intent           map[string]bool // effects of Once that are being intended and have not begun
 	interruptContext json.RawMessage
@@ -67,6 +68,25 @@ type stepRun struct {
 	// how it ended; set once, with the end of state
 	next Transition
 	err  error
+}
+
+// nameSet is a set of names, which are not empty. A few need no memory of their own.
+type nameSet struct {
+	few  [3]string
+	more map[string]bool
+}
+
+func (s *nameSet) holds(name string) bool { return slices.Contains(s.few[:], name) || s.more[name] }
+
+func (s *nameSet) hold(name string) {
+	if at := slices.Index(s.few[:], ""); at >= 0 {
+		s.few[at] = name
+		return
+	}
+	if s.more == nil {
+		s.more = map[string]bool{}
+	}
+	s.more[name] = true
 }
 
 // contextKey finds the run of a step in its context, and in that of an effect the engine.
@@ -242,15 +262,12 @@ func (r *stepRun) enterSafePoint(op, name string) error {
 	case r.state == draining || r.driver.pausing.Load():
 		r.suspend()
 		return ErrWaiting
-	case r.used[name]:
+	case r.used.holds(name):
 		return Permanent(runtime.Errorf(runtime.CodeInvalid, op,
 			"the name is used already in this step: give each its own, with a number "+
 				"in a loop"))
 	}
-	if r.used == nil {
-		r.used = map[string]bool{}
-	}
-	r.used[name] = true
+	r.used.hold(name)
 	return nil
 }
 
