@@ -117,6 +117,11 @@ func binding(sp *spec.Spec, is func(goType string) bool) (report.Span, bool) {
 // bindingFindings explains complaints that all come from bound Go types: an assertion that no
 // longer holds, or a cycle of imports through a bound package. Nil means that at least one has
 // another cause.
+//
+// The go command is another process, and its text is all that it says of why a build failed. The
+// text chooses between two findings and a place in the spec, never what happens: the build has
+// failed, nothing is written, and the whole complaint is shown. Another wording is shown as a
+// complaint about the generated file.
 func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []report.Finding {
 	var out []report.Finding
 	for _, d := range diagnostics {

@@ -100,11 +100,8 @@ func AskAll(ctx context.Context, questions ...Question) ([]Reply, error) {
 // enterQuestion is enterSafePoint for a question. A requested pause does not hold a question back:
 // the clash of the two is recorded.
 func (r *stepRun) enterQuestion(name, key string) error {
-	if key != "" && r.state == running && len(r.asked) == 0 && !r.used[key] {
-		if r.used == nil {
-			r.used = map[string]bool{}
-		}
-		r.used[key] = true
+	if key != "" && r.state == running && len(r.asked) == 0 && !r.used.holds(key) {
+		r.used.hold(key)
 		return nil
 	}
 	return r.enterSafePoint("ask "+name, key)

@@ -87,7 +87,7 @@ type Change struct {
 	// [ForkAt]
 	Copied     iter.Seq2[Entry, error]
 	Interrupts []*Interrupt   // new or changed, each once, as they are after
-	places     map[string]int // of Interrupts, by id
+	places     map[string]int // of Interrupts, by id; nil while they are few
 	open       *openIndex     // of Thread; nil while the change is of few
 
 	Now   time.Time // in milliseconds, UTC
@@ -175,15 +175,33 @@ func (c *Change) Add(e Entry) {
 
 // noteInterrupt keeps the latest form of a changed interrupt.
 func (c *Change) noteInterrupt(i *Interrupt) {
-	at, found := c.places[i.ID]
-	if !found {
-		if c.places == nil {
-			c.places = map[string]int{}
-		}
+	at := c.placeOf(i.ID)
+	if at < 0 {
 		at = len(c.Interrupts)
-		c.Interrupts, c.places[i.ID] = append(c.Interrupts, nil), at
+		c.Interrupts = append(c.Interrupts, nil)
+		if c.places != nil {
+			c.places[i.ID] = at
+		}
 	}
 	c.Interrupts[at] = i
+}
+
+// placeOf returns the index of an interrupt in Interrupts, or -1.
+func (c *Change) placeOf(id string) int {
+	const few = 8
+	if len(c.Interrupts) <= few {
+		return slices.IndexFunc(c.Interrupts, func(i *Interrupt) bool { return i.ID == id })
+	}
+	if c.places == nil {
+		c.places = make(map[string]int, 2*len(c.Interrupts))
+		for at, i := range c.Interrupts {
+			c.places[i.ID] = at
+		}
+	}
+	if at, found := c.places[id]; found {
+		return at
+	}
+	return -1
 }
 
 // Empty reports whether nothing happened.

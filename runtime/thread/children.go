@@ -64,7 +64,7 @@ type childGroup struct {
 type functionCalls struct {
 	mu    sync.Mutex
 	state functionState
-	used  map[string]bool
+	used  nameSet
 }
 
 // pending returns the state as it is to be stored. Next is nil if no children were called.
@@ -87,14 +87,14 @@ func childrenOf(ctx context.Context, name string, children []Spawned) ([]Child, 
 	}
 	calls.mu.Lock()
 	defer calls.mu.Unlock()
-	if name == "" || calls.used[name] {
+	if name == "" || calls.used.holds(name) {
 		return nil, Permanent(runtime.Errorf(runtime.CodeInvalid, op,
 			"the name %q is empty or used already in this function", name))
 	}
 	if calls.state.Next != nil {
 		return nil, ErrWaiting
 	}
-	calls.used[name] = true
+	calls.used.hold(name)
 	if ended, ok := calls.state.Ended[name]; ok || len(children) == 0 {
 		return ended, nil
 	}

@@ -149,30 +149,33 @@ func (c *Change) checkOpen(op string, i *Interrupt) error {
 // findAddressed returns the interrupt that an answer is for. It returns nil and no error when the
 // answer was kept for a later question.
 func (c *Change) findAddressed(a *Answer) (*Interrupt, error) {
-	op := "answer thread " + c.Thread.ID
 	if a.Interrupt != "" {
 		if i := c.Thread.Interrupt(a.Interrupt); i != nil {
 			return i, nil
 		}
-		return nil, runtime.Errorf(runtime.CodeNotFound, op,
+		return nil, runtime.Errorf(runtime.CodeNotFound, "answer thread "+c.Thread.ID,
 			"no interrupt %s is open on it", a.Interrupt)
 	}
-	var open []string
+	var open []string // but the first
 	var found, queued *Interrupt
 	for _, i := range c.Thread.Open {
 		switch {
 		case a.Question != "" && i.Name != a.Question:
-		case i.State == InterruptOpen:
-			open = append(open, i.ID)
+		case i.State != InterruptOpen:
+			queued = i
+		case found == nil:
 			found = i
 		default:
-			queued = i
+			open = append(open, i.ID)
 		}
 	}
-	switch {
-	case len(open) == 1:
+	if found != nil && open == nil {
 		return found, nil
-	case len(open) > 1:
+	}
+	op := "answer thread " + c.Thread.ID
+	switch {
+	case found != nil:
+		open = slices.Insert(open, 0, found.ID)
 		return nil, runtime.Errorf(runtime.CodeAmbiguous, op, "%w", &AmbiguousError{Open: open})
 	case queued != nil: // asked already: not early
 		return queued, nil
@@ -428,7 +431,7 @@ func (i *Interrupt) undecided() int {
 
 // latestOf returns the latest form of an interrupt that this change touched.
 func (c *Change) latestOf(id string) *Interrupt {
-	return c.Interrupts[c.places[id]]
+	return c.Interrupts[c.placeOf(id)]
 }
 
 // Closed returns the outcome of an answer to a closed interrupt: the interrupt if it is the same

@@ -102,11 +102,8 @@ func (r *stepRun) beginEffect(op, name string) (stored json.RawMessage, key stri
 	defer r.mu.Unlock()
 	had := r.frame.Effect(name)
 	if had != nil && had.State == EffectDone && r.state < suspended && len(r.asked) == 0 &&
-		!r.used[name] {
-		if r.used == nil {
-			r.used = map[string]bool{}
-		}
-		r.used[name] = true
+		!r.used.holds(name) {
+		r.used.hold(name)
 		return had.Value, "", nil
 	}
 	if err := r.enterSafePoint(op, name); err != nil {

@@ -12,17 +12,21 @@ import (
 //
 // name is stored with every thread and must never change.
 func Func[In, Out any](name string, fn func(ctx context.Context, in In) (Out, error)) Machine {
-	return &funcMachine[In, Out]{name: name, fn: fn, end: Done}
+	return &funcMachine[In, Out]{name: name, reads: readInput + name, fn: fn, end: Done}
 }
 
 // Turns is Func for a conversation: its end is the end of the turn, whether it has a result,
 // failed, expired or was cancelled, and the thread waits idle for the next message.
 func Turns[In, Out any](name string, fn func(ctx context.Context, in In) (Out, error)) Machine {
-	return &funcMachine[In, Out]{name: name, fn: fn, end: Return, turns: true}
+	return &funcMachine[In, Out]{name: name, reads: readInput + name, fn: fn, end: Return,
+		turns: true}
 }
+
+const readInput = "read the input of "
 
 type funcMachine[In, Out any] struct {
 	name  string
+	reads string // the operation of an error of its input
 	fn    func(context.Context, In) (Out, error)
 	end   func(any) Transition
 	turns bool
@@ -48,7 +52,7 @@ func (f *funcMachine[In, Out]) Step(ctx context.Context, a Activation) (Transiti
 	if input == nil {
 		input = json.RawMessage("null")
 	}
-	in, err := decodeResult[In]("read the input of "+f.name, input)
+	in, err := decodeResult[In](f.reads, input)
 	if err != nil {
 		return Transition{}, err
 	}
@@ -56,7 +60,7 @@ func (f *funcMachine[In, Out]) Step(ctx context.Context, a Activation) (Transiti
 	if err != nil {
 		return Transition{}, err
 	}
-	calls := &functionCalls{state: state, used: map[string]bool{}}
+	calls := &functionCalls{state: state}
 	out, err := f.fn(context.WithValue(ctx, functionCallsKey{}, calls), in)
 	if next := calls.pending(); next.Next != nil {
 		t := Advance(pcChildren, next)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ type stepRun struct {
 	keepAt           time.Time       // when fresh is committed at the latest; zero if it is empty
 	wakeAt           time.Time       // when the driver must look at the run; zero: not by time
 	late             error           // set when the run exceeded its limit
-	used             map[string]bool // effect and question names used in this run
+	used             nameSet         // effect and question names used in this run
 	fresh            []Entry         // effects and messages that no commit has yet
 	intent           map[string]bool // effects of Once whose intent is being stored
 	interruptContext json.RawMessage
@@ -66,6 +67,25 @@ type stepRun struct {
 	// the result; set once, when state becomes ended
 	next Transition
 	err  error
+}
+
+// nameSet is a set of names, which are not empty. A few need no memory of their own.
+type nameSet struct {
+	few  [3]string
+	more map[string]bool
+}
+
+func (s *nameSet) holds(name string) bool { return slices.Contains(s.few[:], name) || s.more[name] }
+
+func (s *nameSet) hold(name string) {
+	if at := slices.Index(s.few[:], ""); at >= 0 {
+		s.few[at] = name
+		return
+	}
+	if s.more == nil {
+		s.more = map[string]bool{}
+	}
+	s.more[name] = true
 }
 
 // contextKey is the key of the *stepRun in the context of a step, and of the *Engine in that of an
@@ -242,15 +262,12 @@ func (r *stepRun) enterSafePoint(op, name string) error {
 	case r.state == draining || r.driver.pausing.Load():
 		r.suspend()
 		return ErrWaiting
-	case r.used[name]:
+	case r.used.holds(name):
 		return Permanent(runtime.Errorf(runtime.CodeInvalid, op,
 			"the name is used already in this step: give each its own, with a number "+
 				"in a loop"))
 	}
-	if r.used == nil {
-		r.used = map[string]bool{}
-	}
-	r.used[name] = true
+	r.used.hold(name)
 	return nil
 }
 
