@@ -166,9 +166,9 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 	case q.Thread == "":
 		err = r.readAll(x, place)
 	case q.Request != "":
-		err = s.query(ctx, r.add, findRequest, q.Thread, q.Request)
+		err = s.query(ctx, r.addRow, findRequest, q.Thread, q.Request)
 	default:
-		err = s.query(ctx, r.add, listLog, q.Thread, q.AfterSeq, x, place, r.most)
+		err = s.query(ctx, r.addRow, listLog, q.Thread, q.AfterSeq, x, place, r.most)
 	}
 	if err != nil {
 		return nil, wrapError("query log", err)
@@ -185,19 +185,19 @@ type logReader struct {
 	ctx   context.Context //nolint:containedctx // a reader is one call
 }
 
-// add adds the entries of a row.
-func (r *logReader) add(rows pgx.Rows) error {
+// addRow adds the entries of a row.
+func (r *logReader) addRow(rows pgx.Rows) error {
 	var x, place int64
 	var id string
 	var b record.Body
 	if err := rows.Scan(&x, &place, &id, &b.JSON, &b.CRC); err != nil {
 		return err
 	}
-	return r.addRow(x<<placeBits|place, id, b)
+	return r.addEntries(x<<placeBits|place, id, b)
 }
 
-// addRow adds the entries of a row whose last one has that cursor.
-func (r *logReader) addRow(last int64, id string, b record.Body) error {
+// addEntries adds the entries of a row whose last one has that cursor.
+func (r *logReader) addEntries(last int64, id string, b record.Body) error {
 	entries, err := record.EntriesOf(0, id, b)
 	if err != nil && r.q.Thread == "" {
 		r.store.log.ErrorContext(r.ctx, "a commit cannot be read and was left out", "thread", id,
@@ -246,7 +246,7 @@ func (r *logReader) readAll(x, place int64) error {
 			if err != nil || at == nil {
 				return err
 			}
-			return r.addRow(*at<<placeBits|*where, *id, record.Body{JSON: *text, CRC: *sum})
+			return r.addEntries(*at<<placeBits|*where, *id, record.Body{JSON: *text, CRC: *sum})
 		}, listAllLog, x, place, r.most)
 		if err != nil || done >= until || len(r.found) == r.most {
 			return err

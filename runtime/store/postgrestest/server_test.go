@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(Run(m))
 	}
-	s, err := Start(dir, 0)
+	s, err := StartInstance(dir)
 	if err != nil {
 		_, _ = fmt.Println("failed:", err) //nolint:forbidigo // the other end reads it
 		os.Exit(1)
