@@ -157,7 +157,7 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 //
 // The log of all threads waits for transactions of the whole server that were writing when it was
 // called, if its page is not full: one of them may have committed just before. If one takes longer
-// than a second, in whatever database, it returns CodeUnavailable.
+// than five seconds, in whatever database, it returns CodeUnavailable.
 func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entry, err error) {
 	r := logReader{q: q, most: limitOf(q.Limit), store: s, ctx: ctx}
 	r.q.After = max(q.After, 0)
@@ -223,12 +223,12 @@ func (r *logReader) matches(e *thread.Entry) bool {
 }
 
 const (
-	logWait  = time.Second          // for transactions that run
+	logWait  = 5 * time.Second      // for transactions that run
 	logPause = 2 * time.Millisecond // between two looks
 )
 
 var errOldTransaction = errors.New("a transaction of this server has been writing for more than " +
-	"a second, so the order of what is committed now is not known yet: end it, or give the " +
+	"five seconds, so the order of what is committed now is not known yet: end it, or give the " +
 	"threads a server of their own")
 
 // readAll reads the log of all threads behind a place.
