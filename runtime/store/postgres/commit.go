@@ -83,7 +83,8 @@ func (s *Store) send(ctx context.Context, args []any) (why string, err error) {
 			unsure == nil:
 			return "", err
 		case is == newLine:
-			_, _ = s.pool.Exec(limit, s.sql(beginLine), nil) // the next call tells whether it worked
+			// the next call tells whether it worked
+			_, _ = s.pool.Exec(limit, s.sql(beginLine), nil)
 		case is == unknown && unsure == nil:
 			unsure = fmt.Errorf("load it again, what became of it is unknown: %w", err)
 			waits = limit

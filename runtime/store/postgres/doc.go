@@ -32,7 +32,7 @@
 // The log of all threads is in the order of transaction ids, without a lock that commits would wait
 // for. [Store.Log] over all threads therefore waits for transactions that were writing when it was
 // called, on the whole server and in any database, and returns CodeUnavailable if one of them lasts
-// longer than a second. The log of one thread never waits. After a failover or a restore, new
+// longer than five seconds. The log of one thread never waits. After a failover or a restore, new
 // entries come after all that are there; a cursor from before stays good, unless the new server
 // lags by more than 16 million transactions.
 //

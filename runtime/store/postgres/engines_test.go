@@ -88,8 +88,8 @@ func TestTheHostThatTakesWritesIsUsed(t *testing.T) {
 		assert.Contains(t, []runtime.Code{"", runtime.CodeUnavailable}, runtime.CodeOf(err))
 		return err != nil
 	}, 10*time.Second, 20*time.Millisecond)
-	both, err := Open(t.Context(), fmt.Sprintf("postgres://postgres@/postgres?host=%s,%s&port=5432,5432",
-		first, second), Config{})
+	url := fmt.Sprintf("postgres://postgres@/postgres?host=%s,%s&port=5432,5432", first, second)
+	both, err := Open(t.Context(), url, Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = both.Close() })
 	begin(t, both, "on the second")

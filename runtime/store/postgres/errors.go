@@ -82,7 +82,7 @@ func outcomeOf(err error) outcome {
 		return noServer
 	case pgconn.SafeToRetry(err):
 		return retried
-	case !answered || e.SeverityUnlocalized != "ERROR": // a server that stops may have done it before
+	case !answered || e.SeverityUnlocalized != "ERROR": // a server that stops may have done it
 		return unknown
 	case e.Code == stateConflict:
 		return refused

@@ -41,12 +41,12 @@ func begin(tb testing.TB, s *Store, id string) *thread.Thread {
 }
 
 // faulty is a server of its own, since what is done to it would harm other tests.
-func faulty(t *testing.T, settings ...string) (*postgrestest.Server, string) {
+func faulty(t *testing.T, settings ...string) (*postgrestest.Instance, string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "routegen-faulty-") //nolint:usetesting // a socket's path is short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	server, err := postgrestest.Start(dir, 0, settings...)
+	server, err := postgrestest.StartInstance(dir, settings...)
 	postgrestest.Need(t, err)
 	t.Cleanup(func() { _ = server.Stop("immediate") })
 	require.NoError(t, Migrate(t.Context(), server.URL("postgres", "postgres"), ""))
@@ -62,7 +62,7 @@ func at(t *testing.T, dir string) *Store {
 	return s
 }
 
-func connected(t *testing.T, server *postgrestest.Server) *pgx.Conn {
+func connected(t *testing.T, server *postgrestest.Instance) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), server.URL("postgres", "postgres"))
 	require.NoError(t, err)
@@ -103,7 +103,8 @@ func TestFaults(t *testing.T) {
 	server, dir := faulty(t)
 	direct := at(t, dir)
 	cuts := map[string]postgrestest.Cut{
-		"before a commit is sent": postgrestest.CutBefore, "after a commit is sent": postgrestest.CutSent,
+		"before a commit is sent":       postgrestest.CutBefore,
+		"after a commit is sent":        postgrestest.CutSent,
 		"before the answer to a commit": postgrestest.CutAnswer,
 	}
 	for when, cut := range cuts {
@@ -115,8 +116,12 @@ func TestFaults(t *testing.T) {
 	t.Run("a commit that arrives late changes nothing", func(t *testing.T) {
 		commitArrivesLate(t, dir, direct)
 	})
-	t.Run("a deadlock is tried again", func(t *testing.T) { deadlockIsTriedAgain(t, server, direct) })
-	t.Run("a lock that nobody releases", func(t *testing.T) { lockIsNotReleased(t, server, direct) })
+	t.Run("a deadlock is tried again", func(t *testing.T) {
+		deadlockIsTriedAgain(t, server, direct)
+	})
+	t.Run("a lock that nobody releases", func(t *testing.T) {
+		lockIsNotReleased(t, server, direct)
+	})
 	t.Run("the log waits for running transactions", func(t *testing.T) {
 		logWaits(t, server, direct)
 	})
@@ -154,7 +159,7 @@ func commitThroughACut(t *testing.T, dir string, direct *Store, cut postgrestest
 
 // commitIsWaitedFor cuts off a commit that waits for a lock. It is sent again while the first still
 // waits: one of them is done.
-func commitIsWaitedFor(t *testing.T, server *postgrestest.Server, dir string, direct *Store) {
+func commitIsWaitedFor(t *testing.T, server *postgrestest.Instance, dir string, direct *Store) {
 	t.Helper()
 	had := begin(t, direct, "waited-for")
 	holder := connected(t, server)
@@ -185,12 +190,12 @@ func commitArrivesLate(t *testing.T, dir string, direct *Store) {
 	c := say(had, had.ID, "r")
 	require.NoError(t, s.Commit(t.Context(), c))
 	require.NoError(t, direct.Commit(t.Context(), say(c.Thread, had.ID, "next")))
-	proxy.Deliver()
+	proxy.Release()
 	requireOnce(t, direct, had.ID, "r", 3)
 }
 
 // deadlockIsTriedAgain has another transaction take two threads in the other order.
-func deadlockIsTriedAgain(t *testing.T, server *postgrestest.Server, s *Store) {
+func deadlockIsTriedAgain(t *testing.T, server *postgrestest.Instance, s *Store) {
 	t.Helper()
 	a, b := begin(t, s, "dead-a"), begin(t, s, "dead-b")
 	other := connected(t, server)
@@ -216,7 +221,7 @@ func deadlockIsTriedAgain(t *testing.T, server *postgrestest.Server, s *Store) {
 }
 
 // lockIsNotReleased wants a refusal in the time that is promised, and nothing stored.
-func lockIsNotReleased(t *testing.T, server *postgrestest.Server, s *Store) {
+func lockIsNotReleased(t *testing.T, server *postgrestest.Instance, s *Store) {
 	t.Helper()
 	had := begin(t, s, "locked")
 	holder := connected(t, server)
@@ -234,7 +239,7 @@ func lockIsNotReleased(t *testing.T, server *postgrestest.Server, s *Store) {
 	requireOnce(t, s, had.ID, "r", 2)
 }
 
-func logWaits(t *testing.T, server *postgrestest.Server, s *Store) {
+func logWaits(t *testing.T, server *postgrestest.Instance, s *Store) {
 	t.Helper()
 	begin(t, s, "followed")
 	entries, err := s.Log(t.Context(), thread.LogQuery{Limit: 100_000})
@@ -259,7 +264,7 @@ func logWaits(t *testing.T, server *postgrestest.Server, s *Store) {
 
 // timelineChanges pretends that the server was another one, or was promoted, with fewer
 // transactions than before.
-func timelineChanges(t *testing.T, server *postgrestest.Server, dir string, s *Store) {
+func timelineChanges(t *testing.T, server *postgrestest.Instance, dir string, s *Store) {
 	t.Helper()
 	admin := connected(t, server)
 	had := begin(t, s, "lines")
@@ -282,7 +287,7 @@ func timelineChanges(t *testing.T, server *postgrestest.Server, dir string, s *S
 
 // stopUnderLoad stops the server while threads are committed to, and starts it again. Every commit
 // that was acknowledged is there, in order and once.
-func stopUnderLoad(t *testing.T, server *postgrestest.Server, s *Store, how string) {
+func stopUnderLoad(t *testing.T, server *postgrestest.Instance, s *Store, how string) {
 	t.Helper()
 	const threads = 6
 	ctx, cancel := context.WithCancel(context.Background())

@@ -157,7 +157,7 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 //
 // The log of all threads waits for transactions of the whole server that were writing when it was
 // called, if its page is not full: one of them may have committed just before. If one takes longer
-// than a second, in whatever database, it returns CodeUnavailable.
+// than five seconds, in whatever database, it returns CodeUnavailable.
 func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entry, err error) {
 	r := logReader{q: q, most: limitOf(q.Limit), store: s, ctx: ctx}
 	r.q.After = max(q.After, 0)
@@ -166,9 +166,9 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 	case q.Thread == "":
 		err = r.readAll(x, place)
 	case q.Request != "":
-		err = s.query(ctx, r.add, findRequest, q.Thread, q.Request)
+		err = s.query(ctx, r.addRow, findRequest, q.Thread, q.Request)
 	default:
-		err = s.query(ctx, r.add, listLog, q.Thread, q.AfterSeq, x, place, r.most)
+		err = s.query(ctx, r.addRow, listLog, q.Thread, q.AfterSeq, x, place, r.most)
 	}
 	if err != nil {
 		return nil, wrapError("query log", err)
@@ -185,19 +185,19 @@ type logReader struct {
 	ctx   context.Context //nolint:containedctx // a reader is one call
 }
 
-// add adds the entries of a row.
-func (r *logReader) add(rows pgx.Rows) error {
+// addRow adds the entries of a row.
+func (r *logReader) addRow(rows pgx.Rows) error {
 	var x, place int64
 	var id string
 	var b record.Body
 	if err := rows.Scan(&x, &place, &id, &b.JSON, &b.CRC); err != nil {
 		return err
 	}
-	return r.addRow(x<<placeBits|place, id, b)
+	return r.addEntries(x<<placeBits|place, id, b)
 }
 
-// addRow adds the entries of a row whose last one has that cursor.
-func (r *logReader) addRow(last int64, id string, b record.Body) error {
+// addEntries adds the entries of a row whose last one has that cursor.
+func (r *logReader) addEntries(last int64, id string, b record.Body) error {
 	entries, err := record.EntriesOf(0, id, b)
 	if err != nil && r.q.Thread == "" {
 		r.store.log.ErrorContext(r.ctx, "a commit cannot be read and was left out", "thread", id,
@@ -223,12 +223,12 @@ func (r *logReader) matches(e *thread.Entry) bool {
 }
 
 const (
-	logWait  = time.Second          // for transactions that run
+	logWait  = 5 * time.Second      // for transactions that run
 	logPause = 2 * time.Millisecond // between two looks
 )
 
 var errOldTransaction = errors.New("a transaction of this server has been writing for more than " +
-	"a second, so the order of what is committed now is not known yet: end it, or give the " +
+	"five seconds, so the order of what is committed now is not known yet: end it, or give the " +
 	"threads a server of their own")
 
 // readAll reads the log of all threads behind a place.
@@ -246,7 +246,7 @@ func (r *logReader) readAll(x, place int64) error {
 			if err != nil || at == nil {
 				return err
 			}
-			return r.addRow(*at<<placeBits|*where, *id, record.Body{JSON: *text, CRC: *sum})
+			return r.addEntries(*at<<placeBits|*where, *id, record.Body{JSON: *text, CRC: *sum})
 		}, listAllLog, x, place, r.most)
 		if err != nil || done >= until || len(r.found) == r.most {
 			return err

@@ -135,20 +135,22 @@ func (s *Store) verify(ctx context.Context) error {
 			"schema %s has version %d and this program needs %d: call postgres.Migrate",
 			s.schema, at, len(migrations()))
 	}
-	for _, want := range [...][2]string{
-		{"fsync", "on"}, {"full_page_writes", "on"}, {"server_encoding", "UTF8"},
-	} {
-		var got string
-		if err == nil {
-			err = s.pool.QueryRow(ctx, `SELECT current_setting($1)`, want[0]).Scan(&got)
-		}
-		if err == nil && got != want[1] {
-			err = runtime.Errorf(runtime.CodeUnavailable, "", "%s of the server is %s and must be "+
-				"%s: without it what is committed can be lost", want[0], got, want[1])
-		}
-	}
 	if err != nil {
 		return err
+	}
+	names := []string{"fsync", "full_page_writes", "server_encoding"}
+	var values []string
+	if err = s.pool.QueryRow(ctx, `SELECT array(SELECT current_setting(name)
+		FROM unnest($1::text[]) WITH ORDINALITY AS s(name, n) ORDER BY n)`,
+		names).Scan(&values); err != nil {
+		return err
+	}
+	for n, want := range []string{"on", "on", "UTF8"} {
+		if values[n] != want {
+			return runtime.Errorf(runtime.CodeUnavailable, "", "%s of the server is %s and must "+
+				"be %s: without it what is committed can be lost or changed", names[n], values[n],
+				want)
+		}
 	}
 	var same bool
 	var server int64

@@ -25,7 +25,7 @@ type Database struct {
 
 var shared struct {
 	once   sync.Once
-	server *Server // nil where the server is not of this package
+	server *Instance // nil where the server is not of this package
 	dir    string
 	admin  string // URL
 	err    error
@@ -87,7 +87,7 @@ func startShared() {
 	if shared.err != nil {
 		return
 	}
-	shared.server, shared.err = Start(shared.dir, 0)
+	shared.server, shared.err = StartInstance(shared.dir)
 	if shared.err == nil {
 		shared.admin = shared.server.URL("postgres", "postgres")
 	}

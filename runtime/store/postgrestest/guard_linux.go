@@ -6,7 +6,7 @@ import (
 )
 
 // attributes returns how the processes are started: the kernel stops them when this program ends.
-func (s *Server) attributes() *syscall.SysProcAttr {
+func (s *Instance) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: s.as, Pdeathsig: syscall.SIGQUIT}
 }
 

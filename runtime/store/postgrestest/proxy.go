@@ -20,7 +20,7 @@ const (
 	CutBefore  Cut = iota // the message does not reach the server
 	CutSent               // it has reached the server, whose answer is lost; the server goes on
 	CutAnswer             // the server has answered, and the answer is lost
-	CutDelayed            // the client is cut off, and the message reaches the server at Deliver
+	CutDelayed            // the client is cut off, and the message reaches the server at Release
 )
 
 // cancelRequest begins a connection that asks the server to cancel a statement of another one. It
@@ -66,8 +66,8 @@ func NewProxy(t testing.TB, server, mark string, cut Cut) (p *Proxy, dir string)
 	return p, dir
 }
 
-// Deliver lets a delayed message go on to the server, and returns when the server has answered it.
-func (p *Proxy) Deliver() {
+// Release lets a delayed message go on to the server, and returns when the server has answered it.
+func (p *Proxy) Release() {
 	close(p.late)
 	<-p.answered
 }

@@ -29,26 +29,25 @@ import (
 // ErrMissing is returned where no PostgreSQL is installed.
 var ErrMissing = errors.New("there is no PostgreSQL here: .ci/postgres installs Debian's package")
 
-// Server is a running server. Its methods belong to one goroutine at a time.
-type Server struct {
+// Instance is a running server. Its methods belong to one goroutine at a time.
+type Instance struct {
 	bin, dir string
-	port     int
 	as       *syscall.Credential // of the server's processes; nil: those of this one
 	ended    chan error
 	process  *os.Process
 	log      string
 }
 
-// Start makes a new server in an empty folder, which another user must be able to reach if this
-// program runs as root: PostgreSQL refuses to. It listens on a socket in the folder, and on the
-// port of 127.0.0.1 if that is not 0. settings are added to its configuration. It returns
-// ErrMissing where PostgreSQL is not installed.
-func Start(dir string, port int, settings ...string) (*Server, error) {
+// StartInstance makes a new server in an empty folder, which another user must be able to reach if
+// this program runs as root: PostgreSQL refuses to. It listens on a socket in the folder, whose
+// path must have less than 90 bytes. settings are added to its configuration. It returns ErrMissing
+// where PostgreSQL is not installed.
+func StartInstance(dir string, settings ...string) (*Instance, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir, port: port, log: filepath.Join(dir, "log")}
+	s := &Instance{bin: bin, dir: dir, log: filepath.Join(dir, "log")}
 	if os.Geteuid() == 0 {
 		if s.as, err = unprivileged(); err != nil {
 			return nil, err
@@ -68,12 +67,8 @@ func Start(dir string, port int, settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listen := ""
-	if port != 0 {
-		listen = "127.0.0.1"
-	}
-	fmt.Fprintf(conf, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n"+
-		"max_connections = 200\n", listen, s.number(), dir)
+	fmt.Fprintf(conf, "listen_addresses = ''\nport = 5432\nunix_socket_directories = '%s'\n"+
+		"max_connections = 200\n", dir)
 	for _, line := range settings {
 		fmt.Fprintln(conf, line)
 	}
@@ -83,22 +78,14 @@ func Start(dir string, port int, settings ...string) (*Server, error) {
 	return s, s.Restart()
 }
 
-// number is the port, which also names the socket.
-func (s *Server) number() int {
-	if s.port != 0 {
-		return s.port
-	}
-	return 5432
-}
-
 // URL returns the URL of a database for a role, over the socket.
-func (s *Server) URL(role, database string) string {
-	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%d", url.PathEscape(role),
-		url.PathEscape(database), url.QueryEscape(s.dir), s.number())
+func (s *Instance) URL(role, database string) string {
+	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=5432", url.PathEscape(role),
+		url.PathEscape(database), url.QueryEscape(s.dir))
 }
 
 // Restart starts a server that was stopped, and returns when it takes connections.
-func (s *Server) Restart() error {
+func (s *Instance) Restart() error {
 	out, err := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -123,8 +110,8 @@ func (s *Server) Restart() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		ready := exec.CommandContext(ctx, filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir, "-p",
-			strconv.Itoa(s.number()))
+		ready := exec.CommandContext(ctx, filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir,
+			"-p", "5432")
 		if ready.Run() == nil {
 			return nil
 		}
@@ -142,7 +129,7 @@ func (s *Server) Restart() error {
 
 // Stop stops the server and returns when it has ended. How is what pg_ctl calls the mode: "fast"
 // ends connections, and "immediate" stops as a crash would.
-func (s *Server) Stop(how string) error {
+func (s *Instance) Stop(how string) error {
 	signal := syscall.SIGINT
 	if how == "immediate" {
 		signal = syscall.SIGQUIT
@@ -186,5 +173,6 @@ func unprivileged() (*syscall.Credential, error) {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 		}
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
+	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres " +
+		"or nobody")
 }

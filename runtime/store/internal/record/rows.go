@@ -19,7 +19,7 @@ type Row struct {
 	Fingerprint   string
 	Body          Body
 	Requests      []Request
-	Interrupts    []Interrupt
+	Interrupts    []InterruptRow
 	Log           []Log
 }
 
@@ -29,8 +29,8 @@ type Request struct {
 	Seq int64
 }
 
-// Interrupt is the row of an interrupt. Its state is the place in States.
-type Interrupt struct {
+// InterruptRow is the row of an interrupt. Its state is the place in States.
+type InterruptRow struct {
 	ID, Kind, Node           string
 	State, Priority, Created int64
 	Who                      []string // may answer it; nil for anybody
@@ -101,7 +101,7 @@ func (r *Row) encodeThread(c *thread.Change) error {
 		if err != nil {
 			return r.Error(runtime.CodeInvalid, fmt.Errorf("interrupt %.60q: %w", i.ID, err))
 		}
-		r.Interrupts = append(r.Interrupts, Interrupt{ID: i.ID, Kind: i.Kind, Node: i.Node,
+		r.Interrupts = append(r.Interrupts, InterruptRow{ID: i.ID, Kind: i.Kind, Node: i.Node,
 			State: int64(state), Priority: int64(i.Priority), Created: i.Created.UnixMilli(),
 			Who: i.Answerers(), Body: b})
 	}
