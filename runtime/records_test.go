@@ -97,15 +97,13 @@ type choice struct {
 var choiceShape = runtime.Shape{Kind: runtime.ShapeUnion, Name: "Choice",
 	Fields: []runtime.Field{{Name: "work"}, {Name: "leaf"}, {Name: "other"}}}
 
-var choiceRows = []runtime.BranchRow{{Name: "work"}, {Name: "leaf"}, {Name: "other"}}
-
 func (*choice) Shape() *runtime.Shape { return &choiceShape }
 
 // Selected implements runtime.Routing.
 func (v *choice) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.Work != nil, v.Work)
-	s = s.Or(v.Leaf != nil, v.Leaf)
-	s = s.Or(v.Other != nil, v.Other)
-	return s.Branch(choiceRows, v)
+	s.Or("work", v.Work != nil, v.Work)
+	s.Or("leaf", v.Leaf != nil, v.Leaf)
+	s.Or("other", v.Other != nil, v.Other)
+	return s.Branch(v)
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -19,38 +20,38 @@ type Branch struct {
 	Value any    // the pointer that the field holds
 }
 
-// Selection finds the set branches of a routing. The zero Selection has seen none. It is a value of
-// few words, so that a chain of Or is done in registers.
+// Selection finds the set branch of a routing. The zero Selection has seen none.
 type Selection struct {
-	value       any    // of the last that is set
-	seen, count uint32 // branches, and those that are set
-	number      uint32 // of the last that is set
+	branch Branch // the last that is set
+	count  int    // of those that are set
 }
 
-// Or returns s after the next branch, in the order of the shape: whether it is set, and its value.
-func (s Selection) Or(set bool, value any) Selection {
-	s.seen++
+// Or looks at a branch: its JSON name, whether it is set, its value. Unset, it costs a comparison.
+func (s *Selection) Or(name string, set bool, value any) {
 	if set {
-		s.count++
-		s.number, s.value = s.seen, value
+		s.countSet(name, value)
 	}
-	return s
 }
 
-// Number returns the number of the one set branch, counted from 1; 0 when none or several are.
-func (s Selection) Number() int {
+//go:noinline
+func (s *Selection) countSet(name string, value any) {
+	s.branch = Branch{Name: name, Value: value}
+	s.count++
+}
+
+// Number returns the row of the one set branch, counted from 1; 0 when none or several are set.
+func (s *Selection) Number(rows []BranchRow) int {
 	if s.count != 1 {
 		return 0
 	}
-	return int(s.number)
+	return 1 + slices.IndexFunc(rows, func(r BranchRow) bool { return r.Name == s.branch.Name })
 }
 
-// Branch returns the one set branch of v, whose branches s has seen and rows lists. Otherwise it is
-// refused with [CodeNoRoute] or [CodeManyRoutes] and a [SelectionError] that names what is set and
-// what may be.
-func (s Selection) Branch(rows []BranchRow, v Record) (Branch, error) {
+// Branch returns the one set branch of v, whose branches s has seen. Otherwise it is refused with
+// [CodeNoRoute] or [CodeManyRoutes] and a [SelectionError] that names what is set and what may be.
+func (s *Selection) Branch(v Record) (Branch, error) {
 	if s.count == 1 {
-		return Branch{Name: rows[s.number-1].Name, Value: s.value}, nil
+		return s.branch, nil
 	}
 	return Branch{}, notOne(v)
 }

@@ -60,34 +60,36 @@ var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
 func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-func (v *InterruptRouting) selection() runtime.Selection {
-	var s runtime.Selection
-	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
-	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
-	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
-	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
-	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
-	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
-	s = s.Or(v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
-	s = s.Or(v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
-	s = s.Or(v.TicketAgentRequests != nil, v.TicketAgentRequests)
-	return s
+func (v *InterruptRouting) see(s *runtime.Selection) {
+	s.Or("orchestratorRequest", v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s.Or("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s.Or("planningOrchestratorRequest", v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s.Or("ticketOrchestratorRequest", v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("discoveryCollectorRequest", v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s.Or("planningCollectorRequest", v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s.Or("ticketCollectorRequest", v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s.Or("discoveryAgentRequests", v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
+	s.Or("planningAgentRequests", v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
+	s.Or("ticketAgentRequests", v.TicketAgentRequests != nil, v.TicketAgentRequests)
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
+	var s runtime.Selection
+	v.see(&s)
+	return s.Branch(v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return Route(v.selection().Number())
+	var s runtime.Selection
+	v.see(&s)
+	return Route(s.Number(routingRowInterruptRouting.Branches))
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -122,11 +124,11 @@ func (*OrchestratorRouting) Shape() *runtime.Shape          { return shapeOrches
 func (v *OrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *OrchestratorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
-	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowOrchestratorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorRequest", v.CollectorRequest != nil, v.CollectorRequest)
+	s.Or("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -164,12 +166,12 @@ func (*DiscoveryOrchestratorRouting) Shape() *runtime.Shape {
 func (v *DiscoveryOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryOrchestratorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
-	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
-	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowDiscoveryOrchestratorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentRequests", v.AgentRequests != nil, v.AgentRequests)
+	s.Or("collectorRequest", v.CollectorRequest != nil, v.CollectorRequest)
+	s.Or("orchestratorRequest", v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -202,11 +204,11 @@ func (*PlanningOrchestratorRouting) Shape() *runtime.Shape          { return sha
 func (v *PlanningOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningOrchestratorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
-	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowPlanningOrchestratorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentRequests", v.AgentRequests != nil, v.AgentRequests)
+	s.Or("collectorRequest", v.CollectorRequest != nil, v.CollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -239,11 +241,11 @@ func (*TicketOrchestratorRouting) Shape() *runtime.Shape          { return shape
 func (v *TicketOrchestratorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketOrchestratorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentRequests != nil, v.AgentRequests)
-	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowTicketOrchestratorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentRequests", v.AgentRequests != nil, v.AgentRequests)
+	s.Or("collectorRequest", v.CollectorRequest != nil, v.CollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -285,14 +287,14 @@ func (*ReviewRouting) Shape() *runtime.Shape          { return shapeReviewRoutin
 func (v *ReviewRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReviewRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.ReviewResult != nil, v.ReviewResult)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
-	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
-	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowReviewRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("reviewResult", v.ReviewResult != nil, v.ReviewResult)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("discoveryCollectorRequest", v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s.Or("planningCollectorRequest", v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s.Or("ticketCollectorRequest", v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -332,14 +334,14 @@ func (*MergerRouting) Shape() *runtime.Shape          { return shapeMergerRoutin
 func (v *MergerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *MergerRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.MergerResult != nil, v.MergerResult)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
-	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
-	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowMergerRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("mergerResult", v.MergerResult != nil, v.MergerResult)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("discoveryCollectorRequest", v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s.Or("planningCollectorRequest", v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s.Or("ticketCollectorRequest", v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -421,28 +423,28 @@ func (*ContextManagerResultRouting) Shape() *runtime.Shape          { return sha
 func (v *ContextManagerResultRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ContextManagerResultRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
-	s = s.Or(v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
-	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
-	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
-	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
-	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.PlanningAgentRequest != nil, v.PlanningAgentRequest)
-	s = s.Or(v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
-	s = s.Or(v.PlanningAgentResults != nil, v.PlanningAgentResults)
-	s = s.Or(v.TicketAgentRequest != nil, v.TicketAgentRequest)
-	s = s.Or(v.TicketAgentRequests != nil, v.TicketAgentRequests)
-	s = s.Or(v.TicketAgentResults != nil, v.TicketAgentResults)
-	s = s.Or(v.DiscoveryAgentRequest != nil, v.DiscoveryAgentRequest)
-	s = s.Or(v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
-	s = s.Or(v.DiscoveryAgentResults != nil, v.DiscoveryAgentResults)
-	s = s.Or(v.ContextOrchestratorRequest != nil, v.ContextOrchestratorRequest)
-	return s.Branch(routingRowContextManagerResultRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("orchestratorRequest", v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s.Or("discoveryCollectorRequest", v.DiscoveryCollectorRequest != nil, v.DiscoveryCollectorRequest)
+	s.Or("planningOrchestratorRequest", v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s.Or("planningCollectorRequest", v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s.Or("ticketOrchestratorRequest", v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s.Or("ticketCollectorRequest", v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("planningAgentRequest", v.PlanningAgentRequest != nil, v.PlanningAgentRequest)
+	s.Or("planningAgentRequests", v.PlanningAgentRequests != nil, v.PlanningAgentRequests)
+	s.Or("planningAgentResults", v.PlanningAgentResults != nil, v.PlanningAgentResults)
+	s.Or("ticketAgentRequest", v.TicketAgentRequest != nil, v.TicketAgentRequest)
+	s.Or("ticketAgentRequests", v.TicketAgentRequests != nil, v.TicketAgentRequests)
+	s.Or("ticketAgentResults", v.TicketAgentResults != nil, v.TicketAgentResults)
+	s.Or("discoveryAgentRequest", v.DiscoveryAgentRequest != nil, v.DiscoveryAgentRequest)
+	s.Or("discoveryAgentRequests", v.DiscoveryAgentRequests != nil, v.DiscoveryAgentRequests)
+	s.Or("discoveryAgentResults", v.DiscoveryAgentResults != nil, v.DiscoveryAgentResults)
+	s.Or("contextOrchestratorRequest", v.ContextOrchestratorRequest != nil, v.ContextOrchestratorRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -492,16 +494,16 @@ func (*OrchestratorCollectorRouting) Shape() *runtime.Shape {
 func (v *OrchestratorCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *OrchestratorCollectorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
-	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
-	s = s.Or(v.DiscoveryRequest != nil, v.DiscoveryRequest)
-	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
-	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowOrchestratorCollectorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorResult", v.CollectorResult != nil, v.CollectorResult)
+	s.Or("orchestratorRequest", v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s.Or("discoveryRequest", v.DiscoveryRequest != nil, v.DiscoveryRequest)
+	s.Or("planningRequest", v.PlanningRequest != nil, v.PlanningRequest)
+	s.Or("ticketRequest", v.TicketRequest != nil, v.TicketRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -549,16 +551,16 @@ func (*DiscoveryCollectorRouting) Shape() *runtime.Shape          { return shape
 func (v *DiscoveryCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryCollectorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
-	s = s.Or(v.OrchestratorRequest != nil, v.OrchestratorRequest)
-	s = s.Or(v.DiscoveryRequest != nil, v.DiscoveryRequest)
-	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
-	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowDiscoveryCollectorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorResult", v.CollectorResult != nil, v.CollectorResult)
+	s.Or("orchestratorRequest", v.OrchestratorRequest != nil, v.OrchestratorRequest)
+	s.Or("discoveryRequest", v.DiscoveryRequest != nil, v.DiscoveryRequest)
+	s.Or("planningRequest", v.PlanningRequest != nil, v.PlanningRequest)
+	s.Or("ticketRequest", v.TicketRequest != nil, v.TicketRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -606,16 +608,16 @@ func (*PlanningCollectorRouting) Shape() *runtime.Shape          { return shapeP
 func (v *PlanningCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningCollectorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
-	s = s.Or(v.PlanningRequest != nil, v.PlanningRequest)
-	s = s.Or(v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowPlanningCollectorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorResult", v.CollectorResult != nil, v.CollectorResult)
+	s.Or("planningRequest", v.PlanningRequest != nil, v.PlanningRequest)
+	s.Or("discoveryOrchestratorRequest", v.DiscoveryOrchestratorRequest != nil, v.DiscoveryOrchestratorRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("ticketOrchestratorRequest", v.TicketOrchestratorRequest != nil, v.TicketOrchestratorRequest)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -657,14 +659,14 @@ func (*TicketCollectorRouting) Shape() *runtime.Shape          { return shapeTic
 func (v *TicketCollectorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketCollectorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorResult != nil, v.CollectorResult)
-	s = s.Or(v.TicketRequest != nil, v.TicketRequest)
-	s = s.Or(v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
-	s = s.Or(v.ReviewRequest != nil, v.ReviewRequest)
-	s = s.Or(v.MergerRequest != nil, v.MergerRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowTicketCollectorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorResult", v.CollectorResult != nil, v.CollectorResult)
+	s.Or("ticketRequest", v.TicketRequest != nil, v.TicketRequest)
+	s.Or("orchestratorCollectorRequest", v.OrchestratorCollectorRequest != nil, v.OrchestratorCollectorRequest)
+	s.Or("reviewRequest", v.ReviewRequest != nil, v.ReviewRequest)
+	s.Or("mergerRequest", v.MergerRequest != nil, v.MergerRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -696,10 +698,10 @@ func (*DiscoveryAgentDispatchRouting) Shape() *runtime.Shape {
 func (v *DiscoveryAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryAgentDispatchRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.CollectorRequest != nil, v.CollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowDiscoveryAgentDispatchRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("collectorRequest", v.CollectorRequest != nil, v.CollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -731,10 +733,10 @@ func (*PlanningAgentDispatchRouting) Shape() *runtime.Shape {
 func (v *PlanningAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningAgentDispatchRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowPlanningAgentDispatchRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("planningCollectorRequest", v.PlanningCollectorRequest != nil, v.PlanningCollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -764,10 +766,10 @@ func (*TicketAgentDispatchRouting) Shape() *runtime.Shape          { return shap
 func (v *TicketAgentDispatchRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketAgentDispatchRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowTicketAgentDispatchRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("ticketCollectorRequest", v.TicketCollectorRequest != nil, v.TicketCollectorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -800,11 +802,11 @@ func (*DiscoveryAgentRouting) Shape() *runtime.Shape          { return shapeDisc
 func (v *DiscoveryAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *DiscoveryAgentRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentResult != nil, v.AgentResult)
-	s = s.Or(v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowDiscoveryAgentRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentResult", v.AgentResult != nil, v.AgentResult)
+	s.Or("planningOrchestratorRequest", v.PlanningOrchestratorRequest != nil, v.PlanningOrchestratorRequest)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -834,10 +836,10 @@ func (*PlanningAgentRouting) Shape() *runtime.Shape          { return shapePlann
 func (v *PlanningAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlanningAgentRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentResult != nil, v.AgentResult)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowPlanningAgentRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentResult", v.AgentResult != nil, v.AgentResult)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -867,10 +869,10 @@ func (*TicketAgentRouting) Shape() *runtime.Shape          { return shapeTicketA
 func (v *TicketAgentRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *TicketAgentRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.AgentResult != nil, v.AgentResult)
-	s = s.Or(v.ContextManagerRequest != nil, v.ContextManagerRequest)
-	return s.Branch(routingRowTicketAgentRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("agentResult", v.AgentResult != nil, v.AgentResult)
+	s.Or("contextManagerRequest", v.ContextManagerRequest != nil, v.ContextManagerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.

@@ -34,8 +34,9 @@ func (g *goFile) routing(r plan.Routing, interrupt bool) {
 		return
 	}
 	g.methods(r.Name, shape, methodOf(r).Id("Selected").Params().Params(rt("Branch"), jen.Error()).
-		Block(append(additions(r), jen.Return(jen.Id("s").Dot("Branch").
-			Call(branchesOf(r), jen.Id("v"))))...).Line())
+		Block(append(append([]jen.Code{selection()}, additions(r)...),
+			jen.Return(jen.Id("s").Dot("Branch").
+				Call(jen.Id("v"))))...).Line())
 	g.decl(doc("DecodeReply decodes what a model answered: see runtime.DecodeReply."),
 		methodOf(r).Id("DecodeReply").Params(jen.Id("data").Index().Byte()).Error().
 			Add(inlineBody(jen.Return(rt("DecodeReply").Call(jen.Id("data"), jen.Id("v"),
@@ -65,13 +66,16 @@ func (g *goFile) branchDoc(b plan.Branch) string {
 
 // additions are the statements that look at the branches, one line each.
 func additions(r plan.Routing) []jen.Code {
-	out := []jen.Code{jen.Var().Id("s").Add(rt("Selection"))}
+	var out []jen.Code
 	for _, b := range r.Branches {
-		out = append(out, jen.Id("s").Op("=").Id("s").Dot("Or").
-			Call(jen.Id("v").Dot(b.Go).Op("!=").Nil(), jen.Id("v").Dot(b.Go)))
+		out = append(out, jen.Id("s").Dot("Or").Call(jen.Lit(b.Name),
+			jen.Id("v").Dot(b.Go).Op("!=").Nil(), jen.Id("v").Dot(b.Go)))
 	}
 	return out
 }
+
+// selection declares what the branches are counted in.
+func selection() jen.Code { return jen.Var().Id("s").Add(rt("Selection")) }
 
 // branchesOf are the rows of the branches.
 func branchesOf(r plan.Routing) *jen.Statement {
@@ -85,18 +89,17 @@ func methodOf(r plan.Routing) *jen.Statement {
 // selectRoute writes what only the interrupt routing has: its branches are routes, so the one that
 // is set has a number, and a model's reply is held against a set of them.
 func (g *goFile) selectRoute(r plan.Routing) {
-	g.decl(methodOf(r).Id("selection").Params().Add(rt("Selection")).
-		Block(append(additions(r), jen.Return(jen.Id("s")))...).Line())
+	g.decl(methodOf(r).Id("see").Params(jen.Id("s").Op("*").Add(rt("Selection"))).
+		Block(additions(r)...).Line())
+	seen := []jen.Code{selection(), jen.Id("v").Dot("see").Call(jen.Op("&").Id("s"))}
 	g.decl(doc("Selected returns the one branch that is set. None is refused with code no_route, "+
 		"several with many_routes; both name the branches, as a *runtime.SelectionError."),
 		methodOf(r).Id("Selected").Params().Params(rt("Branch"), jen.Error()).Block(
-			jen.Return(jen.Id("v").Dot("selection").Call().Dot("Branch").Call(branchesOf(r),
-				jen.Id("v"))),
+			append(seen, jen.Return(jen.Id("s").Dot("Branch").Call(jen.Id("v"))))...,
 		).Line())
 	g.decl(doc("Route returns the one route that is set, or 0 when none or several are."),
-		methodOf(r).Id("Route").Params().Id("Route").Block(
-			jen.Return(jen.Id("Route").Call(jen.Id("v").Dot("selection").Call().Dot("Number").
-				Call())),
+		methodOf(r).Id("Route").Params().Id("Route").Block(append(seen,
+			jen.Return(jen.Id("Route").Call(jen.Id("s").Dot("Number").Call(branchesOf(r)))))...,
 		).Line())
 	g.decl(doc("DecodeReply decodes what a model answered, strictly: a route outside the allowed "+
 		"set is refused with code no_route, "+

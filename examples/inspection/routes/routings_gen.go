@@ -30,24 +30,26 @@ var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
 func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-func (v *InterruptRouting) selection() runtime.Selection {
-	var s runtime.Selection
-	s = s.Or(v.GeneralRequest != nil, v.GeneralRequest)
-	s = s.Or(v.RegulationRequest != nil, v.RegulationRequest)
-	s = s.Or(v.HistoryRequest != nil, v.HistoryRequest)
-	s = s.Or(v.ReportingRequest != nil, v.ReportingRequest)
-	return s
+func (v *InterruptRouting) see(s *runtime.Selection) {
+	s.Or("generalRequest", v.GeneralRequest != nil, v.GeneralRequest)
+	s.Or("regulationRequest", v.RegulationRequest != nil, v.RegulationRequest)
+	s.Or("historyRequest", v.HistoryRequest != nil, v.HistoryRequest)
+	s.Or("reportingRequest", v.ReportingRequest != nil, v.ReportingRequest)
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
+	var s runtime.Selection
+	v.see(&s)
+	return s.Branch(v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return Route(v.selection().Number())
+	var s runtime.Selection
+	v.see(&s)
+	return Route(s.Number(routingRowInterruptRouting.Branches))
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -82,11 +84,11 @@ func (*GeneralRouting) Shape() *runtime.Shape          { return shapeGeneralRout
 func (v *GeneralRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *GeneralRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.Reply != nil, v.Reply)
-	s = s.Or(v.Regulation != nil, v.Regulation)
-	s = s.Or(v.History != nil, v.History)
-	s = s.Or(v.Reporting != nil, v.Reporting)
-	return s.Branch(routingRowGeneralRouting.Branches, v)
+	s.Or("reply", v.Reply != nil, v.Reply)
+	s.Or("regulation", v.Regulation != nil, v.Regulation)
+	s.Or("history", v.History != nil, v.History)
+	s.Or("reporting", v.Reporting != nil, v.Reporting)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -108,8 +110,8 @@ func (*RegulationRouting) Shape() *runtime.Shape          { return shapeRegulati
 func (v *RegulationRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *RegulationRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.Reply != nil, v.Reply)
-	return s.Branch(routingRowRegulationRouting.Branches, v)
+	s.Or("reply", v.Reply != nil, v.Reply)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -131,8 +133,8 @@ func (*HistoryRouting) Shape() *runtime.Shape          { return shapeHistoryRout
 func (v *HistoryRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *HistoryRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.Reply != nil, v.Reply)
-	return s.Branch(routingRowHistoryRouting.Branches, v)
+	s.Or("reply", v.Reply != nil, v.Reply)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -154,8 +156,8 @@ func (*ReportingRouting) Shape() *runtime.Shape          { return shapeReporting
 func (v *ReportingRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReportingRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.Reply != nil, v.Reply)
-	return s.Branch(routingRowReportingRouting.Branches, v)
+	s.Or("reply", v.Reply != nil, v.Reply)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.

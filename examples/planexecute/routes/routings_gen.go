@@ -27,23 +27,25 @@ var shapeInterruptRouting = runtime.UnionShape(&routingRowInterruptRouting)
 func (*InterruptRouting) Shape() *runtime.Shape          { return shapeInterruptRouting() }
 func (v *InterruptRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
-func (v *InterruptRouting) selection() runtime.Selection {
-	var s runtime.Selection
-	s = s.Or(v.PlannerRequest != nil, v.PlannerRequest)
-	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
-	s = s.Or(v.ReplannerRequest != nil, v.ReplannerRequest)
-	return s
+func (v *InterruptRouting) see(s *runtime.Selection) {
+	s.Or("plannerRequest", v.PlannerRequest != nil, v.PlannerRequest)
+	s.Or("executorRequest", v.ExecutorRequest != nil, v.ExecutorRequest)
+	s.Or("replannerRequest", v.ReplannerRequest != nil, v.ReplannerRequest)
 }
 
 // Selected returns the one branch that is set. None is refused with code no_route, several with
 // many_routes; both name the branches, as a *runtime.SelectionError.
 func (v *InterruptRouting) Selected() (runtime.Branch, error) {
-	return v.selection().Branch(routingRowInterruptRouting.Branches, v)
+	var s runtime.Selection
+	v.see(&s)
+	return s.Branch(v)
 }
 
 // Route returns the one route that is set, or 0 when none or several are.
 func (v *InterruptRouting) Route() Route {
-	return Route(v.selection().Number())
+	var s runtime.Selection
+	v.see(&s)
+	return Route(s.Number(routingRowInterruptRouting.Branches))
 }
 
 // DecodeReply decodes what a model answered, strictly: a route outside the allowed set is refused with
@@ -69,8 +71,8 @@ func (*PlannerRouting) Shape() *runtime.Shape          { return shapePlannerRout
 func (v *PlannerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *PlannerRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
-	return s.Branch(routingRowPlannerRouting.Branches, v)
+	s.Or("executorRequest", v.ExecutorRequest != nil, v.ExecutorRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -95,9 +97,9 @@ func (*ExecutorRouting) Shape() *runtime.Shape          { return shapeExecutorRo
 func (v *ExecutorRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ExecutorRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.InterruptRequest != nil, v.InterruptRequest)
-	s = s.Or(v.ReplannerRequest != nil, v.ReplannerRequest)
-	return s.Branch(routingRowExecutorRouting.Branches, v)
+	s.Or("interruptRequest", v.InterruptRequest != nil, v.InterruptRequest)
+	s.Or("replannerRequest", v.ReplannerRequest != nil, v.ReplannerRequest)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
@@ -122,9 +124,9 @@ func (*ReplannerRouting) Shape() *runtime.Shape          { return shapeReplanner
 func (v *ReplannerRouting) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 func (v *ReplannerRouting) Selected() (runtime.Branch, error) {
 	var s runtime.Selection
-	s = s.Or(v.ExecutorRequest != nil, v.ExecutorRequest)
-	s = s.Or(v.Finished != nil, v.Finished)
-	return s.Branch(routingRowReplannerRouting.Branches, v)
+	s.Or("executorRequest", v.ExecutorRequest != nil, v.ExecutorRequest)
+	s.Or("finished", v.Finished != nil, v.Finished)
+	return s.Branch(v)
 }
 
 // DecodeReply decodes what a model answered: see runtime.DecodeReply.
