@@ -17,8 +17,8 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// tempOf returns a new name for the temporary file of a path. It is random, so that two runs at once
-// never share one, and has the number of this process, so that others let it be while it runs.
+// tempOf returns a new name for the temporary file of a path. It is random, so that two runs at
+// once never share one, and has the number of this process, so that others let it be while it runs.
 func tempOf(name string) string {
 	return path.Join(path.Dir(name), tempPrefix+path.Base(name)+"-"+strconv.Itoa(os.Getpid())+"-"+
 		rand.Text()[:8]+tempSuffix)

@@ -55,8 +55,8 @@ func pairFolder(t *testing.T) string {
 	return dir
 }
 
-// TestTwoGeneratesAtOnceBothSucceed: the second finds the temporary files of the first, lets them be,
-// and both end with the right output.
+// TestTwoGeneratesAtOnceBothSucceed: the second finds the temporary files of the first, lets them
+// be, and both end with the right output.
 func TestTwoGeneratesAtOnceBothSucceed(t *testing.T) {
 	t.Parallel()
 	dir := pairFolder(t)

@@ -2,8 +2,8 @@ package spec
 
 import "slices"
 
-// checkShownDefault refuses a default or an example that a model is shown and may not send: decoders
-// of replies refuse hidden values.
+// checkShownDefault refuses a default or an example that a model is shown and may not send:
+// decoders of replies refuse hidden values.
 func (c *checker) checkShownDefault(path string, f *Field) {
 	_, enum := c.base(f.Type)
 	if f.Hidden || enum == nil {
@@ -11,7 +11,8 @@ func (c *checker) checkShownDefault(path string, f *Field) {
 	}
 	check := func(what, path string, s *Scalar) {
 		if v := find(c, enum.Values, s.Value); v != nil && v.Hidden {
-			c.fail(RuleDefaultHidden, path, s.At, "name a value that is not hidden, or hide the field",
+			c.fail(RuleDefaultHidden, path, s.At,
+				"name a value that is not hidden, or hide the field",
 				"%s %q of field %q is hidden, and a model that sends it is refused", what, s.Value,
 				f.Key.Value).relatedf(v.Key.At, "%q is hidden here", v.Key.Value)
 		}

@@ -416,7 +416,8 @@ func (r *reader) eachEntry(info *Key, n *node, read func(name Text, value *node)
 		name := r.nameOf(info.keys, key)
 		if name.Value == "" && key.Kind == ScalarNode && info.keys != classValue &&
 			value.Kind == MappingNode {
-			name = Text{Value: key.Value, At: r.span(key)} // reported; what it names is read all the same
+			// reported; what it names is read all the same
+			name = Text{Value: key.Value, At: r.span(key)}
 		}
 		if name.Value == "" {
 			continue

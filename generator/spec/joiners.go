@@ -39,7 +39,9 @@ func isWritten(c rune, before, after []byte) bool {
 	next, _ := utf8.DecodeRune(after)
 	switch c {
 	case '\u200E', '\u200F', '\u061C':
-		isBackward := func(c rune) bool { return unicode.In(c, backwards...) && unicode.IsLetter(c) }
+		isBackward := func(c rune) bool {
+			return unicode.In(c, backwards...) && unicode.IsLetter(c)
+		}
 		return bytes.ContainsFunc(before, isBackward) || bytes.ContainsFunc(after, isBackward)
 	case nonJoiner:
 		return isVirama(last) || isJoining(beside(before)) && isJoining(ahead(after))

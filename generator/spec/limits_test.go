@@ -15,8 +15,8 @@ import (
 func TestTheGreatestIntIsALegalBound(t *testing.T) {
 	t.Parallel()
 	bound := func(text string) []string {
-		s, findings := spec.Parse("routes.yaml", []byte(strings.Replace(small, "{type: int, doc: A.}",
-			"{type: int, "+text+", doc: A.}", 1)))
+		s, findings := spec.Parse("routes.yaml", []byte(strings.Replace(small,
+			"{type: int, doc: A.}", "{type: int, "+text+", doc: A.}", 1)))
 		if k := &s.Nodes[1].Request.Fields[0].Constraints; len(findings) == 0 {
 			assert.Nil(t, k.Max, "decoders hold it without being told")
 		}

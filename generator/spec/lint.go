@@ -108,8 +108,8 @@ func (c *checker) lintPattern(path string, t Text) {
 		return // reported while reading
 	}
 	if piece := schema.GoPattern(t.Value); piece != "" {
-		c.warn(RulePatternGo, path, t.At, "write what JavaScript reads too, such as [a-zA-Z]; as it "+
-			"is, models are told of it in words and no client checks it",
+		c.warn(RulePatternGo, path, t.At, "write what JavaScript reads too, such as [a-zA-Z]; as "+
+			"it is, models are told of it in words and no client checks it",
 			"only Go reads %s in a pattern, so no schema can carry it", quoted(piece))
 	}
 }

@@ -97,7 +97,8 @@ func nameRules() []report.Rule {
 			Why: "Names become Go identifiers and wire names.", Bad: "discovery-agent: {}",
 			Good: "discoveryAgent: {}"},
 		{ID: RuleNameReserved, Summary: "A name that means something else already.",
-			Why: "In replies of models route is a wrapper, and in a collect table end ends the work.",
+			Why: "In replies of models route is a wrapper, and in a collect table end ends the " +
+				"work.",
 			Bad: "branches: {end: PlanResult}", Good: "branches: {done: PlanResult}"},
 		{ID: RuleNameFileReserved, Summary: "A name that no file can have.",
 			Why: "On Windows, names such as con and aux are devices.",

@@ -70,8 +70,8 @@ func madeCases() map[string]ruleCase {
 		for i := 2; i < 65; i++ {
 			fmt.Fprintf(&b, "  R%d: {doc: D., fields: {next: {type: R%d, doc: N.}}}\n", i, i+1)
 		}
-		s := change("results:\n", b.String()+"  R65: {doc: D., fields: {a: {type: int, doc: N.}}}\n"+
-			"results:\n")
+		b.WriteString("  R65: {doc: D., fields: {a: {type: int, doc: N.}}}\n")
+		s := change("results:\n", b.String()+"results:\n")
 		s.text = strings.Replace(s.text, "type: string, doc: How", "type: \"[]R1\", doc: How", 1)
 		return s
 	}

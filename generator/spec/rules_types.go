@@ -224,8 +224,8 @@ func lintRules() []report.Rule {
 			Bad:     "mail: {type: string, format: emial}",
 			Good:    "mail: {type: string, format: email}"},
 		{ID: RuleDeprecatedUsed, Severity: report.Warning, Category: report.CategoryBasic,
-			Summary: "A branch to a deprecated node.",
-			Why:     "Models keep taking it as long as it is offered.",
+			Summary: "A branch to a deprecated node, or a step with a deprecated validator.",
+			Why:     "It is in use as long as something names it.",
 			Bad:     "branches: {old: OldRequest}", Good: "branches: {next: NewRequest}"},
 		{ID: RuleSelfRoute, Severity: report.Warning, Category: report.CategoryStandard,
 			Summary: "A branch that leads a node back to itself.",
@@ -246,8 +246,8 @@ func lintRules() []report.Rule {
 			Good: "tenant: {type: Tenant, hidden: true, optional: true}"},
 		{ID: RulePatternGo, Severity: report.Warning, Category: report.CategoryLLM,
 			Summary: "A pattern in a form that only Go reads.",
-			Why: "JSON Schema has the patterns of JavaScript. A schema with another one is refused " +
-				"as a whole, so it is said in words there, and only decoders check it.",
+			Why: "JSON Schema has the patterns of JavaScript. A schema with another one is " +
+				"refused as a whole, so it is said in words there, and only decoders check it.",
 			Bad:  `code: {type: string, pattern: "(?i)^[a-z]+$", doc: C.}`,
 			Good: `code: {type: string, pattern: "^[a-zA-Z]+$", doc: C.}`},
 		{ID: RuleDocMissing, Severity: report.Warning, Category: report.CategoryDocs,

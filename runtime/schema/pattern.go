@@ -8,8 +8,8 @@ import (
 
 // GoPattern returns the first piece of a pattern of Go that JavaScript, whose patterns JSON Schema
 // has, does not read with that meaning, or "" if schemas can carry the pattern. The piece is the
-// rest of the pattern at most. A text that Go does not compile is no pattern of Go. What . and \s match beyond ASCII is passed over: both differ a
-// little.
+// rest of the pattern at most. A text that Go does not compile is no pattern of Go. What . and \s
+// match beyond ASCII is passed over: both differ a little.
 func GoPattern(pattern string) string {
 	if _, err := regexp.Compile(pattern); err != nil {
 		return ""
