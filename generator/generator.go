@@ -21,7 +21,8 @@ type Result struct {
 	// Files are the texts to write, by slash-separated path relative to the spec's folder; nil if
 	// there is an error among the findings.
 	Files map[string][]byte
-	// Findings are all errors and warnings, sorted by position, without those the spec allows.
+	// Findings are all errors, then all warnings, each sorted by position, without those the spec
+	// allows.
 	Findings []report.Finding
 	// Source is the spec's text.
 	Source []byte

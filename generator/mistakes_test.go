@@ -43,8 +43,8 @@ nodes:
 `
 
 // TestSevenMistakes is scenario G5: seven mistakes of different kinds in one spec are seven
-// findings, in order of position, and nothing is rendered. One of them, two types of one Go name,
-// is only seen once every name is decided.
+// findings, errors first and in order of position, and nothing is rendered. One of them, two types
+// of one Go name, is only seen once every name is decided.
 func TestSevenMistakes(t *testing.T) {
 	t.Parallel()
 	require.NotNil(t, generator.Generate("routes.yaml", []byte(smallSpec)).Files,
@@ -84,7 +84,8 @@ func TestSevenMistakes(t *testing.T) {
 	}
 	assert.ElementsMatch(t, want, got, "%+v", r.Findings)
 	assert.True(t, slices.IsSortedFunc(r.Findings, func(a, b report.Finding) int {
-		return cmp.Or(cmp.Compare(a.At.Start.Line, b.At.Start.Line),
+		return cmp.Or(strings.Compare(string(a.Severity), string(b.Severity)),
+			cmp.Compare(a.At.Start.Line, b.At.Start.Line),
 			cmp.Compare(a.At.Start.Column, b.At.Start.Column))
 	}), "%+v", r.Findings)
 	assert.Equal(t, []byte(text), r.Source)

@@ -1,15 +1,14 @@
 package runtime
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/routegen/routegen/runtime/internal/brief"
+	"github.com/routegen/routegen/runtime/internal/format"
 	"github.com/routegen/routegen/runtime/internal/jsonscan"
 )
 
@@ -169,8 +168,7 @@ func readFloat(named *Rule) reader {
 	}
 }
 
-// readTime reads a time as RFC 3339 text, with date, time and offset; t and z may be small letters.
-// A leap second is refused.
+// readTime reads a time as [format.ParseTime] does.
 func readTime(d *Decoder, v reflect.Value) {
 	d.takeRule()
 	const want = "a time like 2006-01-02T15:04:05Z"
@@ -178,8 +176,8 @@ func readTime(d *Decoder, v reflect.Value) {
 	if !ok {
 		return
 	}
-	var at time.Time
-	if at.UnmarshalText(text) != nil && at.UnmarshalText(bytes.ToUpper(text)) != nil {
+	at, ok := format.ParseTime(string(text))
+	if !ok {
 		d.scan.AddProblem("is not a time: write it like 2006-01-02T15:04:05Z")
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,36 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// timed is a record of one time.
+type timed struct {
+	At time.Time `json:"at"`
+}
+
+func (v *timed) Shape() *runtime.Shape {
+	return &runtime.Shape{Name: "Timed", Fields: []runtime.Field{{Name: "at", Required: true}}}
+}
+
+// TestTimesThatCannotBeWrittenAgainAreRefused: what is read can be encoded, and is a date-time of
+// JSON Schema.
+func TestTimesThatCannotBeWrittenAgainAreRefused(t *testing.T) {
+	t.Parallel()
+	read := func(text string) (*timed, error) {
+		var v timed
+		return &v, runtime.Unmarshal([]byte(`{"at":"`+text+`"}`), &v)
+	}
+	for _, text := range []string{"2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00-99:00",
+		"2026-01-01T00:00:00+00:60", "2026-01-01T00:00:00,5Z", "2026-01-01T3:04:05Z"} {
+		_, err := read(text)
+		assert.ErrorContains(t, err, "/at: is not a time: write it like 2006-01-02T15:04:05Z", text)
+	}
+	for _, text := range []string{"2026-01-01T00:00:00+23:59", "2026-01-01t00:00:00z",
+		"2026-01-01T00:00:00.5-00:00", "0000-01-01T00:00:00Z"} {
+		v, err := read(text)
+		require.NoError(t, err, text)
+		again, err := runtime.Encode(v)
+		require.NoError(t, err, text)
+		assert.NoError(t, runtime.Unmarshal(again, new(timed)), text)
+	}
 }

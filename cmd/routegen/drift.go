@@ -255,6 +255,9 @@ func (s surveyor) leftOver(name string, e fs.DirEntry) (*fileChange, error) {
 	if !e.Type().IsRegular() {
 		return nil, nil
 	}
+	if isTemp(e.Name()) && !isAbandoned(e.Name()) {
+		return nil, nil // of a run beside this one
+	}
 	if isTemp(e.Name()) {
 		return &fileChange{Path: name, Status: removed,
 				Why: "left behind by a run that was stopped"},

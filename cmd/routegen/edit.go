@@ -68,7 +68,7 @@ func completeKinds(kinds []string) cobra.CompletionFunc {
 // to a spec without errors, is reported and not written.
 func (p *program) edit(ctx context.Context, flags editFlags,
 	change func(name string, src []byte) ([]byte, []report.Finding)) error {
-	src, err := openSource(p.opts.dir, p.opts.file)
+	src, err := p.source()
 	if err != nil {
 		return failf("%w", err)
 	}
@@ -155,6 +155,10 @@ func unified(name string, before, after []byte) string {
 func (p *program) writeSpec(src *source, text []byte) error {
 	unwritten := func(err error) error {
 		return failf("write %s: %w; nothing was written", src.shown, err)
+	}
+	if src.piped {
+		return failf("the spec is standard input, so there is no file to edit: --dry-run prints " +
+			"the patch")
 	}
 	file, err := filepath.EvalSymlinks(src.file)
 	if err != nil {

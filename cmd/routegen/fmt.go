@@ -30,7 +30,7 @@ func (p *program) fmtCommand() *cobra.Command {
 }
 
 func (p *program) runFmt(check, diff bool) error {
-	src, err := openSource(p.opts.dir, p.opts.file)
+	src, err := p.source()
 	if err != nil {
 		return failf("%w", err)
 	}
@@ -41,6 +41,8 @@ func (p *program) runFmt(check, diff bool) error {
 			line: describeFindings(src.shown, refused) + "; nothing was written"})
 	}
 	switch {
+	case src.piped && !check && !diff:
+		return p.printText(string(result))
 	case bytes.Equal(result, src.text):
 		p.notef("%s is in order", src.shown)
 		return nil

@@ -75,6 +75,7 @@ func (p *program) runGenerate(ctx context.Context, flags generateFlags) error {
 			findings = append(findings, complaints...)
 		}
 	}
+	report.Sort(findings)
 	if code := chooseExitCode(findings, false); code != exitFine {
 		line := describeFindings(src.shown, findings) + "; " + flags.nothing()
 		if broken(findings) {

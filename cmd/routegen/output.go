@@ -44,9 +44,11 @@ func openOutput(src *source, res *generator.Result) (*output, []report.Finding, 
 	if docs := src.at(res.Plan.Docs); !slices.Contains(folders, docs) {
 		folders = append(folders, docs)
 	}
-	out.survey, err = surveyor{
-		root: root, owner: owner{res.Plan.Source}, planned: out.planned, folders: folders,
-	}.survey()
+	if err = checkModule(root, src.at(res.Plan.Out)); err == nil {
+		out.survey, err = surveyor{
+			root: root, owner: owner{res.Plan.Source}, planned: out.planned, folders: folders,
+		}.survey()
+	}
 	if err == nil {
 		return out, nil, nil
 	}
@@ -56,6 +58,18 @@ func openOutput(src *source, res *generator.Result) (*output, []report.Finding, 
 		return nil, nil, err
 	}
 	return out, findings, nil
+}
+
+// checkModule returns an outError where a folder belongs to a module within that of the root: no
+// package of this one could import what is generated there.
+func checkModule(root *os.Root, dir string) error {
+	for _, prefix := range prefixes(dir) {
+		if info, err := root.Stat(path.Join(prefix, "go.mod")); err == nil && !info.IsDir() {
+			return &outError{spec.RuleOutInvalid, prefix,
+				"is another module: it has a go.mod of its own"}
+		}
+	}
+	return nil
 }
 
 // close closes the folder.

@@ -7,18 +7,6 @@ import (
 	"strings"
 )
 
-// tempPrefix and tempSuffix enclose the name of every temporary file. Go tools skip names that
-// start with a dot, and the next generate removes those that a killed run has left.
-const (
-	tempPrefix = ".routegen-"
-	tempSuffix = ".tmp"
-)
-
-// isTemp reports whether a base name is that of a temporary file of routegen.
-func isTemp(base string) bool {
-	return strings.HasPrefix(base, tempPrefix) && strings.HasSuffix(base, tempSuffix)
-}
-
 // owner recognizes the files generated from one spec, so that no other file is ever replaced or
 // removed.
 type owner struct {

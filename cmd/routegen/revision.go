@@ -96,6 +96,8 @@ func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]
 	switch {
 	case ref == "":
 		return nil, errors.New("no earlier spec is named")
+	case ref == "-" && src.piped:
+		return nil, errors.New("standard input cannot be both specs: name a file for one of them")
 	case ref == "-":
 		text, err := io.ReadAll(io.LimitReader(p.stdin, maxRead))
 		if err != nil {

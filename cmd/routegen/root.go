@@ -89,7 +89,8 @@ func (p *program) rootCommand() *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&p.opts.file, "file", "f", "",
-		"the spec (default: routes.yaml, here or above, up to the module's folder)")
+		"the spec (default: routes.yaml, here or above, up to the module's folder); - is standard "+
+			"input, in place of routes.yaml here")
 	flags.StringVarP(&p.opts.dir, "directory", "C", ".", "work as if started in this `folder`")
 	flags.StringVar(&p.opts.color, "color", "auto",
 		"colour the severities: auto, always or never; NO_COLOR turns auto off")
@@ -195,7 +196,7 @@ func (p *program) loadPlan(generate func(name string, src []byte) *generator.Res
 // loadWith is load with another way to generate.
 func (p *program) loadWith(generate func(name string, src []byte) *generator.Result) (*source,
 	*generator.Result, error) {
-	src, err := openSource(p.opts.dir, p.opts.file)
+	src, err := p.source()
 	if err != nil {
 		return nil, nil, failf("%w", err)
 	}

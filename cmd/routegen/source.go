@@ -29,29 +29,58 @@ type source struct {
 	root   string // absolute: the folder with go.mod, or the spec's own where there is none
 	module bool   // root holds a go.mod
 	folder string // of the spec, relative to root, slash-separated
+	piped  bool   // the text came from standard input, and no file is written
+}
+
+// source finds and reads the spec that the flags name; - is standard input, in place of the file
+// routes.yaml of the folder.
+func (p *program) source() (*source, error) {
+	if p.opts.file != "-" {
+		return openSource(p.opts.dir, p.opts.file)
+	}
+	text, err := io.ReadAll(io.LimitReader(p.stdin, maxRead))
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	s, err := placeSource(p.opts.dir, defaultSpec)
+	if err == nil {
+		s.text, s.piped = text, true
+	}
+	return s, err
 }
 
 // openSource finds and reads the spec. A named file is taken relative to dir; with no name,
 // routes.yaml is looked for in dir and above it, up to the folder with go.mod. The error says where
 // it looked.
 func openSource(dir, name string) (*source, error) {
+	if name == "" {
+		base, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if name, err = search(base); err != nil {
+			return nil, err
+		}
+	}
+	s, err := placeSource(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	s.text, err = readSpec(s.file)
+	return s, err
+}
+
+// placeSource returns the spec of a name, which is taken relative to dir, without its text.
+func placeSource(dir, name string) (*source, error) {
 	base, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	file := name
-	if name == "" {
-		if file, err = search(base); err != nil {
-			return nil, err
-		}
-	} else if !filepath.IsAbs(name) {
+	if !filepath.IsAbs(name) {
 		file = filepath.Join(base, name)
 	}
-	text, err := readSpec(file)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{text: text, shown: shown(base, file), file: file, base: filepath.Base(file)}
+	s := &source{shown: shown(base, file), file: file, base: filepath.Base(file)}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
 	if err != nil {
 		return nil, err

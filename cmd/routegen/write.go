@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -53,7 +52,9 @@ func write(d disk, s *survey) error {
 	for i, c := range pending {
 		var err error
 		if c.Status == removed {
-			err = d.Remove(c.Path)
+			if err = d.Remove(c.Path); errors.Is(err, os.ErrNotExist) {
+				err = nil // another run was faster
+			}
 		} else if err = d.Rename(w.temps[i], c.Path); err == nil {
 			w.temps[i] = ""
 		}
@@ -118,9 +119,7 @@ func (w *writer) stage(missing []string, pending []fileChange) error {
 	w.temps = make([]string, len(pending))
 	for i, c := range pending {
 		if c.Status != removed {
-			// Random, so that two runs at once never share a temporary file.
-			name := path.Join(path.Dir(c.Path), tempPrefix+path.Base(c.Path)+"-"+
-				rand.Text()[:8]+tempSuffix)
+			name := tempOf(c.Path)
 			w.temps[i] = name
 			if err := w.disk.WriteTemp(name, c.New); err != nil {
 				return err

@@ -23,7 +23,8 @@ func TestRemove(t *testing.T) {
 				"reserved: [question]\n"}},
 		"type": {"type", "Key",
 			[]string{"  Key: {doc: Names a thing., type: string, min_length: 1}\n", "",
-				"        key: {type: Key, hidden: true}\n", "", "    escalates: lead\n",
+				"        key: {type: Key, hidden: true, optional: true}\n", "",
+				"    escalates: lead\n",
 				"    escalates: lead\nreserved: [Key]\n"}},
 		"field": {"field", "Ticket.count",
 			[]string{"      count: {type: int, doc: How many there are., min: 1, max: 9, " +
@@ -52,7 +53,7 @@ func TestRemove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := base
 			if name == "type" {
-				text = swap(t, "        key: {type: Key, hidden: true}\n", "")
+				text = swap(t, "        key: {type: Key, hidden: true, optional: true}\n", "")
 			}
 			r, findings := edit.Remove("routes.yaml", []byte(text), c.kind, c.target)
 			require.NotNil(t, r, list(findings))

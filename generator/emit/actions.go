@@ -15,6 +15,7 @@ type port struct {
 
 type portMethod struct {
 	name, about, row string
+	deprecated       string         // why it should not be used
 	signature        *jen.Statement // parameters and results
 	gives            jen.Code       // what it returns beside an error, when it refuses
 	run              *jen.Statement // the call of the runtime for it
@@ -92,7 +93,7 @@ func validatorPort(t *plan.Talk) port {
 	for _, v := range t.Validators {
 		p.methods = append(p.methods, portMethod{
 			name: v.Method, about: v.Method + " is the validator " + v.Key + ". " + v.Doc,
-			row: "Validator" + v.Method,
+			row: "Validator" + v.Method, deprecated: v.Deprecated,
 			signature: jen.Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("value").
 				Add(goType(v.Type))).Params(goType(v.Type), jen.Error()),
 			gives: jen.Id("value"),
@@ -108,7 +109,8 @@ func (g *goFile) port(p port) {
 	var methods, refusals []jen.Code
 	refusing := "Unimplemented" + p.name
 	for _, m := range p.methods {
-		methods = append(methods, doc(m.about).Add(jen.Id(m.name).Add(m.signature)))
+		methods = append(methods, doc(m.about, deprecated(m.deprecated)).
+			Add(jen.Id(m.name).Add(m.signature)))
 		refusals = append(refusals, jen.Func().Params(jen.Id(refusing)).Id(m.name).
 			Add(m.signature).Block(
 			jen.Return(m.gives, rt("Unimplemented").Call(jen.Lit(m.name)))).Line())

@@ -15,7 +15,7 @@ import (
 
 // durationPattern is what runtime.Duration reads: "1h30m". It means the same in RE2 and in
 // ECMA-262.
-const durationPattern = `^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+const durationPattern = `^[-+]?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // definition is one record as an entry of $defs, by dialect: "" where it has no form.
 type definition struct {

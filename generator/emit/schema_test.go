@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestBuildDefinitions(t *testing.T) {
 		`"ratio":{"type":"number"},`+
 		`"done":{"type":"boolean","default":false},`+
 		`"at":{"type":"string","format":"date-time"},`+
-		`"wait":{"type":"string","pattern":"^-?([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"},`+
+		`"wait":{"type":"string","pattern":"^[-+]?(0|(([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"},`+
 		`"mood":{"type":"string","description":"Mood now.\nGOOD: All is <well> & done.","enum":["GOOD","BAD"]},`+
 		`"key":{"type":"string","description":"A key.","pattern":"^[a-z]+$","minLength":2,"maxLength":5},`+
 		`"note":{"$ref":"#/$defs/Note"},`+
@@ -209,5 +210,18 @@ func BenchmarkSchemas(b *testing.B) {
 		if _, err := schemaFiles(p, shownRecords(p)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDurationPatternIsWhatDecodersRead compares the pattern that schemas carry with the decoder.
+func TestDurationPatternIsWhatDecodersRead(t *testing.T) {
+	t.Parallel()
+	re := regexp.MustCompile(durationPattern)
+	assert.Empty(t, schema.GoPattern(durationPattern))
+	for _, text := range []string{"0", "-0", "+0", "+1h", "1h30m", "1.5h", "1.h", ".5h", "-20m",
+		"5ns", "7us", "7µs", "7μs", "", "1", "-", "h", ".h", "1d",
+		"1h 30m", "00", "0h1", "--1h", "1e3s"} {
+		var v runtime.Duration
+		assert.Equal(t, v.UnmarshalText([]byte(text)) == nil, re.MatchString(text), "%q", text)
 	}
 }

@@ -40,6 +40,8 @@ type Validator struct {
 	Method string     `json:"method"`
 	Type   Type       `json:"type"`
 	Pos    report.Pos `json:"-"` // in the spec, for messages
+
+	Deprecated string `json:"deprecated,omitempty"`
 }
 
 // Flow is one flow, every name and target decided. Its rows refer to its own slots and steps by

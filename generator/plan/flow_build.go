@@ -97,7 +97,7 @@ func (b *builder) validator(v *spec.Validator) Validator {
 	out := Validator{
 		Key: v.Key.Value, Was: values(v.Was), Doc: v.Doc.Value,
 		Method: or(v.GoName, spec.GoName(v.Key.Value)), Type: Type{Kind: String},
-		Pos: v.Key.At.Start,
+		Pos: v.Key.At.Start, Deprecated: v.Deprecated.Value,
 	}
 	if v.Type != nil {
 		out.Type = b.fieldType(v.Type)

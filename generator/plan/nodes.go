@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/runtime"
@@ -184,7 +185,7 @@ func (b *builder) addRoutes() {
 		node := &p.Nodes[i]
 		name := or(n.GoName, spec.GoName(node.Key))
 		r := Route{
-			Route: runtime.Route{Field: node.Key + "Request", Tag: name + "Route",
+			Route: runtime.Route{Field: requestKey(node.Key), Tag: name + "Route",
 				AgentType: node.AgentType, DisplayName: node.DisplayName},
 			Const: "Route" + name, Node: node.Key, Request: node.Request, Doc: node.Doc,
 		}
@@ -209,6 +210,14 @@ func (b *builder) addRoutes() {
 			p.Nodes[i].Origin = at.Route
 		}
 	}
+}
+
+// requestKey is the name of a branch to a node, in the spelling of its key.
+func requestKey(node string) string {
+	if strings.Contains(node, "_") {
+		return node + "_request"
+	}
+	return node + "Request"
 }
 
 // addRoutings lays out the interrupt routing, then one routing for every node that takes a request.

@@ -73,7 +73,7 @@ func Formerly(p *Plan) map[string][]string {
 			out[n.Request] = append(out[n.Request], spec.GoName(was)+"Request")
 			out[n.Interrupt] = append(out[n.Interrupt], spec.GoName(was)+"InterruptRequest")
 			out[n.Routing] = append(out[n.Routing], spec.GoName(was)+"Routing")
-			out[n.Route] = append(out[n.Route], was+"Request")
+			out[n.Route] = append(out[n.Route], requestKey(was))
 		}
 	}
 	return out

@@ -69,11 +69,13 @@ func (f *Finding) spanOrStart() Span {
 	return f.At
 }
 
-// Sort orders findings by file, position, rule and message. The order is total for findings that
-// differ.
+// Sort orders findings by severity, errors first, then by file, position, rule and message. The
+// order is total for findings that differ.
 func Sort(findings []Finding) {
+	ranks := []Severity{Error, Warning, Expected, Notice}
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), a.At.Start.Line-b.At.Start.Line,
+		return cmp.Or(slices.Index(ranks, a.Severity)-slices.Index(ranks, b.Severity),
+			strings.Compare(a.File, b.File), a.At.Start.Line-b.At.Start.Line,
 			a.At.Start.Column-b.At.Start.Column,
 			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 )
 
 type junitSuites struct {
@@ -43,10 +44,12 @@ type junitFailure struct {
 func WriteJUnit(w io.Writer, file string, findings []Finding) error {
 	out := junitSuites{Name: "routegen"}
 	suite := func(name string) *junitSuite {
-		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != name {
+		at := slices.IndexFunc(out.Suites, func(s junitSuite) bool { return s.Name == name })
+		if at < 0 {
+			at = len(out.Suites)
 			out.Suites = append(out.Suites, junitSuite{Name: name})
 		}
-		return &out.Suites[len(out.Suites)-1]
+		return &out.Suites[at]
 	}
 	for i := range findings {
 		f := &findings[i]

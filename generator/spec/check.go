@@ -128,6 +128,7 @@ func check(r *reader, s *Spec) {
 	c.checkRemoved()
 	c.checkTypes()
 	c.checkRecursion()
+	c.checkNesting()
 	c.checkInterrupts()
 	for _, n := range s.Nodes {
 		c.checkNode(n)
@@ -303,8 +304,11 @@ func (c *checker) misread(path string) bool {
 			c.unreadOf(&c.findings[i])
 		}
 	}
-	return c.unread[path]
+	return c.unread[path] || c.unread[path[:strings.LastIndexByte(path, '/')]+anyKey]
 }
+
+// anyKey stands for the key that an unknown one was meant to be.
+const anyKey = "/*"
 
 // unreadOf notes the keys that a finding is about: the one that is meant, or its own and those
 // around it.
@@ -317,7 +321,7 @@ func (c *checker) unreadOf(f *report.Finding) {
 		key, _, _ := strings.Cut(f.Hint, ":")
 		at += "/" + key
 	case f.Rule == RuleUnknownKey:
-		return
+		at += anyKey
 	}
 	for at != "" && !c.unread[at] {
 		c.unread[at] = true

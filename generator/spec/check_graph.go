@@ -21,7 +21,7 @@ func (c *checker) checkEntry() {
 			entry = n
 		}
 	}
-	if entry == nil && (len(c.spec.Nodes) > 0 || !c.misread("/nodes")) {
+	if entry == nil && !c.unreadEntry() {
 		at := c.spec.At
 		if len(c.spec.Nodes) > 0 {
 			at = c.spec.Nodes[0].Key.At
@@ -29,6 +29,14 @@ func (c *checker) checkEntry() {
 		c.fail(RuleEntryCount, "/nodes", at, "add entry: true to the node where work begins",
 			"no node is the entry")
 	}
+}
+
+// unreadEntry reports whether an entry was written that could not be read.
+func (c *checker) unreadEntry() bool {
+	return len(c.spec.Nodes) == 0 && c.misread("/nodes") ||
+		slices.ContainsFunc(c.spec.Nodes, func(n *Node) bool {
+			return c.misread(n.path() + "/entry")
+		})
 }
 
 // checkEscalates requires every leaf that asks to name a place where its questions are raised, and
@@ -82,6 +90,11 @@ func (c *checker) checkReached() {
 				from = append(from, c.nodes[k.Deadline.Target.Value])
 			}
 		}
+	}
+	if slices.ContainsFunc(c.spec.Nodes, func(n *Node) bool {
+		return c.misread(n.path() + "/branches")
+	}) {
+		return // where they lead is not known
 	}
 	reached := reach(from, c.onward)
 	for _, n := range c.spec.Nodes {

@@ -161,7 +161,7 @@ func (c *checker) textFault(kind Kind, enum *Enum, s *Scalar) fault {
 			return fault{why: "is not a value of " + enum.Key.Value, hint: hint}
 		}
 	case kind == Time:
-		if new(time.Time).UnmarshalText([]byte(s.Value)) != nil {
+		if !isFormatted("date-time", s.Value) {
 			return fault{why: "is not a time",
 				hint: "write it like 2006-01-02T15:04:05Z, in quotes"}
 		}

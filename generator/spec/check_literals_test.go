@@ -20,8 +20,8 @@ type namedCase struct{ scalar, field, says string }
 func (c namedCase) text(t *testing.T) string {
 	t.Helper()
 	text := strings.Replace(base, "type: string, min_length: 1}", c.scalar+"}", 1)
-	require.Contains(t, text, "key: {type: Key, hidden: true}")
-	return strings.Replace(text, "key: {type: Key, hidden: true}",
+	require.Contains(t, text, "key: {type: Key, hidden: true, optional: true}")
+	return strings.Replace(text, "key: {type: Key, hidden: true, optional: true}",
 		"key: {type: Key, doc: One., "+c.field+"}", 1)
 }
 
@@ -133,8 +133,6 @@ func TestDefaultsOfRequiredFields(t *testing.T) {
 			`field "phase" is required`},
 		{spec.RuleDefaultRequired, "text: {type: string, doc: In words.}",
 			"text: {type: string, doc: In words., default: §none}", `field "text" is required`},
-		{spec.RuleDefaultRequired, "key: {type: Key, hidden: true}",
-			"key: {type: Key, hidden: true, default: §k}", `field "key" is required`},
 	} {
 		c.run(t)
 	}
@@ -256,7 +254,7 @@ func TestDefaultsAreJudgedAsDecodersDo(t *testing.T) {
 		literal := rapid.SampledFrom(someLiterals[kind]).Draw(t, "literal")
 		text := strings.Replace(base, "type: string, min_length: 1}",
 			"type: "+string(kind)+scalar+"}", 1)
-		text = strings.Replace(text, "key: {type: Key, hidden: true}",
+		text = strings.Replace(text, "key: {type: Key, hidden: true, optional: true}",
 			"key: {type: Key, hidden: true, optional: true"+own+", default: "+literal+"}", 1)
 		s, findings := spec.Parse("routes.yaml", []byte(text))
 		accepted, why := true, ""

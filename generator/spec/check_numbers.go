@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/routegen/routegen/generator/report"
 )
@@ -79,11 +80,16 @@ func (n *Number) above(other *Number) bool {
 // numberFault is what can be wrong with a bound of numbers: up is whether it is the lower one.
 func numberFault(kind Kind) func(n *Number, up bool) (why, hint string) {
 	return func(n *Number, up bool) (why, hint string) {
-		if kind == Int {
+		if kind == Int && !n.isGreatest() {
 			return intFault(n.written, up)
 		}
 		return "", ""
 	}
+}
+
+// isGreatest reports whether a number is the greatest int, which no float64 holds.
+func (n *Number) isGreatest() bool {
+	return n != nil && strings.TrimPrefix(n.written, "+") == strconv.Itoa(math.MaxInt64)
 }
 
 // countFault is what can be wrong with a bound of lengths.

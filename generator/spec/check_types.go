@@ -109,6 +109,8 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 		if f.Default != nil {
 			c.checkLiteral("default", at+"/default", f.Type, f.Default, &f.Constraints)
 		}
+		c.checkShownDefault(at, f)
+		c.checkOffered(at, f)
 	}
 }
 
@@ -250,6 +252,7 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 	wrong("min_length", k.MinLength.at(), text, "string")
 	wrong("max_length", k.MaxLength.at(), text, "string")
 	wrong("pattern", k.Pattern.At, text, "string")
+	c.lintPattern(path+"/pattern", k.Pattern)
 	wrong("format", k.Format.At, text, "string")
 	if text {
 		c.checkFormat(k.Format, path+"/format")
@@ -257,6 +260,9 @@ func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
 	wrong("min_items", k.MinItems.at(), kind == List, "lists")
 	wrong("max_items", k.MaxItems.at(), kind == List, "lists")
 	c.checkBounds(path, "min", "max", k.Min, k.Max, numberFault(kind))
+	if kind == Int && k.Max.isGreatest() {
+		k.Max = nil // that of the type, which decoders hold without being told
+	}
 	c.checkBounds(path, "min_length", "max_length", k.MinLength, k.MaxLength, countFault)
 	c.checkBounds(path, "min_items", "max_items", k.MinItems, k.MaxItems, countFault)
 	c.checkNamedBounds(path, c.scalar(t), k)

@@ -50,8 +50,8 @@ func TestDocumentMistakes(t *testing.T) {
 		"conflict": {"version: 1\n§<<<<<<< HEAD\ngo: {}\n=======\ngo: {package: " +
 			"a}\n>>>>>>> b\n", spec.RuleSyntax, "merge conflict"},
 		"unquoted list type": {"version: 1\ntypes:\n  A:\n    fields:\n      a: {type: " +
-			"string}\n      b:\n        type: []§string\n", spec.RuleSyntax,
-			"quote the whole value"},
+			"string}\n      b:\n        type: §[]string\n", spec.RuleSyntax,
+			`write "[]string"`},
 		"colon in value": {"version: 1\nnodes:\n  a:\n    doc: one§: two\n", spec.RuleSyntax,
 			"inside a value"},
 		"nothing to do": {"§version: 1\ngo: {package: a, out: b}\n", spec.RuleMissingKey,

@@ -34,6 +34,8 @@ type Validator struct {
 	GoName Text
 	Type   *TypeExpr
 	Was    []Text
+
+	Deprecated Text
 }
 
 // Response is a text that the dialogue machine says by itself.

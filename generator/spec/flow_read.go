@@ -44,7 +44,7 @@ func (r *reader) wordsOf(info *Key, n *node) Words {
 func (r *reader) variantsOf(info *Key, n *node) []Template {
 	var out []Template
 	readOne := func(item *node) {
-		if t := r.textOf(&Key{Name: info.Name}, item); t.Set() {
+		if t := r.textOf(&Key{Name: info.Name, class: classWords}, item); t.Set() {
 			out = append(out, r.parseTemplate(t, item))
 		}
 	}

@@ -244,6 +244,11 @@ func (s *flowScope) checkFills(step *flowStep, slot *Field) {
 		return
 	}
 	s.used["validators/"+v.Key.Value] = true
+	if v.Deprecated.Set() {
+		s.warn(RuleDeprecatedUsed, step.path+"/validator", step.Validator.At, v.Deprecated.Value,
+			"validator %q is deprecated", v.Key.Value).
+			relatedf(v.Deprecated.At, "%q is deprecated here", v.Key.Value)
+	}
 	if v.Type != nil && s.isKnown(v.Type) && s.isKnown(slot.Type) &&
 		s.typeOf(v.Type) != s.typeOf(slot.Type) {
 		wrong(step.Validator, "/validator", "name another validator, or change its type",

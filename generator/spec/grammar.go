@@ -167,12 +167,13 @@ func (r *reader) readMapping(s *Shape, n *node, into any) {
 		return
 	}
 	var seen uint64
+	var strange []strangeKey
 	at := r.keyAt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], n.Content[i+1]
 		row, known := s.index[name.Value]
 		if name.Kind != ScalarNode || !known {
-			r.unknownKey(s, name)
+			strange = append(strange, r.unknownKey(s, name, value))
 			continue
 		}
 		if seen&(1<<row) != 0 {
@@ -183,6 +184,15 @@ func (r *reader) readMapping(s *Shape, n *node, into any) {
 		r.path, r.keyAt = append(r.path, name.Value), r.span(name)
 		r.readKey(&s.Keys[row], value, into)
 		r.path = r.path[:len(r.path)-1]
+	}
+	for _, k := range strange {
+		if k.row < 0 {
+			return // any key that is missing may be the one that was meant
+		}
+		if seen&(1<<k.row) == 0 {
+			seen |= 1 << k.row
+			r.readStrange(&s.Keys[k.row], k, into)
+		}
 	}
 	for i := range s.Keys {
 		if s.Keys[i].required && seen&(1<<i) == 0 {
@@ -319,29 +329,54 @@ func (r *reader) where(s *Shape) string {
 	return s.Noun
 }
 
-func (r *reader) unknownKey(s *Shape, n *node) {
+// strangeKey is a key that its mapping does not have. Row is that of the key which was most likely
+// meant, below zero for none.
+type strangeKey struct {
+	name, value *node
+	row         int
+	translated  bool // it is what other tools call the key
+}
+
+// readStrange reads a value as that of the key which was meant, so that nothing else is wrong for
+// the sake of its name. How other tools write the value is not looked into.
+func (r *reader) readStrange(k *Key, as strangeKey, into any) {
+	before := len(r.findings)
+	r.path, r.keyAt = append(r.path, k.Name), r.span(as.name)
+	r.readKey(k, as.value, into)
+	r.path = r.path[:len(r.path)-1]
+	if as.translated {
+		r.findings = r.findings[:before]
+	}
+}
+
+// unknownKey reports a key that its mapping does not have.
+func (r *reader) unknownKey(s *Shape, n, value *node) strangeKey {
+	none := strangeKey{row: -1}
 	if n.Kind != ScalarNode {
 		r.report(RuleWrongKind, r.span(n), "", "a key in %s must be a word", r.where(s))
-		return
+		return none
 	}
 	if n.Tag == tagMerge {
-		return // reported once already
+		return none // reported once already
 	}
 	names := make([]string, len(s.Keys))
 	for i := range s.Keys {
 		names[i] = s.Keys[i].Name
 	}
 	near := r.nearest(n.Value, names)
-	if other := keyOfOtherTool(n.Value); other != "" && slices.Contains(names, other) {
+	other := keyOfOtherTool(n.Value)
+	translated := other != "" && slices.Contains(names, other)
+	if translated {
 		near = other
 	}
 	f := r.report(RuleUnknownKey, r.span(n), didYouMean(near), "unknown key %q in %s", n.Value,
 		r.where(s))
-	if near != "" {
-		f.replace(near)
-	} else {
+	if near == "" {
 		f.Hint = "known: " + strings.Join(names, ", ")
+		return none
 	}
+	f.replace(near)
+	return strangeKey{n, value, s.index[near], translated}
 }
 
 // keyOfOtherTool translates a key that other tools use for the same thing.
@@ -379,6 +414,11 @@ func (r *reader) eachEntry(info *Key, n *node, read func(name Text, value *node)
 		key, value := n.Content[i], n.Content[i+1]
 		n.Content[i], n.Content[i+1] = nil, nil
 		name := r.nameOf(info.keys, key)
+		if name.Value == "" && key.Kind == ScalarNode && info.keys != classValue &&
+			value.Kind == MappingNode {
+			// reported; what it names is read all the same
+			name = Text{Value: key.Value, At: r.span(key)}
+		}
 		if name.Value == "" {
 			continue
 		}

@@ -13,6 +13,7 @@ func flowKeys() []Key {
 				typeKey("Type of the values it takes.").must(),
 				text("go_name", classGo, "Name of the Go method."),
 				texts("was", classSnake, "Earlier names."),
+				text("deprecated", classProse, "Why it should not be used."),
 			)),
 		entries("responses", classSnake,
 			"Texts that the machine says by itself, in place of the shipped ones.",

@@ -9,7 +9,7 @@ func nodeShape(field *Shape) *Shape {
 		texts("aliases", classAgentType, "Other agent types that input may use."),
 		text("display_name", classLine, "Name for people."),
 		text("go_name", classGo, "Stem of the Go names."),
-		texts("was", classMember, "Earlier keys."),
+		texts("was", classNode, "Earlier keys."),
 		flag("entry", "Work begins here; exactly one node."),
 		oneOf("only",
 			"interrupt: an interrupt subtype without a request, which no branch leads to.",
@@ -84,7 +84,7 @@ func branchShape() *Shape {
 		text("doc", classProse, "When to take it."),
 		text("json", classJSON, "Name on the wire; default: the key."),
 		text("go_name", classGo, "Name of the Go field."),
-		texts("was", classMember, "Earlier names."),
+		texts("was", classBranch, "Earlier names."),
 	).orShort(Key{Name: "the type it carries"}.into("Type"))
 }
 

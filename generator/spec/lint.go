@@ -1,12 +1,14 @@
 package spec
 
 import (
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/runtime/schema"
 )
 
 // lint warns of what is valid but likely to be a mistake.
@@ -15,6 +17,7 @@ func (c *checker) lint() {
 	c.lintDocs()
 	c.lintEqualDocs()
 	c.lintEnds()
+	c.lintHidden()
 	for _, n := range c.spec.Nodes {
 		c.lintBranches(n)
 		c.lintWireNames(n)
@@ -25,6 +28,11 @@ func (c *checker) lintBranches(n *Node) {
 	for _, b := range n.Branches {
 		to := c.takers[b.Type.Value]
 		switch path := n.path() + "/branches/" + b.Key.Value; {
+		case to == nil && c.resumes[b.Type.Value] == n:
+			c.warn(RuleSelfRoute, path, b.Key.At, "its handler gets the results without a branch: "+
+				"they are in Call.Results",
+				"branch %q leads node %q back to itself, as what its own dispatch brings back",
+				b.Key.Value, n.Key.Value)
 		case to == nil:
 		case to == n:
 			c.warn(RuleSelfRoute, path, b.Key.At, "a model that takes it goes in circles",
@@ -39,6 +47,9 @@ func (c *checker) lintBranches(n *Node) {
 
 // lintUnused reports types and enums that no request, interrupt, routing or result reaches.
 func (c *checker) lintUnused() {
+	if len(c.spec.Nodes) == 0 && len(c.spec.Flows) == 0 {
+		return // which is the mistake
+	}
 	var from []*decl
 	use := func(name string) {
 		if d := c.byName[name]; d != nil {
@@ -85,6 +96,21 @@ func (c *checker) lintUnused() {
 		if !used[d] {
 			c.warn(RuleTypeUnused, d.path, d.at, "remove it", "nothing uses %q", d.name)
 		}
+	}
+}
+
+// lintPattern warns of a pattern that schemas cannot carry.
+func (c *checker) lintPattern(path string, t Text) {
+	if !t.Set() {
+		return
+	}
+	if _, err := regexp.Compile(t.Value); err != nil {
+		return // reported while reading
+	}
+	if piece := schema.GoPattern(t.Value); piece != "" {
+		c.warn(RulePatternGo, path, t.At, "write what JavaScript reads too, such as [a-zA-Z]; as "+
+			"it is, models are told of it in words and no client checks it",
+			"only Go reads %s in a pattern, so no schema can carry it", quoted(piece))
 	}
 }
 

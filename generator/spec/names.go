@@ -21,6 +21,7 @@ const (
 	classAny   class = iota // checked later, or free
 	classProse              // for people, any number of lines
 	classLine               // for people, one line
+	classWords              // of flows, checked later
 	classMember
 	classNode
 	classBranch
@@ -49,6 +50,11 @@ type charset struct {
 	most              int
 }
 
+// isForPeople reports whether a class is of texts that people read.
+func (c class) isForPeople() bool {
+	return c == classProse || c == classLine || c == classWords
+}
+
 const (
 	lower = "az"
 	upper = "AZ"
@@ -61,9 +67,9 @@ func (c class) charset() (charset, bool) {
 	case classMember:
 		return charset{"a field key", lower, alnum, 64}, true
 	case classNode:
-		return charset{"a node key", lower, alnum, 64}, true
+		return charset{"a node key", lower, alnum + "__", 64}, true
 	case classBranch:
-		return charset{"a branch key", lower, alnum, 64}, true
+		return charset{"a branch key", lower, alnum + "__", 64}, true
 	case classType:
 		return charset{"a type name", upper, alnum, 64}, true
 	case classKind:
@@ -221,14 +227,6 @@ func (r *reader) checkReserved(c class, t Text) bool {
 	case c == classBranch && t.Value == "end":
 		r.report(RuleNameReserved, t.At, "choose another name",
 			`"end" ends the work in a collect table`)
-	case c != classNode:
-		return true
-	case t.Value == "_":
-		r.report(RuleNameReserved, t.At, "choose another name", `"_" is not a name in Go`)
-	case t.Value == "init" || t.Value == "main" || token.IsKeyword(t.Value) ||
-		types.Universe.Lookup(t.Value) != nil:
-		r.report(RuleNameReserved, t.At, "choose another name, such as "+t.Value+"Step",
-			"%q is a word of the Go language", t.Value)
 	default:
 		return true
 	}

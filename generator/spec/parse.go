@@ -9,7 +9,7 @@ import (
 // Parse reads one document and checks it. The name is the file's as findings show it,
 // slash-separated; nothing is opened.
 //
-// The findings are all errors and warnings, sorted by position and then by rule; allows
+// The findings are all errors, then all warnings, sorted by position and then by rule; allows
 // are not applied yet, see Suppress. The Spec is not nil if the text can be read as one document
 // whose root is a mapping, so that later passes can find more; no output may be made of it while
 // there are errors among the findings. Parse does not panic on any input.

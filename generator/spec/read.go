@@ -80,11 +80,10 @@ func (r *reader) textOf(info *Key, n *node) Text {
 		return given(info, n, at)
 	}
 	t := Text{Value: n.Value, At: at}
-	for _, c := range n.Value { // escapes can write characters that the file must not contain
-		if kind := hiddenKind(c); kind != "" && c != '\n' && c != '\t' {
-			r.report(RuleControlChar, at, "leave the escape out", "%s U+%04X", kind, c)
-			return given(info, n, at)
-		}
+	// escapes can write characters that the file must not contain
+	if c, kind := hiddenIn(n.Value, info.class.isForPeople()); kind != "" {
+		r.report(RuleControlChar, at, "leave it out", "%s U+%04X", kind, c)
+		return given(info, n, at)
 	}
 	if len(info.values) > 0 {
 		r.oneOfValues(t, info.values)

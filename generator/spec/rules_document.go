@@ -94,11 +94,12 @@ func documentRules() []report.Rule {
 func nameRules() []report.Rule {
 	return []report.Rule{
 		{ID: RuleNameCharset, Summary: "A name with a character that names do not have.",
-			Why: "Names become Go identifiers and wire names.", Bad: "discovery_agent: {}",
+			Why: "Names become Go identifiers and wire names.", Bad: "discovery-agent: {}",
 			Good: "discoveryAgent: {}"},
 		{ID: RuleNameReserved, Summary: "A name that means something else already.",
-			Why: "Words of Go, names of generated methods and wrapper keys cannot be used again.",
-			Bad: "nodes:\n  type: {doc: T}", Good: "nodes:\n  typeStep: {doc: T}"},
+			Why: "In replies of models route is a wrapper, and in a collect table end ends the " +
+				"work.",
+			Bad: "branches: {end: PlanResult}", Good: "branches: {done: PlanResult}"},
 		{ID: RuleNameFileReserved, Summary: "A name that no file can have.",
 			Why: "On Windows, names such as con and aux are devices.",
 			Bad: "nodes:\n  con: {doc: C}", Good: "nodes:\n  connector: {doc: C}"},

@@ -64,6 +64,17 @@ func madeCases() map[string]ruleCase {
 		}
 		return side{text: b.String()}
 	}
+	chain := func(key string) side { // of 65 records, and where they are used
+		var b strings.Builder
+		fmt.Fprintf(&b, "types:\n  R1: {doc: D., fields: {next: {type: R2, doc: N.%s}}}\n", key)
+		for i := 2; i < 65; i++ {
+			fmt.Fprintf(&b, "  R%d: {doc: D., fields: {next: {type: R%d, doc: N.}}}\n", i, i+1)
+		}
+		b.WriteString("  R65: {doc: D., fields: {a: {type: int, doc: N.}}}\n")
+		s := change("results:\n", b.String()+"results:\n")
+		s.text = strings.Replace(s.text, "type: string, doc: How", "type: \"[]R1\", doc: How", 1)
+		return s
+	}
 	tooManyKeys, tooManyNodes := values(65_537), examples(maxList+1)
 	return map[string]ruleCase{
 		spec.RuleEncoding: {bad: side{text: "\ufeff" + smallest}, good: side{text: smallest},
@@ -76,6 +87,8 @@ func madeCases() map[string]ruleCase {
 			want: at(tooManyKeys, "V65536")},
 		spec.RuleTooManyNodes: {bad: tooManyNodes, good: examples(maxList / 100),
 			want: at(tooManyNodes, "x,")},
+		spec.RuleTypeTooDeep: {bad: chain(""), good: chain(", optional: true"),
+			want: []string{"4:3"}},
 		spec.RuleTooManyFindings: {bad: unknown(10_001), good: unknown(10_000),
 			want: []string{"1:1"}, among: true},
 	}

@@ -47,11 +47,16 @@ type comment struct {
 type suspect struct {
 	rule, message, hint string
 	at, end             int
+	quoted              string // a type that needs quotes, in them: no YAML has it without
 }
 
+// maxSuspects bounds the places that are noted of one file.
+const maxSuspects = 64
+
 func (s *scanner) suspect(from, to int, message, hint string) {
-	if len(s.suspects) < 64 {
-		s.suspects = append(s.suspects, suspect{RuleSyntax, message, hint, from, max(to, from+1)})
+	if len(s.suspects) < maxSuspects {
+		s.suspects = append(s.suspects, suspect{rule: RuleSyntax, message: message, hint: hint,
+			at: from, end: max(to, from+1)})
 	}
 }
 
@@ -237,6 +242,10 @@ func (s *scanner) tokens(start, at, end int) {
 		case c == '"' || c == '\'':
 			s.count(at)
 			at = s.quoted(at)
+		case c == '[' && s.bareType(at) > 0:
+			at = s.bareType(at)
+			s.suspectType(from, at)
+			continue
 		case c == '[' || c == '{':
 			at = s.flowCollection(at)
 		default:
@@ -346,6 +355,11 @@ func (s *scanner) flowCollection(at int) int {
 		switch c := s.text[i]; c {
 		case ' ', '\t', '\r', '\n':
 		case '[', '{':
+			if from, end := s.flowType(i, plain); end > 0 {
+				s.suspectType(from, end)
+				i, plain = end-1, true
+				continue
+			}
 			s.count(i)
 			s.flow = append(s.flow, level{at: i})
 			plain = false

@@ -51,13 +51,19 @@ func (r *reader) checkRunes(text []byte) bool {
 			r.reportAt(RuleEncoding, here, "save the file as UTF-8", "byte 0x%02X is not UTF-8", b)
 			return false
 		}
-		if kind := hiddenKind(c); kind != "" {
+		if kind := hiddenKind(c); kind != "" && !isWrittenAt(text, i, c, size) {
 			r.reportAt(RuleControlChar, here, "remove it", "%s U+%04X", kind, c)
 			visible = false
 		}
 		i += size
 	}
 	return visible
+}
+
+// isWrittenAt is isWritten for a character of a file.
+func isWrittenAt(text []byte, at int, c rune, size int) bool {
+	from, end := lineAround(text, at)
+	return isWritten(c, text[from:at], text[at+size:end])
 }
 
 // hiddenKind names a character that a reader of the file cannot see, or that changes the order of

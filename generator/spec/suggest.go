@@ -144,7 +144,7 @@ func joined(set charset, name string) string {
 			words[i] = strings.ToLower(word)
 		case snake && !small:
 			words[i] = strings.ToUpper(word)
-		case snake:
+		case snake && i > 0:
 		case i == 0 && !within('A', set.first):
 			words[i] = strings.ToLower(first) + word[1:]
 		default:

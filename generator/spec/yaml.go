@@ -83,7 +83,18 @@ func (r *reader) decode(text []byte) *node {
 	return root
 }
 
-func newDecoder(text []byte) *yaml.Decoder { return yaml.NewDecoder(bytes.NewReader(text)) }
+// versionLine is a directive that the library takes for a version it cannot read, in front of the
+// document's begin.
+var versionLine = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*(%)YAML 1\.2[ \t]*(?:#[^\n]*)?` +
+	`\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*---`)
+
+func newDecoder(text []byte) *yaml.Decoder {
+	if at := versionLine.FindSubmatchIndex(text); at != nil {
+		text = bytes.Clone(text)
+		text[at[2]] = '#'
+	}
+	return yaml.NewDecoder(bytes.NewReader(text))
+}
 
 // decodeNext reads one document. A panic of the library is an error like any other.
 func decodeNext(dec *yaml.Decoder) (doc *node, err error) {
@@ -112,6 +123,9 @@ func (r *reader) syntax(s *scanner, err error) {
 		from := max(0, bytes.Index(s.text, []byte(name)))
 		r.reportAt(RuleAlias, r.src.Span(from, from+len(name)), "write the value out",
 			"alias %s: the language has no aliases", name)
+		return
+	}
+	if r.bareTypes(s) {
 		return
 	}
 	best, distance := -1, 0

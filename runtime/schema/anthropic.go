@@ -36,7 +36,8 @@ func anthropicTakes(keyword string, v *Value) bool {
 		return slices.Contains([]string{"date-time", "time", "date", "duration", "email",
 			"hostname", "uri", "ipv4", "ipv6", "uuid"}, v.Text)
 	case "pattern":
-		return !slices.ContainsFunc(patternPiece.FindAllString(v.Text, -1), irregular)
+		return plainTakes(keyword, v) &&
+			!slices.ContainsFunc(patternPiece.FindAllString(v.Text, -1), irregular)
 	}
 	return false
 }

@@ -52,9 +52,6 @@ func dialectOf(d runtime.Dialect) dialect {
 // properties of def that have no form in d; the value is then nil. def is not changed.
 func Convert(d runtime.Dialect, def *Value) (*Value, []Finding) {
 	c := conversion{dialect: dialectOf(d)}
-	if c.takes == nil {
-		return def, nil
-	}
 	if out := c.schema(def, ""); len(c.findings) == 0 {
 		return out, nil
 	}

@@ -21,10 +21,11 @@ const largeEnum, enumChars = 250, 15_000
 func openAITakes(keyword string, v *Value) bool {
 	switch keyword {
 	case "$ref", "$defs", "type", "title", "description", "enum", "const", "anyOf", "items",
-		"properties", "required", "pattern",
-		"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems",
-		"maxItems":
+		"properties", "required", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
+		"exclusiveMaximum", "minItems", "maxItems":
 		return true
+	case "pattern":
+		return plainTakes(keyword, v)
 	case "additionalProperties":
 		return v.Text == "false"
 	case "format":

@@ -124,7 +124,7 @@ func TestConvertProperty(t *testing.T) {
 			assert.Equal(t, c.want, got.Get("properties").Get("p").String())
 			assert.Equal(t, before, def.String(), "the definition was written to")
 			again, _ := schema.Convert(runtime.Plain, def)
-			assert.Same(t, def, again, "plain is the identity")
+			assert.Equal(t, before, again.String(), "plain changes nothing")
 		})
 	}
 }

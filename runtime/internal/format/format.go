@@ -41,8 +41,24 @@ func Matches(name, s string) bool {
 }
 
 func isTime(s string) bool {
-	var t time.Time
-	return t.UnmarshalText([]byte(strings.ToUpper(s))) == nil
+	_, ok := ParseTime(s)
+	return ok
+}
+
+// ParseTime reads a time of RFC 3339, with date, time and offset; t and z may be small letters. A
+// leap second is refused, as is whatever could not be written again: an offset of a day or more.
+func ParseTime(s string) (time.Time, bool) {
+	s = strings.ToUpper(s)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	// Go reads hours of one digit, a comma before the fraction, and offsets like +24:00.
+	const hour, fraction, zone = len("2006-01-02T"), len("2006-01-02T15:04:05"), len("+07:00")
+	if err != nil || s[hour+1] == ':' || s[fraction] == ',' {
+		return time.Time{}, false
+	}
+	if offset := s[len(s)-zone:]; s[len(s)-1] != 'Z' && (offset[1:3] > "23" || offset[4:] > "59") {
+		return time.Time{}, false
+	}
+	return t, true
 }
 
 // isHostname checks s against RFC 1123: labels of letters, digits and inner hyphens.
