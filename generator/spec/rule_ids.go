@@ -61,6 +61,7 @@ const (
 	RuleFormatUnknown     = "FORMAT_UNKNOWN"
 	RuleDefaultType       = "DEFAULT_TYPE"
 	RuleDefaultRequired   = "DEFAULT_REQUIRED"
+	RuleOldValues         = "OLD_VALUES"
 	RuleDuration          = "DURATION_INVALID"
 	RuleFieldType         = "FIELD_TYPE"
 

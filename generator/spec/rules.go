@@ -10,7 +10,8 @@ import (
 // meaning. A spec with such errors alone can still be compared.
 func IsStyleRule(rule string) bool {
 	return slices.Contains([]string{
-		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleInterruptType,
+		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleOldValues,
+		RuleInterruptType,
 		RuleKindMissing, RuleKindChoices, RuleKindPolicy,
 	}, rule)
 }

@@ -47,6 +47,8 @@ func (t *Thread) applyEntry(e *Entry) *Interrupt {
 			return l.Name == e.Name
 		})
 	case EntryMessage:
+	case EntryUpgraded:
+		t.applyUpgrade(e)
 	case EntryMetadata:
 		t.Metadata = e.Value
 	case EntryReroute:

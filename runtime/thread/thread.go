@@ -37,9 +37,11 @@ type Thread struct {
 	Seq     int64  `json:"seq"`            // of the last entry in its log
 	User    string `json:"user,omitempty"` // who started it
 	// of the shapes its data was written under
-	Fingerprint string    `json:"fingerprint,omitempty"`
-	Created     time.Time `json:"created"`
-	Turn        int       `json:"turn,omitempty"` // turns begun
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// that it was started under, where it was brought to others since; "" means Fingerprint
+	FirstFingerprint string    `json:"firstFingerprint,omitempty"`
+	Created          time.Time `json:"created"`
+	Turn             int       `json:"turn,omitempty"` // turns begun
 	// frames made, so that a frame id is never used twice
 	Made int `json:"made,omitempty"`
 	// in the order they were made; parents come before children
