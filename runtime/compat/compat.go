@@ -53,6 +53,24 @@ func Compare(old, now []runtime.StoredShape) []Break {
 	return out
 }
 
+// IsFollowed reports whether a break is a rename that an engine with the shapes follows in what a
+// thread holds: that of a field, a branch, an enum value or a message that names the old one in
+// was:.
+func IsFollowed(b Break, now []runtime.StoredShape) bool {
+	switch {
+	case b.Cause != Renamed, b.Kind == runtime.ShapeNode, b.Kind == runtime.ShapeFlow:
+		return false
+	case b.Kind == runtime.ShapeEnum:
+		return b.Shape != runtime.ShapeRoute && b.Shape != runtime.ShapeKind &&
+			b.Shape != runtime.ShapeAgentType
+	case b.Field != "":
+		return true
+	}
+	return slices.ContainsFunc(now, func(s runtime.StoredShape) bool {
+		return s.Name == b.NewShape && s.Kind == b.Kind && slices.Contains(s.Was, b.Shape)
+	})
+}
+
 // Fingerprint returns the SHA-256 of what stored data relies on, in hexadecimal. Two tables have
 // one fingerprint exactly when data stored under one is read the same under the other: order, docs
 // and earlier names do not count.
@@ -187,12 +205,12 @@ func (c *comparison) compareFields(o, n *runtime.StoredShape) []Break {
 		if cause, reason := c.compareField(f, g); cause != "" {
 			add(cause, f, g, reason)
 		}
-		if g.Required && !f.Required {
+		if g.Required && !f.Required && g.Default == "" {
 			add(Required, f, g, "it was optional and is required")
 		}
 	}
 	for i := range n.Fields {
-		if g := &n.Fields[i]; g.Required && !taken[g.Name] {
+		if g := &n.Fields[i]; g.Required && !taken[g.Name] && g.Default == "" {
 			add(Required, nil, g, "it is new and required, and stored data lacks it")
 		}
 	}
@@ -214,7 +232,7 @@ func (c *comparison) compareField(f, g *runtime.StoredField) (cause, reason stri
 	if o == nil || n == nil || c.successor(o) != n {
 		was, is = slices.Concat(was, scalarRules(o)), slices.Concat(is, scalarRules(n))
 	}
-	is = vouched(was, is, g.AcceptsOld, acceptedOld(n))
+	is = Vouched(was, is, g.AcceptsOld, acceptedOld(n))
 	tighter := Tightened(was, is)
 	if len(tighter) == 0 {
 		return "", ""
@@ -236,9 +254,9 @@ func hasPattern(rules []string) bool {
 	})
 }
 
-// vouched returns the new rules without the patterns of which somebody says that they take every
-// value of the old one.
-func vouched(was, is []string, accepted ...[]string) []string {
+// Vouched returns the new rules without the patterns of which the accepted ones say that they take
+// every value of the old one.
+func Vouched(was, is []string, accepted ...[]string) []string {
 	old := slices.DeleteFunc(slices.Clone(was), func(r string) bool {
 		return !strings.HasPrefix(r, patternRule)
 	})
@@ -297,7 +315,7 @@ func (c *comparison) canRead(was, is string) bool {
 			o, n := c.old[a], c.now[b]
 			same := o != nil && n != nil && c.successor(o) == n
 			return many && still && c.canRead(a, b) && (same || len(Tightened(scalarRules(o),
-				vouched(scalarRules(o), scalarRules(n), acceptedOld(n)))) == 0)
+				Vouched(scalarRules(o), scalarRules(n), acceptedOld(n)))) == 0)
 		}
 	}
 	o, n := c.old[was], c.now[is]
