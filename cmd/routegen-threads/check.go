@@ -43,11 +43,11 @@ func (p *program) checkCommand() *cobra.Command {
 		Use:   "check STORE --program SHAPES",
 		Short: "Say which unfinished threads of a store a new program goes on with",
 		Long: "check reads every unfinished thread of a SQLite store as an engine of the new\n" +
-			"program would: what it holds decides, and what cannot be read is named by its place\n" +
-			"and value. SHAPES is what the new spec stores, as `routegen inspect shapes --format\n" +
-			"json` prints it; - is standard input. Only frames of workflows and flows are read,\n" +
-			"others go on always. Migrations are functions of the program and do not run here: a\n" +
-			"thread that needs one is counted as refused.\n\n" +
+			"program would: what it holds decides, and what cannot be read is named by its\n" +
+			"place and value. SHAPES is what the new spec stores, as `routegen inspect shapes\n" +
+			"--format json` prints it; - is standard input. Only frames of workflows and flows\n" +
+			"are read, others go on always. Migrations are functions of the program and do not\n" +
+			"run here: a thread that needs one is counted as refused.\n\n" +
 			"Nothing is changed, and programs may have the store open. The exit code is 0 also\n" +
 			"where threads are refused.",
 		Example: "  routegen inspect shapes --format json | routegen-threads check work.db " +

@@ -83,7 +83,7 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 	}
 	line := fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against)
 	if threads != nil {
-		line += "; " + threads.Line()
+		line += "; " + threads.Summary()
 	}
 	return p.conclude(src, findings, ending{code: chooseExitCode(findings, false), line: line})
 }

@@ -38,9 +38,9 @@ func ParseThreads(data []byte) (*Threads, error) {
 	return &t, nil
 }
 
-// Line returns the numbers in one line, with the reasons of the first few threads that are refused:
+// Summary returns the numbers in one line, with the reasons of the first few threads that are refused:
 // "12 unfinished threads: 11 go on, 1 refused: order-7 (/frames/0/...)".
-func (t *Threads) Line() string {
+func (t *Threads) Summary() string {
 	const few = 3
 	out := fmt.Sprintf("%s: %d go on, %d refused", counted(t.Unfinished, "unfinished thread"),
 		t.GoOn, len(t.Refused))
@@ -58,9 +58,9 @@ func (t *Threads) Line() string {
 }
 
 // Text returns the section of a report for a terminal.
-func (t *Threads) Text() string { return "\nthe threads of the store\n    " + t.Line() + "\n" }
+func (t *Threads) Text() string { return "\nthe threads of the store\n    " + t.Summary() + "\n" }
 
 // Markdown returns the section of a report on a pull request.
 func (t *Threads) Markdown() string {
-	return "\n#### The threads of the store\n\n" + md(t.Line()) + ".\n"
+	return "\n#### The threads of the store\n\n" + md(t.Summary()) + ".\n"
 }

@@ -16,7 +16,7 @@ func TestThreadsOfAStoreAreCounted(t *testing.T) {
 		"reason":"it is \"abc\": does not match"}]}]}`))
 	require.NoError(t, err)
 	assert.Equal(t, "12 unfinished threads: 11 go on, 1 refused: order_7 (/frames/0/input/key: "+
-		`it is "abc": does not match)`, threads.Line())
+		`it is "abc": does not match)`, threads.Summary())
 	assert.Equal(t, "\n#### The threads of the store\n\n12 unfinished threads: 11 go on, "+
 		`1 refused: order\_7 (/frames/0/input/key: it is "abc": does not match).`+"\n",
 		threads.Markdown())

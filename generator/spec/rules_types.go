@@ -46,8 +46,8 @@ func typeRules() []report.Rule {
 			Good: "count: {type: int, optional: true, default: 3}"},
 		{ID: RuleOldValues, Summary: "accepts_old without another pattern beside it, or " +
 			"default_old of a field that is not required.",
-			Why: "accepts_old says that the present pattern takes the values of earlier ones, and " +
-				"default_old is what a stored thread gets for a required field that it lacks: " +
+			Why: "accepts_old says that the present pattern takes the values of earlier ones, " +
+				"and default_old is what a stored thread gets for a required field that it lacks: " +
 				"here they say nothing.",
 			Bad:  `key: {type: string, accepts_old: ["^a"]}`,
 			Good: `key: {type: string, pattern: "^[ab]", accepts_old: ["^a"]}`},

@@ -143,9 +143,9 @@ func (r *Reader) Now(kind, name string) *runtime.StoredShape {
 	return r.next[key]
 }
 
-// Message reads a request, an interrupt request or a result by its kind and its stored name, and
+// NamedValue reads a request, an interrupt request or a result by its kind and its stored name, and
 // returns both as the program has them.
-func (r *Reading) Message(kind, name string, data json.RawMessage) (string, json.RawMessage) {
+func (r *Reading) NamedValue(kind, name string, data json.RawMessage) (string, json.RawMessage) {
 	s := r.Now(kind, name)
 	switch {
 	case s == nil:
@@ -158,7 +158,7 @@ func (r *Reading) Message(kind, name string, data json.RawMessage) (string, json
 	return s.Name, r.readNamed(s, nil, data)
 }
 
-// Tagged is Message for {"NAME": value}.
+// Tagged is NamedValue for {"NAME": value}.
 func (r *Reading) Tagged(kind string, data json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil || len(members) != 1 {
@@ -168,7 +168,7 @@ func (r *Reading) Tagged(kind string, data json.RawMessage) json.RawMessage {
 	}
 	for name, value := range members {
 		r.in(name, func() {
-			is, now := r.Message(kind, name, value)
+			is, now := r.NamedValue(kind, name, value)
 			if is != name || !bytes.Equal(now, value) {
 				data = encode(map[string]json.RawMessage{is: now})
 			}

@@ -139,8 +139,8 @@ type upgradedFrame struct {
 // UpgradeThread decides whether a program can go on with a thread that another version of it
 // stored, by what the thread holds: it returns the entry that brings it to the shapes of the
 // fingerprint, or CodeIncompatible, with a [runtime.InvalidError] that names each value that r
-// does not read by its place in the record. upgraderOf returns the UpgradeFrame of a machine; frames
-// of a machine for which it returns nil are none of the spec's and always go on.
+// does not read by its place in the record. upgraderOf returns the UpgradeFrame of a machine;
+// frames of a machine for which it returns nil are none of the spec's and always go on.
 func UpgradeThread(t *Thread, r *compat.Reader, fingerprint string,
 	upgraderOf func(machine string) func(*compat.Reading, *Frame)) (*Entry, error) {
 	reading, changes := r.Begin(), upgraded{}

@@ -34,7 +34,7 @@ func (*orders) Shapes() []runtime.StoredShape            { return nil }
 func (o *orders) Migrations() map[string]runtime.Migrate { return o.migrate }
 
 func (*orders) UpgradeFrame(r *compat.Reading, f *thread.Frame) {
-	r.Within(func() { _, f.Input = r.Message(runtime.ShapeRequest, "Order", f.Input) }, "input")
+	r.Within(func() { _, f.Input = r.NamedValue(runtime.ShapeRequest, "Order", f.Input) }, "input")
 }
 
 // orderOf is the table of a program whose orders have these fields.

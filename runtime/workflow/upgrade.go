@@ -137,7 +137,7 @@ func (u *stateUpgrade) message(kind string, name *string, data *json.RawMessage,
 		return
 	}
 	u.Within(func() {
-		is, now := u.Message(kind, *name, *data)
+		is, now := u.NamedValue(kind, *name, *data)
 		u.changed = u.changed || is != *name || !bytes.Equal(now, *data)
 		*name, *data = is, now
 	}, at...)

@@ -11,8 +11,8 @@ import (
 )
 
 // OpenReading opens the file of a store to read from it, whether programs have it open or it is a
-// copy, and changes nothing: it makes and migrates no file, and announces no process. A file that no
-// program has open must not be opened by one meanwhile. Commit refuses with CodeUnavailable.
+// copy, and changes nothing: it makes and migrates no file, and announces no process. A file that
+// no program has open must not be opened by one meanwhile. Commit refuses with CodeUnavailable.
 //
 // It returns the errors of [Open], and CodeIncompatible also for a file of an older version, which
 // a program has to open first.
