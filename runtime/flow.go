@@ -13,6 +13,8 @@ type Dialogue struct {
 	Tables *FlowTables
 	Kinds  []Kind        // of interrupts; order is priority
 	Shapes []StoredShape // what its stored threads rely on
+	// Migrate is that of [Program]; FLOW.SLOT names the values of a slot.
+	Migrate map[string]Migrate
 
 	// Act runs the action of a row of FlowTables.Actions. key is the same for every run that counts
 	// as the same effect. An unknown row is refused with CodeNotFound, an input that does not fit

@@ -30,6 +30,10 @@ type Program struct {
 	Tables  *Tables
 	Schemas *Schemas
 	Shapes  []StoredShape // what its stored threads rely on
+	// Migrate has a function for each type whose stored values of older shapes are not read as they
+	// are, by the name of the type. Generated code leaves it nil: a program sets it on the value
+	// that New returned, before it makes a machine of it.
+	Migrate map[string]Migrate
 
 	Request func(name string) Record // a fresh value of a request type; nil for an unknown name
 	// a fresh value of an interrupt request type; nil for an unknown name

@@ -45,8 +45,11 @@ type Field struct {
 	// JSON text of the value of an optional field that is absent or null; "" means it is left as it
 	// is
 	Default string
-	Was     []string // earlier names
-	Type    string   // of a named scalar: its type in routes.yaml
+	// JSON text of what a stored value gets that lacks this required field; "" means it is refused
+	OldDefault string
+	AcceptsOld []string // earlier patterns whose values the present one takes, all of them
+	Was        []string // earlier names
+	Type       string   // of a named scalar: its type in routes.yaml
 }
 
 // New returns a fresh value of the type of a record; nil for a shape without a type.

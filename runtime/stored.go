@@ -1,6 +1,9 @@
 package runtime
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // The kinds of shapes. Requests, interrupt requests, results, nodes and flows are named in stored
 // data; the names of the others never leave the code.
@@ -35,7 +38,19 @@ type StoredField struct {
 	Type     string   `json:"type,omitempty"`
 	Required bool     `json:"required,omitempty"`
 	Rules    []string `json:"rules,omitempty"` // as routes.yaml writes them: max_length=80
+	// JSON text: what a stored value gets that lacks a required field; "" means it is refused
+	Default string `json:"default,omitempty"`
+	// earlier patterns of which the spec says that the present one takes each of their values
+	AcceptsOld []string `json:"acceptsOld,omitempty"`
 }
+
+// Migrate turns a stored value, which the program cannot read, into one that it can. It gets the
+// JSON as it was stored, and returns that of the present type; an error keeps the thread as it is,
+// refused with [CodeIncompatible]. It is called when a thread that another version of the program
+// stored is taken up, once for each value of its type that does not decode, with earlier names and
+// defaults already tried; a value that decodes is never migrated. It must only compute, may be
+// called again for the same value, and by several goroutines.
+type Migrate func(old json.RawMessage) (now json.RawMessage, err error)
 
 // The shapes that no spec declares: sets of names that stand in stored data.
 const (
@@ -81,8 +96,13 @@ func StoredShapes(t *Tables, types []*Shape, flows ...StoredShape) []StoredShape
 
 func (t *Tables) storedNode(n *Node) StoredShape {
 	s := StoredShape{Kind: ShapeNode, Name: n.Key, Was: n.Was}
+	results := ""
+	if n.Dispatch != nil {
+		results = n.Dispatch.Results
+	}
 	for _, f := range []StoredField{{Name: "request", Type: Row(t.Requests, n.Request).Name},
-		{Name: "interrupt", Type: Row(t.Interrupts, n.Interrupt).Name}} {
+		{Name: "interrupt", Type: Row(t.Interrupts, n.Interrupt).Name},
+		{Name: "results", Type: results}} {
 		if f.Type != "" {
 			s.Fields = append(s.Fields, f)
 		}
@@ -119,7 +139,7 @@ func (s *Shape) stored() StoredShape {
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		part := StoredField{Name: f.Name, Was: f.Was, Type: f.Type, Required: f.Required,
-			Rules: f.Rule.Texts()}
+			Rules: f.Rule.Texts(), Default: f.OldDefault, AcceptsOld: f.AcceptsOld}
 		if !s.isValue() {
 			if goField, ok := s.goField(reflect.TypeOf(s.Of).Elem(), i); ok {
 				part.Type = typeName(goField.Type)

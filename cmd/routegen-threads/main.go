@@ -1,4 +1,4 @@
-// Command routegen-threads works with the threads of a running server.
+// Command routegen-threads works with the threads of a running server, or of a store.
 //
 // `routegen-threads help` lists the commands. The exit code is 0, or 2 where a command could not do
 // what it was asked; the last line on standard error then says why. The program reads NO_COLOR,
@@ -42,7 +42,7 @@ func (p *program) runCommand(ctx context.Context, args []string) int {
 	began := false // the command line was understood
 	root := &cobra.Command{
 		Use:               "routegen-threads",
-		Short:             "Watch the threads of a running server",
+		Short:             "Watch the threads of a running server, and check those of a store",
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -51,7 +51,7 @@ func (p *program) runCommand(ctx context.Context, args []string) int {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	//nolint:contextcheck // commands get the context from cobra, when they run
-	root.AddCommand(p.watchCommand(), version.Command())
+	root.AddCommand(p.watchCommand(), p.checkCommand(), version.Command())
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetArgs(args)

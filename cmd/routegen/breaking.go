@@ -14,6 +14,7 @@ import (
 // breakingFlags are the flags of breaking alone.
 type breakingFlags struct {
 	against    string
+	threads    string
 	categories []string
 }
 
@@ -38,6 +39,7 @@ func (p *program) breakingCommand() *cobra.Command {
 		},
 	}
 	againstFlag(cmd, "against", &flags.against)
+	threadsFlag(cmd, &flags.threads)
 	known := breakingCategories()
 	cmd.Flags().StringSliceVar(&flags.categories, "category", nil,
 		"only rules of these `categories`: "+joined(known, ", "))
@@ -67,6 +69,10 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 	if err != nil {
 		return err
 	}
+	threads, err := p.readThreads(flags.threads)
+	if err != nil {
+		return err
+	}
 	src, now, old, err := p.loadBoth(ctx, flags.against)
 	if err != nil {
 		return err
@@ -75,10 +81,11 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 	for i := range findings {
 		findings[i].File = src.shown
 	}
-	return p.conclude(src, findings, ending{
-		code: chooseExitCode(findings, false),
-		line: fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against),
-	})
+	line := fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against)
+	if threads != nil {
+		line += "; " + threads.Summary()
+	}
+	return p.conclude(src, findings, ending{code: chooseExitCode(findings, false), line: line})
 }
 
 // describeSeverities counts findings by severity, as in "1 error and 2 notices".

@@ -16,6 +16,7 @@ import (
 // diffFlags are the flags of diff alone.
 type diffFlags struct {
 	against, format string
+	threads         string
 	exitCode        bool
 }
 
@@ -49,6 +50,8 @@ func (p *program) diffCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case flags.against != "":
+			case flags.threads != "":
+				return errors.New("--threads is for --against")
 			case flags.format != "text":
 				return errors.New("--format is for --against: check --format json lists the " +
 					"files that are not as generated")
@@ -59,6 +62,7 @@ func (p *program) diffCommand() *cobra.Command {
 		},
 	}
 	againstFlag(cmd, "against", &flags.against)
+	threadsFlag(cmd, &flags.threads)
 	cmd.Flags().StringVar(&flags.format, "format", flags.format, strings.Join(diffFormats, ", "))
 	cmd.Flags().BoolVar(&flags.exitCode, "exit-code", false,
 		"return code 3 where there is a difference")
@@ -130,11 +134,16 @@ func (p *program) endDiff(flags diffFlags, differ bool, line, same string) error
 
 // diffAgainst prints what has changed in the spec since an earlier one.
 func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
+	threads, err := p.readThreads(flags.threads)
+	if err != nil {
+		return err
+	}
 	src, now, old, err := p.loadBoth(ctx, flags.against)
 	if err != nil {
 		return err
 	}
 	r := review.Compare(old.Plan, now.Plan)
+	r.Threads = threads
 	r.Base, r.Source = flags.against, src.shown
 	r.Measure(composerOf(old), composerOf(now))
 	var text string
@@ -150,6 +159,7 @@ func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
 	default:
 		text = r.Text()
 	}
+	text += threadsSection(threads, flags.format)
 	if err := p.printText(text); err != nil {
 		return err
 	}

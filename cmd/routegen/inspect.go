@@ -12,6 +12,7 @@ import (
 
 	"github.com/routegen/routegen/generator"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/runtime"
 )
 
 func (p *program) inspectCommand() *cobra.Command {
@@ -21,7 +22,8 @@ func (p *program) inspectCommand() *cobra.Command {
 		Short: "Print the plan of a spec: every name, order and table",
 		Long: "inspect prints the plan, the stable contract for other tools: with --format json " +
 			"the whole of it, one KIND as a list,\n" +
-			"or the one NAME. Kinds: " + strings.Join(kindNames(), ", ") + ".",
+			"or the one NAME. Kinds: " + strings.Join(kindNames(), ", ") + ".\n" +
+			"The list of shapes is what stored threads rely on: routegen-threads check reads it.",
 		Example: "  routegen inspect\n  routegen inspect routes\n  routegen inspect nodes " +
 			"discoveryAgent --format json\n  routegen inspect flows",
 		Args: cobra.MaximumNArgs(2),
@@ -65,7 +67,7 @@ func (p *program) runInspect(args []string, asJSON bool) error {
 		if asJSON {
 			return p.printIndented(pl)
 		}
-		return p.printTables(pl, kinds...)
+		return p.printTables(pl, kinds[:len(kinds)-1]...) // shapes repeat the others
 	}
 	i := slices.Index(kindNames(), args[0])
 	if i < 0 {
@@ -179,7 +181,14 @@ var kinds = append([]kind{
 			}
 			return []string{k.Name, k.Clash, after, then, strings.Join(k.Choices, ", ")}
 		}),
-}, flowKinds()...)
+}, append(flowKinds(), table("shapes", "SHAPE\tKIND\tFIELDS", plan.Shapes,
+	func(s runtime.StoredShape) []string {
+		var names []string
+		for _, f := range s.Fields {
+			names = append(names, cmp.Or(f.Name, f.Type))
+		}
+		return []string{s.Name, s.Kind, strings.Join(names, ", ")}
+	}))...)
 
 // routes lists the routes, each with the bytes of its schema before and after narrowing, in the
 // plain dialect without spaces.

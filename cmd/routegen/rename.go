@@ -16,8 +16,9 @@ func (p *program) renameCommand() *cobra.Command {
 		Short: "Rename something in the spec with all that refers to it, then generate",
 		Long: "rename gives a new name, edits every reference in the spec, and writes `was:`, so " +
 			"that a review sees one change in place of\n" +
-			"two. Stored data keeps the old name: that of a flow, a slot or a step is still " +
-			"read, no other is. Kinds:\n" +
+			"two. A program of the new spec brings the threads it takes up to the new name;\n" +
+			"one that stands at a renamed node is refused. What is sent has to use the new name. " +
+			"Kinds:\n" +
 			strings.Join(edit.Kinds(), ", ") + "\n" +
 			"(an interrupt kind). " + howNamed + "\n" +
 			"A step is named FLOW.STEP. NEW is only the new last part.\n\n" +

@@ -218,5 +218,5 @@ func (g *goFile) scalar(s plan.Scalar) {
 		given = code{"Rule": jen.Op("&").Id("rule" + s.Name)}
 	}
 	g.valueShape(runtime.ShapeScalar, s.Name, s.Was, []jen.Code{rowWriter{p: g.p}.line(
-		runtime.Field{Type: s.Type.String(), Required: true}, given)})
+		runtime.Field{Type: s.Type.String(), Required: true, AcceptsOld: s.AcceptsOld}, given)})
 }

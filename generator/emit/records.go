@@ -39,8 +39,8 @@ func (g *goFile) record(r plan.Record, about string, more ...jen.Code) {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		rows = append(rows, rowWriter{p: g.p}.line(runtime.Field{Name: f.JSON, Required: f.Required,
-			Hidden: f.Hidden, Default: absentValue(f), Was: f.Earlier(),
-			Rule: plan.RuleOf(f.Constraints)}, nil))
+			Hidden: f.Hidden, Default: absentValue(f), OldDefault: f.DefaultOld,
+			AcceptsOld: f.AcceptsOld, Was: f.Earlier(), Rule: plan.RuleOf(f.Constraints)}, nil))
 	}
 	g.shape(plan.ShapeKinds[r.Role], r.Name, slices.Concat(g.formerly[r.Name], r.Was), rows)
 	g.methods(r.Name, jen.Op("&").Id("shape"+r.Name), more...)

@@ -124,7 +124,7 @@ func (b *builder) addScalars() {
 			b.plan.Scalars = append(b.plan.Scalars, Scalar{
 				Name: or(t.GoName, t.Key.Value), Doc: t.Doc.Value,
 				Type: Type{Kind: TypeKind(t.Scalar.Kind)}, Constraints: constraints(t.Constraints),
-				Was: values(t.Was), Pos: t.Key.At.Start,
+				AcceptsOld: values(t.AcceptsOld), Was: values(t.Was), Pos: t.Key.At.Start,
 			})
 		}
 	}

@@ -72,6 +72,7 @@ type Scalar struct {
 	Doc         string      `json:"doc,omitempty"`
 	Type        Type        `json:"type"`
 	Constraints Constraints `json:"constraints"`
+	AcceptsOld  []string    `json:"acceptsOld,omitempty"` // earlier patterns
 	Was         []string    `json:"was,omitempty"`
 	Pos         report.Pos  `json:"-"` // in the spec, for messages
 }
@@ -114,8 +115,10 @@ type Field struct {
 	Required bool   `json:"required,omitempty"`
 	// the Go field is a pointer: an optional record, or presence: explicit
 	Pointer     bool        `json:"pointer,omitempty"`
-	Common      bool        `json:"common,omitempty"`  // carried by every interrupt request
-	Default     *string     `json:"default,omitempty"` // JSON text
+	Common      bool        `json:"common,omitempty"`     // carried by every interrupt request
+	Default     *string     `json:"default,omitempty"`    // JSON text
+	DefaultOld  string      `json:"defaultOld,omitempty"` // JSON text
+	AcceptsOld  []string    `json:"acceptsOld,omitempty"` // earlier patterns
 	Examples    []string    `json:"examples,omitempty"`
 	Constraints Constraints `json:"constraints"`
 	Was         []string    `json:"was,omitempty"`

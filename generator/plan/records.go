@@ -115,7 +115,8 @@ func (b *builder) fields(fs []*spec.Field, common bool) []Field {
 			Go: or(f.GoName, spec.GoName(f.Key.Value)), Doc: f.Doc.Value,
 			Type: b.fieldType(f.Type), Hidden: f.Hidden, Required: !f.Optional, Pointer: f.Explicit,
 			Common:  common,
-			Default: literal(f.Default), Examples: literals(f.Examples),
+			Default: literal(f.Default), DefaultOld: literalText(f.DefaultOld),
+			AcceptsOld: values(f.AcceptsOld), Examples: literals(f.Examples),
 			Constraints: constraints(f.Constraints),
 			Was:         values(f.Was), Deprecated: f.Deprecated.Value, Pos: f.Key.At.Start,
 		})
@@ -183,6 +184,14 @@ func literal(s *spec.Scalar) *string {
 	}
 	text := s.JSON()
 	return &text
+}
+
+// literalText is [literal] with "" for none.
+func literalText(s *spec.Scalar) string {
+	if text := literal(s); text != nil {
+		return *text
+	}
+	return ""
 }
 
 func literals(list []spec.Scalar) []string {

@@ -7,7 +7,8 @@ import (
 
 // Shapes returns what data stored by the code of a plan relies on. The decoder of package runtime
 // reads exactly the names of the spec and the aliases of agent types, so nothing else is accepted:
-// was: says what became of a name, and does not make old data readable.
+// was: says what became of a name, by which an engine brings a thread that it takes up to the new
+// names.
 func Shapes(p *Plan) []runtime.StoredShape {
 	agents := runtime.StoredShape{Kind: runtime.ShapeEnum, Name: runtime.ShapeAgentType}
 	routes := runtime.StoredShape{Kind: runtime.ShapeEnum, Name: runtime.ShapeRoute}
@@ -38,7 +39,8 @@ func Shapes(p *Plan) []runtime.StoredShape {
 	for _, s := range p.Scalars {
 		out = append(out, runtime.StoredShape{Kind: runtime.ShapeScalar, Name: s.Name, Was: s.Was,
 			Fields: []runtime.StoredField{
-				{Type: s.Type.String(), Required: true, Rules: s.Constraints.Texts()},
+				{Type: s.Type.String(), Required: true, Rules: s.Constraints.Texts(),
+					AcceptsOld: s.AcceptsOld},
 			}})
 	}
 	for i := range p.Records {
@@ -81,7 +83,12 @@ func Formerly(p *Plan) map[string][]string {
 
 func nodeShape(n *Node) runtime.StoredShape {
 	s := runtime.StoredShape{Kind: runtime.ShapeNode, Name: n.Key, Was: n.Was}
-	for _, f := range [][2]string{{"request", n.Request}, {"interrupt", n.Interrupt}} {
+	results := ""
+	if n.Dispatch != nil {
+		results = n.Dispatch.Results
+	}
+	for _, f := range [][2]string{{"request", n.Request}, {"interrupt", n.Interrupt},
+		{"results", results}} {
 		if f[1] != "" {
 			s.Fields = append(s.Fields, runtime.StoredField{Name: f[0], Type: f[1]})
 		}
@@ -102,7 +109,7 @@ func flowShape(f *Flow) runtime.StoredShape {
 	for i := range f.Slots {
 		slot := &f.Slots[i]
 		out := runtime.StoredField{Name: SlotField + slot.Key, Type: slot.Type.String(),
-			Rules: slot.Constraints.Texts()}
+			Rules: slot.Constraints.Texts(), AcceptsOld: slot.AcceptsOld}
 		for _, was := range slot.Was {
 			out.Accepts = append(out.Accepts, SlotField+was)
 		}
@@ -130,7 +137,8 @@ func recordShape(r *Record, was []string) runtime.StoredShape {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		out := runtime.StoredField{Name: f.JSON, Type: f.Type.String(), Required: f.Required,
-			Rules: f.Constraints.Texts(), Was: f.Earlier()}
+			Rules: f.Constraints.Texts(), Default: f.DefaultOld, AcceptsOld: f.AcceptsOld,
+			Was: f.Earlier()}
 		s.Fields = append(s.Fields, out)
 	}
 	return s

@@ -27,7 +27,8 @@ type Report struct {
 	Texts      []TextDelta      `json:"texts"`   // docs and prompts that a model reads
 	Interfaces []InterfaceDelta `json:"interfaces"`
 	API        APIDelta         `json:"api"`
-	Severities map[string]int   `json:"severities"` // how many findings Breaking has, by severity
+	Threads    *Threads         `json:"threads,omitempty"` // of a store, for JSON; nil: none was looked at
+	Severities map[string]int   `json:"severities"`        // how many findings Breaking has, by severity
 	old, now   *plan.Plan
 }
 

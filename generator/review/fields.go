@@ -94,7 +94,8 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 	s.effectsOf(compare(&was, n, nil, nil))
 	rules, rulesNow := o.Constraints.Texts(), n.Constraints.Texts()
 	w.compareBounds(c, rules, rulesNow, read)
-	if len(compat.Tightened(rules, rulesNow)) > 0 && w.sent[rec.Name] {
+	if len(compat.Tightened(rules, compat.Vouched(rules, rulesNow, n.AcceptsOld))) > 0 &&
+		w.sent[rec.Name] {
 		c().tellf("SCHEMA_NO_TIGHTEN", callers,
 			"who starts a run or answers with a value outside it is refused")
 	}

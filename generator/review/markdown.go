@@ -44,8 +44,8 @@ func (r *Report) storedVerdict() string {
 		return "all of them can go on, as no change breaks what they rely on"
 	}
 	return counted(n, "change") + ifElse(n == 1, " below breaks", " below break") +
-		" what they rely on: a thread that waits under the old spec is reported incompatible, " +
-		"kept untouched, and not resumed"
+		" what they rely on: a thread that holds such data is refused (incompatible) with the " +
+		"value named, and kept untouched; the others go on"
 }
 
 func (r *Report) mdChanges(b *strings.Builder) {

@@ -39,12 +39,14 @@ func fieldRules() []rule {
 				"A field is required that was not, or is new and required.",
 				"Stored messages may lack it.",
 				"+limit: {type: int}", "+limit: {type: int, optional: true}", "make it optional"},
-			entry{"CONSTRAINT_NO_TIGHTEN", "A constraint is tighter.",
-				"Stored values may be outside of it.",
+			entry{"CONSTRAINT_NO_TIGHTEN", "A constraint is tighter, or a pattern changed.",
+				"Stored values may be outside of it. Patterns are not compared: accepts_old says " +
+					"that the new one takes every value of the old one.",
 				"-notes: {type: string, max_length: 4000}\n" +
 					"+notes: {type: string, max_length: 1000}",
 				"notes: {type: string, max_length: 4000}   # and a shorter wish in its doc",
-				"keep the bound, and ask for less in the doc"},
+				"name the old pattern in accepts_old if the new one takes its values; else keep " +
+					"the bound, and ask for less in the doc"},
 		),
 		table(report.Error, CategorySource,
 			entry{"FIELD_SAME_GO_NAME", "A field has another name in Go.",

@@ -24,8 +24,17 @@ func (w *comparison) compareStoredData() {
 	for i := range w.old.Routings {
 		s.byRouting[w.old.Routings[i].Name] = &w.old.Routings[i]
 	}
+	now := plan.Shapes(w.now)
 	for _, b := range compat.Compare(plan.Shapes(w.old), w.shapesNow()) {
-		if c, rule := s.cause(b); c != nil {
+		c, rule := s.cause(b)
+		switch {
+		case c == nil:
+		case compat.IsFollowed(b, now):
+			name, is := nameOr(b.Field, b.Shape), nameOr(b.NewField, b.NewShape)
+			c.tellf(rule, callers, "what is sent with %s is refused: it is %s now", name, is)
+			c.notef(stored, "none: a stored %s becomes %s when the new program takes its thread "+
+				"up (was:); an older program beside it does not read that", name, is)
+		default:
 			c.tellf(rule, stored, "%s", s.meaning(b))
 		}
 	}
@@ -57,8 +66,7 @@ type storedIndex struct {
 	byRouting      map[string]*plan.Routing
 }
 
-// meaning returns what a break does to threads. One break in the tables is enough: no waiting
-// thread of the old code is resumed.
+// meaning returns what a break does to threads: one that holds such a thing is not resumed.
 func (s *storedIndex) meaning(b compat.Break) string {
 	const breaks = "breaks stored threads: "
 	switch {
@@ -78,16 +86,13 @@ func (s *storedIndex) meaning(b compat.Break) string {
 		return breaks + "one may wait at it or hold a message of it"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Renamed:
 		return breaks + "one that waits at " + b.Shape +
-			" finds no such node (was: tells tools, not the store)"
+			" finds no such node (was: moves the requests it keeps, not its place)"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed:
 		return breaks + "one may wait there with its " + b.Field
 	case b.Cause == compat.Tighter:
-		return breaks + "values may be outside of " + b.Reason
+		return breaks + "one is refused that holds a value outside of " + b.Reason
 	case b.Cause == compat.Removed && b.Field != "":
 		return breaks + "a message that has " + b.Field + " is refused"
-	case b.Cause == compat.Renamed && b.Field != "":
-		return breaks + "messages say " + b.Field +
-			", which is not read (was: tells tools, not the decoder)"
 	case b.Cause == compat.Removed && b.NewShape == "":
 		return breaks + "a stored " + b.Shape + " has no type any more"
 	case b.Cause == compat.Removed:

@@ -111,6 +111,28 @@ func (c *checker) checkMembers(owner, path string, fields []*Field) {
 		}
 		c.checkShownDefault(at, f)
 		c.checkOffered(at, f)
+		if f.DefaultOld != nil {
+			c.checkLiteral("default_old", at+"/default_old", f.Type, f.DefaultOld, &f.Constraints)
+			if f.Optional {
+				c.fail(RuleOldValues, at+"/default_old", f.DefaultOld.At,
+					"remove it, or remove optional: true",
+					"field %q is optional, so stored data may lack it", f.Key.Value)
+			}
+		}
+	}
+}
+
+// checkAcceptsOld refuses earlier patterns where there is no present one, or it is the same.
+func (c *checker) checkAcceptsOld(path string, k *Constraints) {
+	for _, old := range k.AcceptsOld {
+		switch {
+		case !k.Pattern.Set():
+			c.fail(RuleOldValues, path+"/accepts_old", old.At, "remove it",
+				"there is no pattern, and every value of an earlier one is taken anyway")
+		case k.Pattern.Value == old.Value:
+			c.fail(RuleOldValues, path+"/accepts_old", old.At,
+				"name the pattern from before the change", "it is the present pattern")
+		}
 	}
 }
 
@@ -233,6 +255,7 @@ func (k *Constraints) given() string {
 
 // checkConstraints refuses constraints that do not fit the type or that no value can meet.
 func (c *checker) checkConstraints(path string, t *TypeExpr, k *Constraints) {
+	c.checkAcceptsOld(path, k)
 	if len(k.Examples) == 0 && k.given() == "" {
 		return
 	}

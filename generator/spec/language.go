@@ -110,6 +110,10 @@ func fieldShape(noun string, names class) *Shape {
 		texts("was", names, "Earlier names."),
 		text("deprecated", classProse, "Why it should not be used."),
 	}
+	if noun == "field" {
+		keys = append(keys, Key{Name: "default_old", Form: formScalar,
+			doc: "The value that a stored thread from before gets for this required field."})
+	}
 	return newShape[Field](noun, append(keys, constraintKeys()...)...)
 }
 
@@ -120,6 +124,8 @@ func constraintKeys() []Key {
 		number("min_length", formWhole, "Least number of characters."),
 		number("max_length", formWhole, "Greatest number of characters."),
 		text("pattern", classPattern, "Regular expression (RE2) that text must match somewhere."),
+		texts("accepts_old", classPattern, "Earlier patterns of which you say: the present "+
+			"pattern takes each of their values."),
 		number("min_items", formWhole, "Least number of items."),
 		number("max_items", formWhole, "Greatest number of items."),
 		text("format", classMark, "A format of JSON Schema, such as email or uri."),

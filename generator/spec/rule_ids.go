@@ -66,6 +66,7 @@ const (
 	RuleDefaultHidden     = "DEFAULT_HIDDEN"
 	RuleHiddenZero        = "HIDDEN_ZERO"
 	RulePatternGo         = "PATTERN_GO"
+	RuleOldValues         = "OLD_VALUES"
 	RuleDuration          = "DURATION_INVALID"
 	RuleFieldType         = "FIELD_TYPE"
 

@@ -11,7 +11,7 @@ import (
 func IsStyleRule(rule string) bool {
 	return slices.Contains([]string{
 		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleDefaultHidden,
-		RuleEnumHidden, RuleTypeTooDeep, RuleInterruptType,
+		RuleEnumHidden, RuleTypeTooDeep, RuleOldValues, RuleInterruptType,
 		RuleKindMissing, RuleKindChoices, RuleKindPolicy,
 	}, rule)
 }

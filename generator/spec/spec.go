@@ -85,6 +85,7 @@ type Field struct {
 	Optional   bool
 	Explicit   bool // presence: explicit
 	Default    *Scalar
+	DefaultOld *Scalar
 	JSON       Text
 	GoName     Text
 	Was        []Text
@@ -105,6 +106,7 @@ type Constraints struct {
 	MinLength, MaxLength *Number
 	MinItems, MaxItems   *Number
 	Pattern              Text
+	AcceptsOld           []Text // earlier patterns
 	Format               Text
 	Examples             []Scalar
 }

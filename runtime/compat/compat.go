@@ -39,22 +39,36 @@ type Break struct {
 // was written, never more narrowly: a field may become optional, an int a float, an enum a string;
 // an enum may gain values and a rule may go. None of the reverse. Names are followed through Was; a
 // followed name is still a break when it stands in stored data and the new thing does not accept
-// it. No break means: every thread stored by the old code can go on.
+// it. No break means: every thread stored by the old code can go on. A break means that some may
+// not: which ones depends on what they hold, see [Reader]. A pattern that differs is a break unless
+// the new field says by AcceptsOld that it takes every value of the old one.
 func Compare(old, now []runtime.StoredShape) []Break {
-	c := &comparison{old: byKey(old), now: byKey(now), next: map[string]*runtime.StoredShape{},
+	c := &comparison{old: byKey(old), now: byKey(now),
 		quiet: map[[2]*runtime.StoredShape]bool{}}
-	for i := range now {
-		for _, was := range slices.Concat(now[i].Was, now[i].Accepts) {
-			if key := nameSpace(now[i].Kind) + was; c.now[key] == nil {
-				c.next[key] = &now[i]
-			}
-		}
-	}
+	c.next = successors(now, c.now)
 	var out []Break
 	for i := range old {
 		out = append(out, c.compareShape(&old[i])...)
 	}
 	return out
+}
+
+// IsFollowed reports whether a break is a rename that an engine with the shapes follows in what a
+// thread holds: that of a field, a branch, an enum value or a message that names the old one in
+// was:.
+func IsFollowed(b Break, now []runtime.StoredShape) bool {
+	switch {
+	case b.Cause != Renamed, b.Kind == runtime.ShapeNode, b.Kind == runtime.ShapeFlow:
+		return false
+	case b.Kind == runtime.ShapeEnum:
+		return b.Shape != runtime.ShapeRoute && b.Shape != runtime.ShapeKind &&
+			b.Shape != runtime.ShapeAgentType
+	case b.Field != "":
+		return true
+	}
+	return slices.ContainsFunc(now, func(s runtime.StoredShape) bool {
+		return s.Name == b.NewShape && s.Kind == b.Kind && slices.Contains(s.Was, b.Shape)
+	})
 }
 
 // Fingerprint returns the SHA-256 of what stored data relies on, in hexadecimal. Two tables have
@@ -191,12 +205,12 @@ func (c *comparison) compareFields(o, n *runtime.StoredShape) []Break {
 		if cause, reason := c.compareField(f, g); cause != "" {
 			add(cause, f, g, reason)
 		}
-		if g.Required && !f.Required {
+		if g.Required && !f.Required && g.Default == "" {
 			add(Required, f, g, "it was optional and is required")
 		}
 	}
 	for i := range n.Fields {
-		if g := &n.Fields[i]; g.Required && !taken[g.Name] {
+		if g := &n.Fields[i]; g.Required && !taken[g.Name] && g.Default == "" {
 			add(Required, nil, g, "it is new and required, and stored data lacks it")
 		}
 	}
@@ -218,11 +232,50 @@ func (c *comparison) compareField(f, g *runtime.StoredField) (cause, reason stri
 	if o == nil || n == nil || c.successor(o) != n {
 		was, is = slices.Concat(was, scalarRules(o)), slices.Concat(is, scalarRules(n))
 	}
-	if tighter := Tightened(was, is); len(tighter) > 0 {
-		return Tighter, fmt.Sprintf("%s, and it was %s", strings.Join(tighter, ", "),
-			oldBounds(was, tighter))
+	is = Vouched(was, is, g.AcceptsOld, acceptedOld(n))
+	tighter := Tightened(was, is)
+	if len(tighter) == 0 {
+		return "", ""
 	}
-	return "", ""
+	reason = fmt.Sprintf("%s, and it was %s", strings.Join(tighter, ", "), oldBounds(was, tighter))
+	if slices.ContainsFunc(tighter, func(rule string) bool {
+		return strings.HasPrefix(rule, patternRule) && hasPattern(was)
+	}) {
+		reason += " (a pattern changed; patterns are not compared)"
+	}
+	return Tighter, reason
+}
+
+const patternRule = "pattern="
+
+func hasPattern(rules []string) bool {
+	return slices.ContainsFunc(rules, func(r string) bool {
+		return strings.HasPrefix(r, patternRule)
+	})
+}
+
+// Vouched returns the new rules without the patterns of which the accepted ones say that they take
+// every value of the old one.
+func Vouched(was, is []string, accepted ...[]string) []string {
+	old := slices.DeleteFunc(slices.Clone(was), func(r string) bool {
+		return !strings.HasPrefix(r, patternRule)
+	})
+	if len(old) == 0 || !slices.ContainsFunc(slices.Concat(accepted...), func(p string) bool {
+		return slices.Contains(old, patternRule+p)
+	}) {
+		return is
+	}
+	return slices.DeleteFunc(slices.Clone(is), func(r string) bool {
+		return strings.HasPrefix(r, patternRule)
+	})
+}
+
+// acceptedOld returns the old patterns that a named scalar vouches for.
+func acceptedOld(s *runtime.StoredShape) []string {
+	if s == nil || s.Kind != runtime.ShapeScalar {
+		return nil
+	}
+	return s.Fields[0].AcceptsOld
 }
 
 // oldBounds returns the old rules with the names of the new ones, as text.
@@ -261,8 +314,8 @@ func (c *comparison) canRead(was, is string) bool {
 		if many || still {
 			o, n := c.old[a], c.now[b]
 			same := o != nil && n != nil && c.successor(o) == n
-			return many && still && c.canRead(a, b) &&
-				(same || len(Tightened(scalarRules(o), scalarRules(n))) == 0)
+			return many && still && c.canRead(a, b) && (same || len(Tightened(scalarRules(o),
+				Vouched(scalarRules(o), scalarRules(n), acceptedOld(n)))) == 0)
 		}
 	}
 	o, n := c.old[was], c.now[is]
@@ -298,8 +351,9 @@ func (c *comparison) sameForm(o, n *runtime.StoredShape) bool {
 	return c.quiet[key]
 }
 
-// Tightened returns those rules of the new list that refuse a value which the old list allows. A
-// pattern or a format that is not in the old list counts, because what it refuses is not known.
+// Tightened returns those rules of the new list that refuse, or may refuse, a value which the old
+// list allows. A pattern or a format that is not in the old list counts, because what it refuses is
+// not known: patterns are not compared, and one may as well be wider.
 func Tightened(old, now []string) []string {
 	var out []string
 	for _, rule := range now {

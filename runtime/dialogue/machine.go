@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -84,6 +85,12 @@ func (m *Machine) Kinds() []runtime.Kind { return m.dialogue.Kinds }
 
 // Shapes returns the shapes that stored threads of the package rely on.
 func (m *Machine) Shapes() []runtime.StoredShape { return m.dialogue.Shapes }
+
+// Migrations returns the migrations of the program.
+func (m *Machine) Migrations() map[string]runtime.Migrate { return m.dialogue.Migrate }
+
+// UpgradeFrame is the function [UpgradeFrame].
+func (*Machine) UpgradeFrame(r *compat.Reading, f *thread.Frame) { UpgradeFrame(r, f) }
 
 // Timeout returns the time limit of one run of a step: for an action that of all its attempts.
 func (m *Machine) Timeout(frame *thread.Frame) time.Duration {

@@ -188,7 +188,8 @@ func (e *Engine) loadCompatible(ctx context.Context, id string) (*Thread, error)
 	if err != nil {
 		return nil, err
 	}
-	return t, e.compatible(t)
+	_, err = e.upgrade(t)
+	return t, err
 }
 
 // reloadDriver makes a driver load a thread that was changed without it, and use the lease that the

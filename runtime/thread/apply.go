@@ -48,6 +48,8 @@ func (t *Thread) applyEntry(e *Entry, open *openIndex) *Interrupt {
 			return l.Name == e.Name
 		})
 	case EntryMessage:
+	case EntryUpgraded:
+		t.applyUpgrade(e)
 	case EntryMetadata:
 		t.Metadata = e.Value
 	case EntryReroute:

@@ -163,7 +163,7 @@ func (d *driver) commitChange(c *Change) error {
 // committed takes over the committed record and announces it. Nothing is announced before.
 func (d *driver) committed(c *Change) {
 	if d.wrote {
-		d.base = c.Thread
+		d.base, d.upgrade = c.Thread, nil
 		d.fence = 0
 		if l := &d.base.Lease; l.Owner == d.engine.process && !d.notOwner {
 			d.fence = l.Fence
@@ -189,7 +189,10 @@ func (d *driver) committed(c *Change) {
 // loadThread reads the record again. If another engine drives the thread, the runs of this driver
 // are abandoned.
 func (d *driver) loadThread() error {
-	t, err := d.engine.loadCompatible(d.engine.ctx, d.id)
+	t, err := d.engine.store.Load(d.engine.ctx, d.id)
+	if err == nil {
+		d.upgrade, err = d.engine.upgrade(t)
+	}
 	if err != nil {
 		d.base = nil
 		return err
@@ -287,7 +290,7 @@ func (d *driver) failPoisoned(err error) bool {
 	}
 	var c *Change
 	if d.base != nil {
-		c = NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+		c = d.newChange()
 	}
 	var poisoned, suspects []*stepRun
 	callers := false

@@ -31,6 +31,7 @@ type driver struct {
 	// The rest belongs to the goroutine that drives.
 	// as stored; nil until it is loaded, and while the thread does not exist
 	base    *Thread
+	upgrade *Entry  // that base needs before a step of this program runs, or nil
 	work    *Change // base with the pending commands; nil if there are none
 	pending []*command
 	runs    map[string]*stepRun // by frame
@@ -199,7 +200,7 @@ func (d *driver) decideCommand(x *command) {
 		if d.base == nil {
 			c = x.newThread()
 		} else {
-			c = NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+			c = d.newChange()
 		}
 		c.Entries = slices.Grow(c.Entries, 6) // entries are large, and there are seldom more
 	}
@@ -233,6 +234,17 @@ func (d *driver) decideCommand(x *command) {
 	if x.urgent {
 		d.flushAt = time.Now()
 	}
+}
+
+// newChange begins a change of the base. The first one of a thread that another version of the
+// program stored brings it to the shapes of this one, if this engine drives it: another that does
+// may be of that version.
+func (d *driver) newChange() *Change {
+	c := NewChange(d.base, &d.engine.rules, d.engine.clock.Now())
+	if d.upgrade != nil && !d.notOwner {
+		c.Add(*d.upgrade)
+	}
+	return c
 }
 
 // signalRuns stops each running step whose frame has ended or moved on, and signals a requested
@@ -306,7 +318,8 @@ func (d *driver) startReadySteps() {
 		return
 	}
 	ready = slices.DeleteFunc(ready, d.askInDoubt)
-	if t = d.current(); d.fence == 0 && d.base != nil && d.base.Status() == StatusRunning {
+	if t = d.current(); d.base != nil && (d.upgrade != nil && d.work == nil ||
+		d.fence == 0 && d.base.Status() == StatusRunning) {
 		// it ran under a lease that is not this driver's: take the lease before the steps run
 		if d.work == nil {
 			d.decideAndSignal(&command{urgent: true})

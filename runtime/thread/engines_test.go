@@ -312,48 +312,6 @@ func TestEagerOrNot(t *testing.T) {
 	}
 }
 
-func TestThreadOfAnotherProgram(t *testing.T) {
-	onBoth(t, func(r *rig) {
-		old := []runtime.StoredShape{{Name: "Order",
-			Fields: []runtime.StoredField{{Name: "amount", Type: "int"}}}}
-		r.cfg.Shapes, r.cfg.Kinds = old, aDay()
-		r.with(r.asker(thread.Question{}))
-		th := r.start("asker", nil)
-		stored := r.load(th.ID)
-		r.close()
-		r.cfg.Shapes = []runtime.StoredShape{{Name: "Order",
-			Fields: []runtime.StoredField{{Name: "amount", Type: "string"}}}}
-		r.open()
-		_, err := r.e.Answer(r.ctx, th.ID, thread.Answer{Question: "which", Value: value(`"a"`)})
-		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
-		require.ErrorContains(r, err, "Order.amount")
-		_, err = r.e.Cancel(r.ctx, th.ID, "ann", "")
-		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
-		_, err = r.e.AnswerAll(r.ctx,
-			thread.Answer{Interrupt: stored.Open[0].ID, Value: value(`"a"`)})
-		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
-		_, err = r.e.Fork(r.ctx, th.ID, th.Seq, "", "ann")
-		assert.Equal(r, runtime.CodeIncompatible, runtime.CodeOf(err))
-		r.pass(25 * time.Hour)
-		assert.Equal(r, stored, r.load(th.ID), "it is kept, untouched")
-		rows, err := r.e.Threads(r.ctx, thread.Query{})
-		require.NoError(r, err)
-		assert.Len(r, rows, 1, "the tables of shapes are no threads")
-		rows, err = r.e.Threads(r.ctx, thread.Query{Limit: 1})
-		require.NoError(r, err)
-		require.Len(r, rows, 1, "nor do they take their places on a page")
-		rows, err = r.e.Threads(r.ctx, thread.Query{Limit: 1, AfterID: rows[0].ID})
-		require.NoError(r, err)
-		assert.Empty(r, rows)
-		r.close()
-		r.cfg.Shapes = old
-		r.open()
-		r.pass(2 * time.Second)
-		assert.Equal(r, thread.StatusFailed, r.rest(th.ID).Status(),
-			"its own program goes on with it: the deadline has come")
-	})
-}
-
 func TestStartIsDoneOnce(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.with(r.asker(thread.Question{}))

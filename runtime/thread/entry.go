@@ -72,7 +72,10 @@ const (
 	EntryTaken EntryType = "taken"
 	// EntryReroute: a reroute event came, or changed its state. Frame, Name: id, State, RouteTo,
 	// Value, Request
-	EntryReroute  EntryType = "reroute"
+	EntryReroute EntryType = "reroute"
+	// EntryUpgraded: another version of the program took the thread up. Name: the fingerprint of
+	// its shapes, Other: the one before, Value: what reads differently since, by frame
+	EntryUpgraded EntryType = "upgraded"
 	EntryMetadata EntryType = "metadata" // what came with the last message. Value
 	EntryOver     EntryType = "over"     // the thread ended. State, Value, Failure
 	// EntryMessage: something to show or send. Frame, Name, Value; Failure: that it tells of

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -60,7 +61,8 @@ func ForkAt(id string, source *Thread, entries iter.Seq2[Entry, error],
 	now time.Time,
 ) (c *Change, after []Entry, err error) {
 	op := "fork thread " + source.ID
-	c = NewChange(&Thread{ID: id, Fingerprint: source.Fingerprint}, rules, now)
+	c = NewChange(&Thread{ID: id, Fingerprint: cmp.Or(source.FirstFingerprint,
+		source.Fingerprint)}, rules, now)
 	f := forkCopier{ids: map[string]string{}, newID: rules.NewID, by: by}
 	f.origin, _ = runtime.Encode(Fork{Thread: source.ID, Seq: at}) // cannot fail: text and a number
 	rested := false
@@ -139,7 +141,8 @@ func (f *forkCopier) copyEntry(e Entry) Entry {
 	if e.Type == EntryStarted {
 		e.Value, e.Name = f.origin, f.by
 	}
-	if e.Type != EntryEntered { // there it is a frame, and frames keep their ids
+	// there it is a frame, and frames keep their ids, or a fingerprint
+	if e.Type != EntryEntered && e.Type != EntryUpgraded {
 		e.Other = f.renameID(e.Other)
 	}
 	e.Interrupt, e.Rest, e.End = f.renameID(e.Interrupt), e.Rest || e.End, false

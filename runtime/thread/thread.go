@@ -41,8 +41,11 @@ type Thread struct {
 	// User started the thread.
 	User string `json:"user,omitempty"`
 	// Fingerprint identifies the shapes that the thread's data was written under.
-	Fingerprint string    `json:"fingerprint,omitempty"`
-	Created     time.Time `json:"created"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// FirstFingerprint identifies the shapes that the thread was started under; "" means
+	// Fingerprint.
+	FirstFingerprint string    `json:"firstFingerprint,omitempty"`
+	Created          time.Time `json:"created"`
 	// Turn is the number of turns begun.
 	Turn int `json:"turn,omitempty"`
 	// Made is the number of frames made, so that no frame id is used twice.

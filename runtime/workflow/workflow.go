@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/prompt"
 	"github.com/routegen/routegen/runtime/thread"
@@ -95,6 +96,12 @@ func (m *Machine) Kinds() []runtime.Kind { return m.tables.Kinds }
 
 // Shapes returns the shapes that stored threads of the package rely on.
 func (m *Machine) Shapes() []runtime.StoredShape { return m.program.Shapes }
+
+// Migrations returns the migrations of the program.
+func (m *Machine) Migrations() map[string]runtime.Migrate { return m.program.Migrate }
+
+// UpgradeFrame is the function [UpgradeFrame].
+func (*Machine) UpgradeFrame(r *compat.Reading, f *thread.Frame) { UpgradeFrame(r, f) }
 
 // Timeout returns the time limit of the running node.
 func (m *Machine) Timeout(f *thread.Frame) time.Duration {

@@ -56,7 +56,8 @@ func copyChange(c *thread.Change, out *thread.Change) error {
 func (c *copier) copyThread(from *thread.Thread) *thread.Thread {
 	t := *from
 	t.Open = nil
-	c.checkTexts(&t.ID, &t.User, &t.Fingerprint, (*string)(&t.Over), &t.Lease.Owner)
+	c.checkTexts(&t.ID, &t.User, &t.Fingerprint, &t.FirstFingerprint,
+		(*string)(&t.Over), &t.Lease.Owner)
 	c.fixTimes(&t.Created, &t.Lease.Until)
 	c.copyRaws(&t.Metadata, &t.Result, &t.Previous)
 	t.Frames = copyList(t.Frames, c.copyFrame)

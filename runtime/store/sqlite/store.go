@@ -84,6 +84,8 @@ type Store struct {
 	all     int        // how many there are
 	done    chan struct{}
 
+	readOnly bool // writer reads, too
+
 	files    openFiles   // of this store
 	replaced atomic.Bool // another one stands where an open one stood
 
@@ -219,7 +221,11 @@ func (s *Store) disconnect(ctx context.Context) error {
 	for range s.all {
 		errs = append(errs, (<-s.readers).closeAll())
 	}
-	if s.writer != nil {
+	switch {
+	case s.writer == nil:
+	case s.readOnly:
+		errs = append(errs, s.writer.closeAll())
+	default:
 		_, err := s.writer.queryValue(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 		errs = append(errs, err, s.writer.closeAll())
 	}
