@@ -46,8 +46,8 @@ func (p *program) initCommand() *cobra.Command {
 		Short: "Write a first routes.yaml, the generate line and .gitattributes; never overwrite",
 		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate " +
 			"runs, a .gitattributes for the generated\n" +
-			"files, and a .gitignore for the token and the database of a program that serves. The " +
-			"spec has two nodes; with --flow it has\n" +
+			"files, and a .gitignore for the token and the database of a program that serves. " +
+			"The spec has two nodes; with --flow it has\n" +
 			"one flow of a conversation and one action in their place. With --ci github init " +
 			"also writes .github/workflows/routegen.yml\n" +
 			"at the top of the repository, which checks each pull request and posts what it " +
