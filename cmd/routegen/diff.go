@@ -146,6 +146,9 @@ func (p *program) diffAgainst(ctx context.Context, flags diffFlags) error {
 	r.Threads = threads
 	r.Base, r.Source = flags.against, src.shown
 	r.Measure(composerOf(old), composerOf(now))
+	if !r.Empty() {
+		r.Uses = p.readUses(ctx, src, old, now)
+	}
 	var text string
 	switch flags.format {
 	case "markdown":

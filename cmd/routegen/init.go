@@ -8,8 +8,10 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -43,13 +45,14 @@ func (p *program) initCommand() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Write a first routes.yaml, the generate line and .gitattributes; never overwrite",
 		Long: "init writes a small, valid routes.yaml, a doc.go with the line that go generate " +
-			"runs, and a .gitattributes for the\n" +
-			"generated files. The spec has two nodes; with --flow it has one flow of a " +
-			"conversation and one action in their place. With\n" +
-			"--ci github init also writes .github/workflows/routegen.yml at the top of the " +
-			"repository, which checks each pull request\n" +
-			"and posts what it changes. Existing files stay as they are, so a second init " +
-			"changes nothing.",
+			"runs, a .gitattributes for the generated\n" +
+			"files, and a .gitignore for the token and the database of a program that serves. " +
+			"The spec has two nodes; with --flow it has\n" +
+			"one flow of a conversation and one action in their place. With --ci github init " +
+			"also writes .github/workflows/routegen.yml\n" +
+			"at the top of the repository, which checks each pull request and posts what it " +
+			"changes. Existing files stay as they are,\n" +
+			"so a second init changes nothing; a .gitattributes gains the lines that it lacks.",
 		Example: "  routegen init\n  routegen init support --flow --package support\n  routegen " +
 			"init --ci github",
 		Args: cobra.MaximumNArgs(1),
@@ -103,11 +106,11 @@ func (p *program) runInit(dir string, with skeleton, ci bool) error {
 		if with.Flow {
 			hint = "; a flow goes into that routes.yaml: routegen add flow --help"
 		}
-		p.notef("nothing to do: routes.yaml, a go:generate line and .gitattributes are there "+
-			"already%s", hint)
+		p.notef("nothing to do: routes.yaml, a go:generate line, .gitignore and .gitattributes "+
+			"are there already%s", hint)
 		return nil
 	}
-	p.notef("next: %s", nextStep(dir))
+	p.notef("next: %s (the first run compiles routegen, which may take a minute)", nextStep(dir))
 	return nil
 }
 
@@ -130,15 +133,20 @@ func nextStep(dir string) string {
 }
 
 // initFolder writes the files that do not exist, and reports whether it wrote anything. Missing
-// lines are appended to an existing .gitattributes.
+// lines are appended to an existing .gitattributes. No link out of the folder is followed.
 func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false, err
 	}
-	if wrote, err = p.writeNew(dir, defaultSpec, with.spec(), with); err != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return false, err
 	}
-	has, pkg, err := generateLine(dir)
+	defer root.Close() //nolint:errcheck // what was written is closed
+	if wrote, err = p.writeNew(root, defaultSpec, with.spec(), with); err != nil {
+		return false, err
+	}
+	has, pkg, err := generateLine(root)
 	if err != nil {
 		return false, err
 	}
@@ -147,21 +155,26 @@ func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) 
 		if pkg != "" {
 			with.Folder = pkg
 		}
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		if _, err := root.Lstat(name); err == nil {
 			name = "routegen.go" // an existing doc.go stays as it is
 		}
-		more, err := p.writeNew(dir, name, "doc.go.tmpl", with)
+		more, err := p.writeNew(root, name, "doc.go.tmpl", with)
 		if err != nil {
 			return false, err
 		}
 		wrote = wrote || more
 	}
+	ignored, err := p.initIgnore(root, with)
+	if err != nil {
+		return false, err
+	}
+	wrote = wrote || ignored
 	lines, err := render("gitattributes.tmpl", with)
 	if err != nil {
 		return false, err
 	}
-	file := filepath.Join(dir, ".gitattributes")
-	old, err := os.ReadFile(file)
+	const attributes = ".gitattributes"
+	old, err := root.ReadFile(attributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -169,22 +182,50 @@ func (p *program) initFolder(dir string, with skeleton) (wrote bool, err error) 
 	if bytes.Equal(merged, old) {
 		return wrote, nil
 	}
-	p.notef("+ %s", shown(dir, file))
-	return true, os.WriteFile(file, merged, 0o644)
+	p.notef("+ %s", attributes)
+	return true, root.WriteFile(attributes, merged, 0o644)
 }
 
-// writeNew writes a file from a template unless it exists, and reports whether it did.
-func (p *program) writeNew(dir, name, template string, with any) (bool, error) {
+// initIgnore writes a .gitignore. One that is there stays as it is; what it lacks is told.
+func (p *program) initIgnore(root *os.Root, with skeleton) (wrote bool, err error) {
+	const name = ".gitignore"
+	wrote, err = p.writeNew(root, name, "gitignore.tmpl", with)
+	if wrote || err != nil {
+		return wrote, err
+	}
+	lines, err := render("gitignore.tmpl", with)
+	if err != nil {
+		return false, err
+	}
+	old, err := root.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	var lacks []string
+	for line := range strings.Lines(string(lines)) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "#") &&
+			!slices.Contains(strings.Fields(string(old)), line) {
+			lacks = append(lacks, line)
+		}
+	}
+	if len(lacks) > 0 {
+		p.notef("= %s stays as it is; add to it, so that no secret is committed: %s", name,
+			strings.Join(lacks, ", "))
+	}
+	return false, nil
+}
+
+// writeNew writes a file of a folder from a template unless it exists, and reports whether it did.
+func (p *program) writeNew(root *os.Root, name, template string, with any) (bool, error) {
 	text, err := render(template, with)
 	if err != nil {
 		return false, err
 	}
-	file := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return false, err
 	}
-	//nolint:gosec // a file of the repository
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	} else if err != nil {
@@ -228,8 +269,9 @@ func mergeLines(old, more []byte) []byte {
 
 // generateLine reports whether a Go file of a folder already has a go:generate line of routegen,
 // and returns the name of the folder's package, "" without a Go file.
-func generateLine(dir string) (has bool, pkg string, err error) {
-	entries, err := os.ReadDir(dir)
+func generateLine(root *os.Root) (has bool, pkg string, err error) {
+	folder := root.FS()
+	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
 		return false, "", err
 	}
@@ -237,7 +279,7 @@ func generateLine(dir string) (has bool, pkg string, err error) {
 		if e.IsDir() || filepath.Ext(e.Name()) != ".go" || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		text, err := fs.ReadFile(folder, e.Name())
 		if err != nil {
 			return false, "", err
 		}

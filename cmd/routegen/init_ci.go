@@ -37,7 +37,12 @@ func (p *program) initCI(dir string) (wrote bool, err error) {
 			with.Mod = filepath.ToSlash(filepath.Join(rel, "go.mod"))
 		}
 	}
-	return p.writeNew(top, workflowFile, "github.yml.tmpl", with)
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close() //nolint:errcheck // what was written is closed
+	return p.writeNew(root, workflowFile, "github.yml.tmpl", with)
 }
 
 // repositoryTop returns the nearest folder with a .git, from dir upward, or dir if there is none.

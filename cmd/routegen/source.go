@@ -174,10 +174,27 @@ func shown(base, file string) string {
 }
 
 // prompts returns the prompt templates of a plan: those of the folder it names, over the shipped
-// ones.
+// ones. A link that leads out of that folder is not followed: a template's text stands in reports.
 func (s *source) prompts(p *plan.Plan) fs.FS {
 	if p == nil || p.Prompts == "" {
 		return templates.Prompts(nil)
 	}
-	return templates.Prompts(os.DirFS(filepath.Join(s.root, filepath.FromSlash(s.at(p.Prompts)))))
+	module, err := os.OpenRoot(s.root)
+	if err != nil {
+		return templates.Prompts(closedFolder{err})
+	}
+	defer module.Close() //nolint:errcheck // nothing was written
+	folder, err := module.OpenRoot(filepath.FromSlash(s.at(p.Prompts)))
+	if err != nil {
+		return templates.Prompts(closedFolder{err})
+	}
+	return templates.Prompts(folder.FS()) // closed when it is no longer used
+}
+
+// closedFolder is a folder that could not be opened.
+type closedFolder struct{ err error }
+
+// Open returns why the folder could not be opened.
+func (f closedFolder) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: f.err}
 }

@@ -100,7 +100,7 @@ func startText(f *plan.Flow) markdown {
 		parts = append(parts, string(mdText(phrase)))
 	}
 	if f.Trigger != nil {
-		parts = append(parts, "only when "+string(mdCode(exprText(f, *f.Trigger))))
+		parts = append(parts, "only when "+string(mdCode(plan.ExprText(f, *f.Trigger))))
 	}
 	if len(parts) == 0 {
 		return mdNone
@@ -112,7 +112,7 @@ func startText(f *plan.Flow) markdown {
 func stepText(f *plan.Flow, s *plan.FlowStep) markdown {
 	out := stepWork(f, s)
 	if s.When != nil {
-		out = "when " + mdCode(exprText(f, *s.When)) + ": " + out
+		out = "when " + mdCode(plan.ExprText(f, *s.When)) + ": " + out
 	}
 	return out
 }
@@ -176,13 +176,13 @@ func bindTexts(f *plan.Flow, list []runtime.Bind) []string {
 // waysText lists where a step leads.
 func waysText(f *plan.Flow, s *plan.FlowStep) markdown {
 	var parts []string
-	for _, w := range stepWays(f, s) {
-		part := string(mdTarget(w.to))
+	for _, w := range plan.StepWays(f, s) {
+		part := string(mdTarget(w.To))
 		switch {
-		case w.how == decided:
-			part = string(mdCode(w.why)) + ": " + part
-		case w.why != "":
-			part = string(mdText(w.why)) + ": " + part
+		case w.How == plan.Decided:
+			part = string(mdCode(w.Why)) + ": " + part
+		case w.Why != "":
+			part = string(mdText(w.Why)) + ": " + part
 		}
 		parts = append(parts, part)
 	}
@@ -226,45 +226,5 @@ func exprCode(f *plan.Flow, e *runtime.Expr) markdown {
 	if e == nil {
 		return mdNone
 	}
-	return mdCode(exprText(f, *e))
-}
-
-// binding is how tightly the operators of expressions hold, loosest first.
-var binding = map[runtime.ExprOp]int{runtime.OpOr: 1, runtime.OpAnd: 2, runtime.OpNot: 3}
-
-// exprText writes an expression as the spec does, with brackets where they are needed.
-func exprText(f *plan.Flow, e runtime.Expr) string {
-	switch e.Op { //nolint:exhaustive // the others have arguments
-	case runtime.OpValue:
-		return e.Value
-	case runtime.OpSlot:
-		return f.SlotKey(e.Slot)
-	case runtime.OpFilled:
-		return "filled(" + f.SlotKey(e.Slot) + ")"
-	}
-	own := holds(e)
-	var parts []string
-	for _, a := range e.Args {
-		text := exprText(f, a)
-		if holds(a) < own || holds(a) == own && own == comparison {
-			text = "(" + text + ")"
-		}
-		parts = append(parts, text)
-	}
-	if e.Op == runtime.OpNot {
-		return "not " + strings.Join(parts, "")
-	}
-	return strings.Join(parts, " "+plan.OpWord(e.Op)+" ")
-}
-
-const comparison, primary = 4, 5
-
-func holds(e runtime.Expr) int {
-	switch n := binding[e.Op]; {
-	case n > 0:
-		return n
-	case len(e.Args) > 0:
-		return comparison
-	}
-	return primary
+	return mdCode(plan.ExprText(f, *e))
 }

@@ -91,6 +91,6 @@ func TestExprText(t *testing.T) {
 		"a or b or (c or a) > 1": op(runtime.OpOr, slot("a"), slot("b"),
 			op(runtime.OpGt, op(runtime.OpOr, slot("c"), slot("a")), one)),
 	} {
-		assert.Equal(t, want, exprText(flow, e))
+		assert.Equal(t, want, plan.ExprText(flow, e))
 	}
 }

@@ -14,9 +14,13 @@ type audience int
 
 const (
 	byCategory audience = iota // whom the category of the rule concerns
-	callers
+	callers                    // Go that uses the package
 	models
 	stored
+	senders // who sends messages
+	ways    // people, and how work is run
+	// the table of who can now go where has it
+	accessOnly
 )
 
 // hit is one consequence of a change. Without a rule it only informs.
@@ -35,6 +39,7 @@ type change struct {
 	details              []string
 	lost                 []string // earlier names of a new thing that nothing had
 	hits                 []hit
+	advice               string // that fits better than that of the rule
 }
 
 // detailf adds what was edited, once.
@@ -80,10 +85,17 @@ func audienceOf(c report.Category) audience {
 		return callers
 	case CategoryWireJSON:
 		return stored
+	case CategoryTopology:
+		return ways
 	default:
 		return models
 	}
 }
+
+// inAccess are the rules whose findings are rows of the table of who can now go where.
+var inAccess = []string{"BRANCH_ADDED", "BRANCH_NO_DELETE", "BRANCH_SAME_TARGET",
+	"COLLECT_CHANGED", "ORIGIN_ROUTE_NO_DELETE", "ORIGIN_ROUTE_ADDED", "ROUTE_ADDED",
+	"ROUTE_NO_DELETE"}
 
 // title names the change: field "notes" of PlanningRequest removed.
 func (c *change) title() string {
@@ -142,7 +154,7 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 		f := report.Finding{
 			Rule: hits[0].rule, Severity: catalogue()[hits[0].rule].Severity, File: w.now.Source,
 			At:      c.span(),
-			Message: message, Hint: catalogue()[hits[0].rule].hint,
+			Message: message, Hint: cmp.Or(c.advice, catalogue()[hits[0].rule].hint),
 		}
 		for _, h := range hits[1:] {
 			f.Related = append(f.Related,
@@ -170,21 +182,42 @@ func (w *comparison) listChanges() []Change {
 			Details: c.details}
 		if hits := c.ranked(nil); len(hits) > 0 {
 			r := catalogue()[hits[0].rule]
-			to.Rule, to.Severity, to.Advice = r.ID, string(r.Severity), r.hint
+			to.Rule, to.Severity, to.Advice = r.ID, string(r.Severity), cmp.Or(c.advice, r.hint)
 		}
+		to.inSchemas = w.inSchemas(c)
 		for _, h := range c.hits {
 			switch h.to {
 			case callers, byCategory:
 				to.Callers = appendNew(to.Callers, h.text)
+			case senders:
+				to.Senders = appendNew(to.Senders, h.text)
 			case models:
 				to.Models = appendNew(to.Models, h.text)
+			case ways:
+				if !slices.Contains(inAccess, h.rule) {
+					to.Ways = appendNew(to.Ways, h.text)
+				}
 			case stored:
 				to.Stored = appendNew(to.Stored, h.text)
+			case accessOnly:
 			}
 		}
 		out = append(out, to)
 	}
 	return out
+}
+
+// inSchemas reports whether schemas tell what models see of a change: what belongs to a flow is not
+// in them.
+func (w *comparison) inSchemas(c *change) bool {
+	owner, _, _ := strings.Cut(c.name, ".")
+	switch c.thing {
+	case "field":
+		return w.now.Record(owner) != nil || owner == w.now.Interrupt.Interface
+	case "value", "type", "enum", "branch", "route", "node", "doc":
+		return !strings.HasPrefix(c.name, "flow ")
+	}
+	return c.thing == "setting" && c.name != "flows"
 }
 
 // appendNew adds a text once. A text that begins with none is added at most once, and never beside

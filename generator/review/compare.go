@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -52,6 +53,10 @@ func textOf(c plan.Cell, f *plan.Flow) string {
 			return ""
 		}
 		return plan.DurationText(x)
+	case []runtime.Bind:
+		if f != nil {
+			return bindsText(f, x)
+		}
 	case []runtime.Tool:
 		return toolsText(x)
 	case *runtime.Deadline:
@@ -75,6 +80,19 @@ func textOf(c plan.Cell, f *plan.Flow) string {
 	return c.Text(f)
 }
 
+// bindsText says what a step hands over under which name.
+func bindsText(f *plan.Flow, binds []runtime.Bind) string {
+	var out []string
+	for _, b := range binds {
+		value := saidText(f, b.Text)
+		if b.Value != nil {
+			value = plan.ExprText(f, *b.Value)
+		}
+		out = append(out, cmp.Or(b.Name, f.SlotKey(b.Slot))+" from "+value)
+	}
+	return strings.Join(out, ", ")
+}
+
 func toolsText(tools []runtime.Tool) string {
 	var out []string
 	for _, t := range tools {
@@ -91,14 +109,22 @@ func toolsText(tools []runtime.Tool) string {
 	return strings.Join(out, "; ")
 }
 
+// deadlineText says what happens to people who do not answer.
 func deadlineText(d *runtime.Deadline) string {
 	if d == nil {
 		return ""
 	}
-	out := strings.Join(strings.Fields(plan.DurationText(d.After)+" then "+d.Then+" "+
-		d.Answer+d.Assignee+d.Target), " ")
+	out := "unanswered after " + plan.DurationText(d.After) + ", "
+	switch d.Then {
+	case "cancel":
+		out += "the work is cancelled"
+	case "expire":
+		out += "the interrupt expires"
+	default:
+		out += strings.Join(strings.Fields(d.Then+" "+d.Answer+d.Assignee+d.Target), " ")
+	}
 	if d.Reminder != 0 {
-		out += ", reminder " + plan.DurationText(d.Reminder)
+		out += ", with a reminder after " + plan.DurationText(d.Reminder)
 	}
 	return out
 }
@@ -167,6 +193,8 @@ func (s subject) tell(row effect, e edit) {
 		return nameOr(value, none)
 	})
 	switch {
+	case row.inAccess:
+		c().hits = append(c().hits, hit{row.rule, accessOnly, text})
 	case row.detail:
 		c().detailf("%s", text)
 	case row.rule == "":

@@ -3,6 +3,7 @@ package review_test
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -181,11 +182,11 @@ func TestGainedMethodStopsImplementers(t *testing.T) {
 	added := review.Compare(old, with)
 	assert.Equal(t, []string{"Merger"}, added.Interfaces[0].Added)
 	assert.Contains(t, added.Markdown(),
-		"* `Handlers` gains Merger. `go build ./...` names the implementers")
-	assert.Contains(t, added.Text(), "Handlers gains Merger: go build ./... names")
+		"* Handlers gains Merger: what implements it stops compiling")
+	assert.Contains(t, added.Text(), "Handlers gains Merger: what implements it stops compiling")
 	removed := review.Compare(with, old)
 	assert.Contains(t, removed.Markdown(),
-		"* `Handlers` loses Merger: implementers go on compiling.")
+		"* Handlers loses Merger: implementers go on compiling")
 }
 
 func TestCategoriesSeeTheirPartOfACause(t *testing.T) {
@@ -204,6 +205,92 @@ func TestCategoriesSeeTheirPartOfACause(t *testing.T) {
 	assert.Empty(t, review.BreakingIn(old, now, review.CategoryPrompt))
 }
 
+// TestModelsAreToldWhateverChangesASchema: no report says that models see nothing new beside a
+// schema whose bytes changed, whatever rule the change is about.
+func TestModelsAreToldWhateverChangesASchema(t *testing.T) {
+	changed := 0
+	for _, c := range ruleCases {
+		for _, edit := range [][]string{c.bad, c.good} {
+			old, now := planOf(t, base), planOf(t, edited(t, base, edit...))
+			r := review.Compare(old, now)
+			r.Measure(emit.NewComposer(old), emit.NewComposer(now))
+			whole := len(r.SchemaEdits) > 0
+			for _, s := range r.Schemas {
+				whole = whole || s.Before == 0 || s.After == 0
+			}
+			if len(r.Schemas) == 0 {
+				assert.Empty(t, r.SchemaEdits, c.rule)
+				continue
+			}
+			changed++
+			assert.True(t, whole, "%s %v: %v", c.rule, edit, r.Schemas)
+			assert.Contains(t, r.Text(), "what models see: "+schemasChanged(len(r.Schemas)), c.rule)
+			for _, e := range r.SchemaEdits {
+				assert.NotEqual(t, e.Before, e.After, c.rule)
+				if !e.Text && !strings.Contains(e.Before, "pattern") {
+					assert.Contains(t, r.Text(), e.After, c.rule)
+				}
+			}
+		}
+	}
+	assert.Greater(t, changed, 20, "the control: such changes were tried")
+}
+
+func schemasChanged(n int) string {
+	if n == 1 {
+		return "1 schema changed"
+	}
+	return strconv.Itoa(n) + " schemas changed"
+}
+
+// TestAccessIsTheWays: a row says that a way came or went exactly where the plans differ in it.
+func TestAccessIsTheWays(t *testing.T) {
+	for _, c := range ruleCases {
+		old, now := planOf(t, base), planOf(t, edited(t, base, c.bad...))
+		r := review.Compare(old, now)
+		for _, cell := range r.Access {
+			if cell.Table != "branch" {
+				continue
+			}
+			there := func(p *plan.Plan) bool {
+				for _, m := range p.Moves() {
+					if m.From == cell.Who && m.To == cell.Where && m.How != plan.ByInterrupt {
+						return true
+					}
+				}
+				return false
+			}
+			assert.Equal(t, cell.After != "", there(now), "%s: %v", c.rule, cell)
+		}
+		if len(r.Access) == 0 {
+			assert.Contains(t, r.Text(), "who can now go where: no way came, went or changed")
+		}
+	}
+}
+
+// TestVerdict: what breaks stored threads or senders is not deployed just so, and a module that
+// does not compile not at all.
+func TestVerdict(t *testing.T) {
+	for _, c := range ruleCases {
+		old, now := planOf(t, base), planOf(t, edited(t, base, c.bad...))
+		r := review.Compare(old, now)
+		v := r.Verdict()
+		if len(compat.Compare(plan.Shapes(old), plan.Shapes(now))) > 0 {
+			assert.Equal(t, "after", v.Answer, c.rule)
+		}
+		back := compat.Compare(plan.Shapes(now), plan.Shapes(old))
+		if len(back) == 0 && len(r.Changes) > 0 {
+			assert.Contains(t, v.Order, "side by side", c.rule)
+		}
+		r.Uses = &review.GoUses{Packages: 1,
+			Stops: []review.GoPlace{{File: "a.go", Line: 3, Text: "undefined: x"}}}
+		assert.Equal(t, "no", r.Verdict().Answer, c.rule)
+		assert.Contains(t, r.Text(), "a.go:3 undefined: x", c.rule)
+	}
+	same := planOf(t, base)
+	assert.Equal(t, "yes", review.Compare(same, same).Verdict().Answer, "the control")
+}
+
 // TestPullRequestAndStoreAgree: a finding about stored data stands exactly where the rules of the
 // runtime find a break.
 func TestPullRequestAndStoreAgree(t *testing.T) {
@@ -216,7 +303,7 @@ func TestPullRequestAndStoreAgree(t *testing.T) {
 			stored := 0
 			for _, change := range review.Compare(old, now).Changes {
 				for _, text := range change.Stored {
-					if strings.HasPrefix(text, "breaks") {
+					if strings.HasPrefix(text, "refused") {
 						stored++
 					}
 				}
@@ -237,23 +324,16 @@ func TestMarkdownCannotBeBroken(t *testing.T) {
 	now := planOf(t, edited(t, base, "guidance: Spread first. Then check.",
 		"guidance: \""+evil+"\"", "max_length: 40", `pattern: "^(a|b)<@x>$"`))
 	out := review.Compare(old, now).Markdown()
-	fenced := false
 	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "````") {
-			fenced = !fenced
-			continue
+		for _, live := range []string{"@someone", "<@", "<img", " [link", "://", "**bold"} {
+			assert.NotContains(t, line, live)
 		}
-		if fenced {
-			continue
-		}
-		assert.NotContains(t, line, "@someone")
-		assert.NotContains(t, line, "<@")
 		if strings.HasPrefix(line, "| ") {
 			assert.Equal(t, 5, strings.Count(line, "|")-strings.Count(line, `\|`), line)
 		}
 	}
-	assert.False(t, fenced)
-	assert.Contains(t, out, evil, "inside the fence the text stands as it is")
+	assert.Contains(t, out, "@\u200bsomeone", "the control: the text is there, and mentions nobody")
+	assert.Contains(t, out, ":\u200b//example.com", "nor is it a link")
 }
 
 // TestMarkdownFitsAComment: whatever changes, GitHub takes the comment.
@@ -267,7 +347,7 @@ func TestMarkdownFitsAComment(t *testing.T) {
 	r.Base = "v1"
 	out := r.Markdown()
 	assert.Less(t, len([]rune(out)), 65_536)
-	assert.Contains(t, out, "more changes: `routegen diff --against v1` lists all")
+	assert.Contains(t, out, "more: `routegen diff --against v1 --format json` lists all")
 }
 
 // TestRandomPlans: a plan compared with itself is no change, and no pair of edited plans makes the

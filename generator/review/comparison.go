@@ -59,6 +59,7 @@ func comparePlans(old, now *plan.Plan) *comparison {
 	w.compareStoredData()
 	w.compareOrigins()
 	w.compareMoves()
+	w.compareReroutes()
 	return w
 }
 

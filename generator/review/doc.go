@@ -20,16 +20,22 @@ import (
 type Report struct {
 	Source string `json:"source"` // base name of the spec
 	// what the old plan is, in the caller's words: a revision or a file
-	Base       string           `json:"base,omitempty"`
-	Changes    []Change         `json:"changes"`
-	Access     []Cell           `json:"access"`  // who can now go where: changed cells only
-	Schemas    []SchemaDelta    `json:"schemas"` // filled by Measure
-	Texts      []TextDelta      `json:"texts"`   // docs and prompts that a model reads
-	Interfaces []InterfaceDelta `json:"interfaces"`
-	API        APIDelta         `json:"api"`
-	Threads    *Threads         `json:"threads,omitempty"` // of a store, for JSON; nil: none was looked at
-	Severities map[string]int   `json:"severities"`        // how many findings Breaking has, by severity
-	old, now   *plan.Plan
+	Base    string        `json:"base,omitempty"`
+	Changes []Change      `json:"changes"`
+	Access  []Cell        `json:"access"`  // who can now go where: changed cells only
+	Schemas []SchemaDelta `json:"schemas"` // filled by Measure
+	// what changed in those schemas, filled by Measure
+	SchemaEdits []SchemaEdit     `json:"schemaEdits,omitempty"`
+	Texts       []TextDelta      `json:"texts"` // docs and prompts that a model reads
+	Interfaces  []InterfaceDelta `json:"interfaces"`
+	API         APIDelta         `json:"api"`
+	// of a store, for JSON; nil: none was looked at
+	Threads    *Threads       `json:"threads,omitempty"`
+	Severities map[string]int `json:"severities"` // how many findings Breaking has, by severity
+	// what old programs cannot read of what new ones store, as names of the new spec
+	Unread   []string `json:"unread,omitempty"`
+	Uses     *GoUses  `json:"uses,omitempty"` // of the module around the package, where it was read
+	old, now *plan.Plan
 }
 
 // Change is one edit with its consequences. A consequence that is empty means: no effect.
@@ -45,11 +51,13 @@ type Change struct {
 	Severity string   `json:"severity,omitempty"` // of the finding: error, expected or notice
 	Rule     string   `json:"rule,omitempty"`     // of the finding
 	// of the rule: how the same is done with less harm
-	Advice string `json:"advice,omitempty"`
-	// what it does to Go that uses the package, and to senders of messages
-	Callers []string `json:"callers,omitempty"`
-	Models  []string `json:"models,omitempty"` // what models see and may choose
-	Stored  []string `json:"stored,omitempty"` // what becomes of stored threads
+	Advice    string   `json:"advice,omitempty"`
+	Callers   []string `json:"callers,omitempty"` // what it does to Go that uses the package
+	Senders   []string `json:"senders,omitempty"` // what it does to those who send messages
+	Models    []string `json:"models,omitempty"`  // what models see and may choose
+	Ways      []string `json:"ways,omitempty"`    // what people meet, and how work is run; beside Access
+	Stored    []string `json:"stored,omitempty"`  // what becomes of stored threads
+	inSchemas bool     // schemas tell what models see of it
 }
 
 // Cell is one changed place of the table of who can go where. Who is a node; Where a route or a
@@ -68,6 +76,14 @@ type SchemaDelta struct {
 	Name   string `json:"name"` // what it is sent for
 	Before int    `json:"before"`
 	After  int    `json:"after"`
+}
+
+// SchemaEdit is one difference between schemas that models are sent.
+type SchemaEdit struct {
+	Where  string `json:"where"` // a definition, or Definition.property
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Text   bool   `json:"text,omitempty"` // Before and After are descriptions
 }
 
 // TextDelta is a text that a model reads and that changed.
@@ -112,7 +128,7 @@ func Compare(old, now *plan.Plan) *Report {
 	r := &Report{
 		Source: now.Source, Changes: w.listChanges(), Access: w.access, Texts: w.texts,
 		Interfaces: interfaces(w.oldAPI, w.newAPI), API: apiDelta(w.oldAPI, w.newAPI), old: old,
-		now: now,
+		now: now, Unread: unread(w),
 	}
 	r.Severities = map[string]int{}
 	for _, c := range r.Changes {

@@ -18,7 +18,9 @@ type effect struct {
 	// follows a bar stands in for an empty one
 	text   string
 	detail bool // it says what was edited, not whom it concerns
-	prompt bool // it belongs to what the model of the node is told
+	// it is a row of the table of who can now go where, and not said again
+	inAccess bool
+	prompt   bool // it belongs to what the model of the node is told
 }
 
 // when says which edits of a member an effect is about. A flag that is not set is not given.
@@ -41,6 +43,8 @@ const (
 	inSchema  condition = "in schema"  // it is a definition in schemas
 	sameName  condition = "same name"  // it has the name that it had
 	newGoType condition = "go type"    // its type in Go is another
+	// it belongs to a message or a type of one, not to a flow or an action
+	inMessages condition = "in messages"
 )
 
 var placeholder = regexp.MustCompile(`\{[\w ]+(\|[^}]*)?\}`)
@@ -76,7 +80,7 @@ var effects = []effect{
 		text: `"{old}" is "{now}" now`},
 
 	{members: "Node.AgentType", detail: true, text: "agent type {old} → {now}"},
-	{members: "Node.AgentType", to: callers,
+	{members: "Node.AgentType", to: senders,
 		text: "JSON and Go that write the agent type say {now} now"},
 	{members: "Node.Group", detail: true, text: "group {old|none} → {now|none}"},
 	{members: "Node.Request", when: replaced, rule: "NODE_SAME_REQUEST", to: callers,
@@ -145,7 +149,8 @@ var effects = []effect{
 	{members: "Record.GoType", rule: "BINDING_SAME",
 		text: "it was bound to {old|no Go type} and is bound to {now|no Go type}"},
 
-	{members: "Field.JSON", to: callers, text: "JSON sent with {old} is refused; it is {now} now"},
+	{members: "Field.JSON", only: inMessages, to: senders,
+		text: "JSON sent with {old} is refused; it is {now} now"},
 	{members: "Field.JSON", only: visible, rule: "DEF_SAME_NAME",
 		text: "the property {old} is named {now}"},
 	{members: "Field.Go", rule: "FIELD_SAME_GO_NAME", text: "Go field {record}.{old} is {now} now"},
@@ -155,11 +160,12 @@ var effects = []effect{
 	{members: "Field.Type", only: visible, rule: "SCHEMA_SAME_TYPE",
 		text: "the schema of {json} says {now} in place of {old}"},
 	{members: "Field.Required", when: came, detail: true, text: "optional → required"},
-	{members: "Field.Required", when: came, to: callers,
-		text: "a message without {json} is refused with code invalid"},
+	{members: "Field.Required", when: came, only: inMessages, to: senders,
+		text: "a message without the key {json} is refused with code invalid; Go sends the key, " +
+			"with the zero value where nothing is set"},
 	{members: "Field.Required", when: came, only: visible, to: models,
 		text: "models must send {json}"},
-	{members: "Field.Required", when: came, only: byCallers, rule: "SCHEMA_NO_TIGHTEN", to: callers,
+	{members: "Field.Required", when: came, only: byCallers, rule: "SCHEMA_NO_TIGHTEN", to: senders,
 		text: "who starts a run or answers without {json} is refused"},
 	{members: "Field.Required", when: went, detail: true, text: "required → optional"},
 	{members: "Field.Required", when: went, to: stored, text: "none: stored data has it"},
@@ -176,8 +182,9 @@ var effects = []effect{
 	{members: "Field.Examples", rule: "DOC_CHANGED",
 		text: "the examples were [{old}] and are [{now}]"},
 
+	{members: "InterruptKind.Deadline", rule: "KIND_CHANGED", text: "{now|unanswered, it waits " +
+		"for ever} (was: {old|unanswered, it waited for ever})"},
 	{members: "InterruptKind.Clash InterruptKind.Choices InterruptKind.RouteTo " +
-		"InterruptKind.Deadline " +
 		"InterruptKind.Retry InterruptKind.AutoAnswer InterruptKind.AutoWhen",
 		rule: "KIND_CHANGED", text: "{member} was {old|not given} and is {now|not given}"},
 	{members: "InterruptKind.Clash InterruptKind.Choices InterruptKind.RouteTo " +
@@ -191,7 +198,7 @@ var effects = []effect{
 	{members: "Plan.Package Plan.Out", detail: true, text: "{member} {old} → {now}"},
 	{members: "Plan.Package Plan.Out", rule: "GO_PACKAGE_SAME",
 		text: "every import of the package has to be edited"},
-	{members: "Interrupts.Answer", rule: "ANSWER_SAME_TYPE",
+	{members: "Interrupts.Answer", rule: "ANSWER_SAME_TYPE", to: senders,
 		text: "a person answers with {now|no declared type}, not with {old|no declared type}"},
 	{members: "Handler.Name", rule: "NODE_POLICY_CHANGED",
 		text: "the action of the handler was {old} and is {now}"},
@@ -211,15 +218,21 @@ var effects = []effect{
 		"Talk.Fallback " +
 		"Talk.Responses Action.Once Action.Timeout Action.Retry",
 		rule: "FLOW_CHANGED", text: "{member} was {old|not given} and is {now|not given}"},
-	{members: "FlowStep.Kind FlowStep.When FlowStep.Slot FlowStep.Set FlowStep.Arms " +
-		"FlowStep.Else FlowStep.Cond " +
-		"FlowStep.Body FlowStep.Rounds FlowStep.Inside FlowStep.Flow FlowStep.Action " +
+	{members: "FlowStep.Check", when: went, rule: "STEP_CHANGED",
+		text: "what the user says is no longer held to {old}"},
+	{members: "FlowStep.Check", when: came, rule: "STEP_CHANGED",
+		text: "what the user says is held to {now}"},
+	{members: "FlowStep.Check", when: replaced, rule: "STEP_CHANGED",
+		text: "what the user says is held to {now}, not to {old}"},
+	{members: "FlowStep.Arms FlowStep.Else FlowStep.Body FlowStep.OnInvalid FlowStep.OnTimeout " +
+		"FlowStep.OnCancel FlowStep.OnError FlowStep.OnYes FlowStep.OnNo FlowStep.OnChange " +
+		"FlowStep.Next", rule: "STEP_CHANGED", inAccess: true,
+		text: "{member} was {old|not given} and is {now|not given}"},
+	{members: "FlowStep.Kind FlowStep.When FlowStep.Slot FlowStep.Set FlowStep.Cond " +
+		"FlowStep.Rounds FlowStep.Inside FlowStep.Flow FlowStep.Action " +
 		"FlowStep.Inputs FlowStep.Outputs " +
-		"FlowStep.Queue FlowStep.Force FlowStep.Attempts FlowStep.Check FlowStep.Timeout " +
-		"FlowStep.Retry FlowStep.Raise " +
-		"FlowStep.OnInvalid FlowStep.OnTimeout FlowStep.OnCancel FlowStep.OnError FlowStep.OnYes " +
-		"FlowStep.OnNo " +
-		"FlowStep.OnChange FlowStep.Next",
+		"FlowStep.Queue FlowStep.Force FlowStep.Attempts FlowStep.Timeout " +
+		"FlowStep.Retry FlowStep.Raise",
 		rule: "STEP_CHANGED", text: "{member} was {old|not given} and is {now|not given}"},
 	{members: "Action.Method Validator.Method", rule: "GO_NAME_SAME",
 		text: "method {old} is {now} now"},

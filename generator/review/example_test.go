@@ -29,10 +29,8 @@ nodes:
 	// Output:
 	// error FIELD_NO_DELETE
 	// field Report.text removed:
-	//   breaks stored threads:
-	//   a message that has text is refused (line 6 before)
+	//   refused is a thread that holds a message with Report.text (line 6 before)
 	// error FIELD_SAME_REQUIRED
 	// field Report.answer added:
-	//   breaks stored threads:
-	//   it is new and required, and stored data lacks it
+	//   refused is a thread that holds a message without answer
 }

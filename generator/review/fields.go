@@ -29,8 +29,10 @@ func fieldText(f *plan.Field) string {
 func (w *comparison) fieldAdded(c *change, rec *plan.Record, f *plan.Field) {
 	w.noteUnknownNames(c, f.Was)
 	c.detailf("%s", fieldText(f))
-	c.notef(callers, "Go field %s.%s %s is new%s", rec.Name, f.Go, goText(f),
-		ifElse(f.Required, ", and a message without it is refused", ""))
+	c.notef(callers, "Go field %s.%s %s is new", rec.Name, f.Go, goText(f))
+	if f.Required && w.now.Record(rec.Name) != nil {
+		c.notef(senders, "a message without the key %s is refused with code invalid", f.JSON)
+	}
 	switch {
 	case f.Hidden:
 		c.notef(models, "none: the field is hidden from them")
@@ -41,7 +43,7 @@ func (w *comparison) fieldAdded(c *change, rec *plan.Record, f *plan.Field) {
 		c.notef(stored, "none: an optional field may be absent")
 	}
 	if f.Required && w.sent[rec.Name] {
-		c.tellf("SCHEMA_NO_TIGHTEN", callers, "who starts a run or answers without %s is refused",
+		c.tellf("SCHEMA_NO_TIGHTEN", senders, "who starts a run or answers without %s is refused",
 			f.JSON)
 	}
 }
@@ -86,17 +88,26 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 		"go type":     goText(n), "go type before": goText(o),
 	}}
 	for is, holds := range map[condition]bool{visible: read, byModels: w.seenByModel[rec.Name],
-		byCallers: w.sent[rec.Name], newGoType: goText(o) != goText(n)} {
+		byCallers: w.sent[rec.Name], newGoType: goText(o) != goText(n),
+		inMessages: w.now.Record(rec.Name) != nil} {
 		if holds {
 			s.is = append(s.is, is)
 		}
 	}
 	s.effectsOf(compare(&was, n, nil, nil))
+	switch {
+	case o.JSON != n.JSON && w.now.Record(rec.Name) != nil:
+		c().advice = "json: " + o.JSON + " keeps the name on the wire, whatever it is called here"
+	case !o.Required && n.Required:
+		c().advice = "leave it optional until no unfinished thread and no sender lacks it"
+	case was.Type.Kind == plan.String && n.Type.Kind == plan.Int:
+		c().notef(ways, "what is said is a number now: leading zeros are lost")
+	}
 	rules, rulesNow := o.Constraints.Texts(), n.Constraints.Texts()
 	w.compareBounds(c, rules, rulesNow, read)
 	if len(compat.Tightened(rules, compat.Vouched(rules, rulesNow, n.AcceptsOld))) > 0 &&
 		w.sent[rec.Name] {
-		c().tellf("SCHEMA_NO_TIGHTEN", callers,
+		c().tellf("SCHEMA_NO_TIGHTEN", senders,
 			"who starts a run or answers with a value outside it is refused")
 	}
 	owner := ifElse(n.Common, w.now.Interrupt.Interface, rec.Name)
@@ -143,17 +154,41 @@ func (w *comparison) messagesWith(r *plan.Record) string {
 	}
 }
 
+// boundAdvice says how a bound becomes tighter without a break.
+func boundAdvice(was, tighter []string) string {
+	had := slices.ContainsFunc(was, func(r string) bool {
+		name, _, _ := strings.Cut(tighter[0], "=")
+		return strings.HasPrefix(r, name+"=")
+	})
+	return ifElse(had, "keep "+strings.Join(was, ", "), "set no bound") +
+		", and ask for it in the doc, until no unfinished thread holds another value"
+}
+
 // compareBounds compares constraints; that stored data is judged by them is said elsewhere.
 func (w *comparison) compareBounds(c func() *change, was, is []string, read bool) {
 	tighter, looser := compat.Tightened(was, is), compat.Tightened(is, was)
 	if len(tighter)+len(looser) == 0 {
 		return
 	}
+	patterns := func(rules []string) bool {
+		return slices.ContainsFunc(rules, func(r string) bool {
+			return strings.HasPrefix(r, "pattern=")
+		})
+	}
+	if patterns(was) && patterns(tighter) {
+		c().detailf("%s → %s", strings.Join(was, ", "), strings.Join(is, ", "))
+		c().notef(senders, "a value that the new pattern does not match is refused with code "+
+			"invalid")
+		c().advice = "where the new pattern takes all that the old one took, say so: " +
+			"accepts_old with the old pattern"
+		return
+	}
 	text := func(rules []string) string { return nameOr(strings.Join(rules, ", "), "no bound") }
 	c().detailf("%s → %s", text(was), text(is))
 	if len(tighter) > 0 {
-		c().notef(callers, "a message with a value outside %s is refused with code invalid",
+		c().notef(senders, "a message with a value outside %s is refused with code invalid",
 			text(tighter))
+		c().advice = boundAdvice(was, tighter)
 		if read {
 			c().notef(models, "the schema says %s, and replies are held to it: no harm, models "+
 				"are sent the schema of the day", text(tighter))

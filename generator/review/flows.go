@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,13 +32,18 @@ func (w *comparison) compareFlow(o, n *plan.Flow) {
 		c().notef(callers, "%s, %s and the names of its steps and slots are new", n.Const, n.Struct)
 		c().notef(stored, "none: nothing stored has it")
 		if !n.Hidden {
-			c().notef(models, "may start %s", n.Name)
+			c().notef(models, "the model that understands users may start %s", n.Name)
+			c().notef(ways, "users may start %s", n.Name)
 		}
 		return
 	case n == nil:
 		c().hitf("GO_API_NO_DELETE", "%s, %s and the names of its steps and slots are gone",
 			o.Const, o.Struct)
 		c().noteUnreserved(o.Name, w.now.Reserved)
+		if !o.Hidden {
+			c().notef(models, "the model that understands users is no longer offered %s", o.Name)
+			c().notef(ways, "users can no longer start %s", o.Name)
+		}
 		return
 	}
 	was := w.renamed(o, n)
@@ -51,6 +57,7 @@ func (w *comparison) compareFlow(o, n *plan.Flow) {
 	w.addDoc("flow "+n.Name, n.Pos, o.Doc, n.Doc)
 	reportUnreserved(c, "name of a step or slot", o.Reserved, n.Reserved, allEarlierNames(n.Slots))
 	w.compareSlots(o, n)
+	w.compareWays(was, n)
 	steps := follow(o.Steps, n.Steps)
 	steps.visit(func(a, b *plan.FlowStep) { w.compareStep(was, n, a, b) })
 	if before, after := steps.commonOrders(anyThing); !slices.Equal(before, after) {
@@ -92,7 +99,7 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 	switch {
 	case o == nil:
 		w.noteUnknownNames(c(), n.Was)
-		c().detailf("%s", n.Kind)
+		c().detailf("%s", stepText(f, n))
 		c().notef(callers, "%s is new", n.Const)
 		c().notef(stored, "none: nothing stored stands at it")
 		return
@@ -108,7 +115,7 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 		case n.Kind == plan.StepGenerate:
 			w.addPrompt("step "+f.Name+"."+n.ID, n.Pos, was, is)
 		default:
-			c().hitf("SAID_TEXT_CHANGED", "%s", wordDelta(was, is))
+			c().tellf("SAID_TEXT_CHANGED", ways, "users are told: %s", wordDiff(was, is))
 		}
 	}
 	was := old.Step(n.ID)
@@ -119,6 +126,21 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 		c().notef(stored, "none: the old id is read")
 	}
 	subject{change: c}.effectsOf(compare(was, &is, old, f))
+}
+
+// stepText says what a new step does.
+func stepText(f *plan.Flow, s *plan.FlowStep) string {
+	out := s.Kind
+	if what := cmp.Or(s.Action, s.Flow, f.SlotKey(s.Slot), s.Queue); what != "" {
+		out += " " + what
+	}
+	if s.When != nil {
+		out += ", only when " + plan.ExprText(f, *s.When)
+	}
+	if said := saidText(f, s.Text); said != "" {
+		out += ": " + said
+	}
+	return out
 }
 
 // saidText is a text in every language and variation.
@@ -214,6 +236,7 @@ func (w *comparison) compareValidator(o, n *plan.Validator) {
 		return
 	case n == nil:
 		c().noteUnreserved(o.Key, w.now.Reserved)
+		c().advice = "take the method away with it: nothing calls it any more"
 		c().hitf("GO_API_NO_DELETE", "method %s.%s is gone", ifaceValidators, o.Method)
 		return
 	}

@@ -5,20 +5,26 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// Measure fills in Schemas: the plain schemas that models are sent and whose text changed, with
-// their size before and now. It must be given composers of the plans that were compared. A report
-// that Compare did not make stays as it is.
+// Measure fills in Schemas and SchemaEdits: the plain schemas that models are sent and whose text
+// changed, with their size before and now, and what changed in them. It must be given composers of
+// the plans that were compared. A report that Compare did not make stays as it is.
 func (r *Report) Measure(old, now Schemas) {
 	if r.now == nil {
 		return
 	}
-	r.Schemas = nil
+	r.Schemas, r.SchemaEdits = nil, nil
+	both := newMatch(r.old, r.now)
+	trees := schemaTrees{renamed: both.recordNow, done: map[string]bool{}}
 	add := func(name, was, is string) {
-		if was != is {
-			r.Schemas = append(r.Schemas, SchemaDelta{name, len(was), len(is)})
+		if was == is {
+			return
+		}
+		r.Schemas = append(r.Schemas, SchemaDelta{name, len(was), len(is)})
+		if was != "" && is != "" {
+			trees.compareSchemas(name, parseTree(was), parseTree(is))
 		}
 	}
-	nodes := newMatch(r.old, r.now).nodes
+	nodes := both.nodes
 	add("every route, "+r.now.Interrupt.Routing, whole(r.old, old), whole(r.now, now))
 	before, after := origins(r.old, old), origins(r.now, now)
 	nodes.visit(func(o, n *plan.Node) {
@@ -35,6 +41,7 @@ func (r *Report) Measure(old, now Schemas) {
 	nodes.visit(func(o, n *plan.Node) {
 		add("routing of "+either(o, n).Key, routingText(old, was, o), routingText(now, is, n))
 	})
+	r.SchemaEdits = trees.edits
 }
 
 func whole(p *plan.Plan, s Schemas) string {

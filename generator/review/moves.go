@@ -28,8 +28,8 @@ func newMoves(p *plan.Plan) *moves {
 	return m
 }
 
-// ways are the texts of how a node leads to each other one, interrupts apart.
-func ways(list []plan.Move) (order []string, how map[string]string) {
+// leadsTo are the texts of how a node leads to each other one, interrupts apart.
+func leadsTo(list []plan.Move) (order []string, how map[string]string) {
 	how = map[string]string{}
 	for _, m := range list {
 		if m.How == plan.ByInterrupt {
@@ -51,7 +51,7 @@ func (w *comparison) compareMoves() {
 		var before, after []string
 		how, is := map[string]string{}, map[string]string{}
 		if o != nil {
-			order, was := ways(w.before.byNode[o.Key])
+			order, was := leadsTo(w.before.byNode[o.Key])
 			for _, to := range order {
 				name := w.nodeNow(to)
 				before = append(before, name)
@@ -59,12 +59,12 @@ func (w *comparison) compareMoves() {
 			}
 		}
 		if n != nil {
-			after, is = ways(w.after.byNode[n.Key])
+			after, is = leadsTo(w.after.byNode[n.Key])
 		}
 		who := either(o, n).Key
 		for _, to := range after {
-			if _, had := how[to]; !had {
-				w.access = append(w.access, Cell{"branch", who, to, "", is[to]})
+			if how[to] != is[to] {
+				w.access = append(w.access, Cell{"branch", who, to, how[to], is[to]})
 			}
 		}
 		for _, to := range before {
@@ -73,6 +73,88 @@ func (w *comparison) compareMoves() {
 			}
 		}
 	})
+}
+
+// compareWays fills in the steps of a flow that lead elsewhere. old has the names of the new plan.
+func (w *comparison) compareWays(old, now *plan.Flow) {
+	of := func(f *plan.Flow, id string) (order []string, how map[string]string) {
+		how = map[string]string{}
+		s := f.Step(id)
+		if s == nil {
+			return nil, how
+		}
+		for _, way := range plan.StepWays(f, s) {
+			if _, seen := how[way.To]; !seen {
+				order = append(order, way.To)
+				how[way.To] = wayText(way)
+			} else {
+				how[way.To] += ", " + wayText(way)
+			}
+		}
+		return order, how
+	}
+	for _, id := range union(stepIDs(now), stepIDs(old)) {
+		before, was := of(old, id)
+		after, is := of(now, id)
+		for _, to := range union(after, before) {
+			if was[to] != is[to] {
+				w.access = append(w.access, Cell{"flow", now.Name + "." + id, to, was[to], is[to]})
+			}
+		}
+	}
+}
+
+// wayText says when a way is taken.
+func wayText(w plan.Way) string {
+	if w.Why == "yes" || w.Why == "no" {
+		return "answered " + w.Why
+	}
+	return nameOr(w.Why, "next")
+}
+
+func stepIDs(f *plan.Flow) []string {
+	var out []string
+	for i := range f.Steps {
+		out = append(out, f.Steps[i].ID)
+	}
+	return out
+}
+
+// compareReroutes fills in the nodes that an open interrupt can be sent to.
+func (w *comparison) compareReroutes() {
+	w.nodes.visit(func(o, n *plan.Node) {
+		had, has := o != nil && o.Route != "", n != nil && n.Route != ""
+		if had != has {
+			w.access = append(w.access, Cell{"reroute", "any open interrupt", either(o, n).Key,
+				ifElse(had, "by reroute", ""), ifElse(has, "by reroute", "")})
+		}
+	})
+}
+
+// remains says what still leads to each node that lost a way, other ways than interrupts.
+func (r *Report) remains() []string {
+	var out []string
+	after := newMoves(r.now)
+	told := map[string]bool{}
+	for _, c := range r.Access {
+		if c.After != "" || c.Table != "branch" || c.Where == "" || told[c.Where] {
+			continue
+		}
+		told[c.Where] = true
+		if r.now.Node(c.Where) == nil {
+			continue
+		}
+		var from []string
+		for i := range r.now.Nodes {
+			who := r.now.Nodes[i].Key
+			if _, how := leadsTo(after.byNode[who]); how[c.Where] != "" && who != c.Where {
+				from = append(from, who)
+			}
+		}
+		out = append(out, c.Where+ifElse(len(from) == 0, " is reached by nothing but reroutes now",
+			" is still reached from "+strings.Join(from, ", ")))
+	}
+	return out
 }
 
 // compareOrigins fills in the changed cells of origin x route, and holds them against the rules.

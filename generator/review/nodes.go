@@ -281,9 +281,13 @@ func (w *comparison) warnOfStaleGuidance(c *change, node, name string) {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	if slices.Contains(words, name) {
-		c.notef(models, "the guidance of %s still says %s", node, name)
+		c.notef(models, guidanceOf+"%s still says %s", node, name)
+	} else {
+		c.notef(models, guidanceOf+"%s does not name %s", node, name)
 	}
 }
+
+const guidanceOf = "the guidance of "
 
 // leads says what taking a branch does.
 func leads(b *plan.Branch) string {

@@ -37,7 +37,7 @@ func TestTemplatesAreCompared(t *testing.T) {
 		assert.Equal(t, "PROMPT_TEXT_CHANGED", c.Rule)
 		assert.Contains(t, c.Models[0], "says something else (+2 −0 words)")
 	}
-	assert.Contains(t, r.Markdown(), "```diff\n+ Check it.\n```")
+	assert.Contains(t, r.Text(), "{+Check it.+}")
 	assert.True(t, review.Compare(told(t, before), told(t, before)).Empty())
 	assert.True(t, review.Compare(told(t, ""), told(t, after)).Empty(),
 		"a text that nobody has read is no change")

@@ -31,7 +31,8 @@ func (r *Report) JSON() ([]byte, error) {
 		V    int    `json:"v"`
 		Kind string `json:"kind"`
 		*Report
-	}{1, "review", &full})
+		Deploy Verdict `json:"deploy"`
+	}{1, "review", &full, r.Verdict()})
 	if err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
@@ -89,11 +90,18 @@ func plural(n int, noun string) string {
 	return counted(n, noun)
 }
 
-// verdict counts the findings.
-func (r *Report) verdict() string {
-	return fmt.Sprintf("%s, %d expected, %s", counted(r.Severities[string(report.Error)], "error"),
-		r.Severities[string(report.Expected)],
-		counted(r.Severities[string(report.Notice)], "notice"))
+// tally counts the findings.
+func (r *Report) tally() string {
+	var out []string
+	for _, s := range severities {
+		switch n := r.Severities[string(s)]; {
+		case n > 0 && s == report.Expected: // no noun
+			out = append(out, fmt.Sprintf("%d expected", n))
+		case n > 0:
+			out = append(out, counted(n, string(s)))
+		}
+	}
+	return nameOr(strings.Join(out, ", "), "nothing")
 }
 
 func (r *Report) title() string {
@@ -104,12 +112,14 @@ func (r *Report) title() string {
 	return out
 }
 
-// stands says what a change does, or that it does nothing.
-func stands(list []string) []string {
-	if len(list) == 0 {
-		return []string{"no effect"}
+// way says where a cell leads.
+func (c Cell) way() (who, where, before, after string) {
+	who, where = c.Who, nameOr(c.Where, "the end of the frame")
+	if c.Table == "interrupt" {
+		who = "after an interrupt of " + c.Who
 	}
-	return list
+	return who, where, nameOr(c.Before, "not at all"),
+		nameOr(c.After, "not at all")
 }
 
 // label names a change: field X.b (was X.a) renamed.
@@ -119,124 +129,6 @@ func (c Change) label() string {
 		out += " (was " + c.Was + ")"
 	}
 	return out
-}
-
-// way says where a cell leads.
-func (c Cell) way() (who, where, before, after string) {
-	who, where = c.Who, nameOr(c.Where, "the end of the frame")
-	if c.Table == "interrupt" {
-		who = "after an interrupt of " + c.Who
-	}
-	return who, where, nameOr(c.Before, "no"), nameOr(c.After, "no")
-}
-
-// smallChange is how many bytes a schema may grow or shrink by without a row of its own, where
-// others changed by more.
-const smallChange = 100
-
-// largeSchemas returns the schemas to show, those that changed most first, and how many are left
-// out.
-func (r *Report) largeSchemas() (shown []SchemaDelta, small int) {
-	size := func(s SchemaDelta) int { return max(s.After-s.Before, s.Before-s.After) }
-	shown = slices.Clone(r.Schemas)
-	slices.SortStableFunc(shown, func(a, b SchemaDelta) int {
-		return cmp.Compare(size(b), size(a))
-	})
-	few := 8 // so many are shown whatever their size
-	for len(shown) > few && size(shown[len(shown)-1]) < smallChange {
-		shown = shown[:len(shown)-1]
-		small++
-	}
-	return shown, small
-}
-
-func bytesText(n int) string {
-	switch {
-	case n == 0:
-		return "none"
-	case n < 10_000:
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f KB", float64(n)/1000)
-}
-
-// Text returns the report for a terminal. It ends with a line break; an empty report is one line.
-func (r *Report) Text() string {
-	var b strings.Builder
-	b.WriteString(r.title() + "\n")
-	if r.Empty() {
-		return b.String()
-	}
-	sign := map[string]string{opAdded: "+", opRemoved: "-", opRenamed: "~", opChanged: "~"}
-	for _, c := range r.worstFirst() {
-		fmt.Fprintf(&b, "\n%s %s %s   %s:%d\n", sign[c.Op], c.label(), c.Op, r.Source,
-			max(c.Line, 1))
-		if c.Rule != "" {
-			fmt.Fprintf(&b, "    %s %s\n", c.Severity, c.Rule)
-		}
-		for _, d := range c.Details {
-			fmt.Fprintf(&b, "    %s\n", oneLine(d))
-		}
-		if c.Severity == string(report.Error) {
-			fmt.Fprintf(&b, "    advice: %s\n", c.Advice)
-		}
-		for _, part := range []struct {
-			name string
-			list []string
-		}{{"callers", c.Callers}, {"models ", c.Models}, {"stored ", c.Stored}} {
-			for _, line := range stands(part.list) {
-				fmt.Fprintf(&b, "    %s  %s\n", part.name, oneLine(line))
-			}
-		}
-	}
-	if len(r.Access) > 0 {
-		b.WriteString("\nwho can now go where\n")
-		for _, c := range r.Access {
-			who, where, before, after := c.way()
-			fmt.Fprintf(&b, "    %s to %s: %s → %s\n", who, where, before, after)
-		}
-	}
-	r.textModels(&b)
-	r.textGo(&b)
-	fmt.Fprintf(&b, "\nbreaking: %s\n", r.verdict())
-	return b.String()
-}
-
-func (r *Report) textModels(b *strings.Builder) {
-	if len(r.Schemas)+len(r.Texts) == 0 {
-		return
-	}
-	b.WriteString("\nwhat models now see\n")
-	shown, small := r.largeSchemas()
-	for _, s := range shown {
-		fmt.Fprintf(b, "    schema %s: %s → %s (%+d)\n", s.Name, bytesText(s.Before),
-			bytesText(s.After), s.After-s.Before)
-	}
-	if small > 0 {
-		fmt.Fprintf(b, "    %s changed by less than %d bytes\n", counted(small, "more schema"),
-			smallChange)
-	}
-	for _, t := range r.Texts {
-		fmt.Fprintf(b, "    %s %s   %s:%d\n", ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source,
-			max(t.Line, 1))
-		for _, side := range []struct{ sign, text string }{{"-", t.Before}, {"+", t.After}} {
-			if text := oneLine(side.text); text != "" {
-				fmt.Fprintf(b, "      %s %s\n", side.sign, text)
-			}
-		}
-	}
-}
-
-func (r *Report) textGo(b *strings.Builder) {
-	if len(r.Interfaces) == 0 {
-		return
-	}
-	b.WriteString("\nwhose Go stops compiling\n")
-	for _, i := range r.Interfaces {
-		fmt.Fprintf(b, "    %s%s%s\n", i.Name, i.summary(),
-			ifElse(i.stops(), ": go build ./... names the implementers",
-				": implementers go on compiling"))
-	}
 }
 
 // stops reports whether an implementer stops compiling.
@@ -255,4 +147,24 @@ func (i InterfaceDelta) summary() string {
 	return strings.Join(parts, ";")
 }
 
+// oneLine folds a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Text returns the report for a terminal. It ends with a line break; an empty report is one line.
+func (r *Report) Text() string {
+	var b strings.Builder
+	b.WriteString(r.title() + "\n")
+	for _, s := range r.sections() {
+		fmt.Fprintf(&b, "\n%s: %s\n", strings.ToLower(s.title), s.lead)
+		for _, row := range s.rows {
+			fmt.Fprintf(&b, "    %s to %s: %s → %s\n", row[0], row[1], row[2], row[3])
+		}
+		for _, item := range s.items {
+			fmt.Fprintf(&b, "    %s\n", oneLine(item))
+		}
+		for _, d := range s.diffs {
+			fmt.Fprintf(&b, "    %s\n      %s\n", d.name, oneLine(d.text))
+		}
+	}
+	return b.String()
+}

@@ -68,7 +68,7 @@ func moveRules() []rule {
 					"not by an answer.",
 				" merger:\n+  route: none",
 				" merger:\n   deprecated: routed to planning from now on",
-				"look for reroutes and answers that name it"},
+				"keep the route until no thread holds a reroute or a choice that names it"},
 			entry{"BRANCH_NO_DELETE", "A branch of a routing is gone.",
 				"A model that was told to take it has no way to, and a stored routing that took " +
 					"it is refused.",

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/generator/plan"
@@ -31,7 +32,7 @@ func (w *comparison) compareStoredData() {
 		case c == nil:
 		case compat.IsFollowed(b, now):
 			name, is := nameOr(b.Field, b.Shape), nameOr(b.NewField, b.NewShape)
-			c.tellf(rule, callers, "what is sent with %s is refused: it is %s now", name, is)
+			c.tellf(rule, senders, "what is sent with %s is refused: it is %s now", name, is)
 			c.notef(stored, "none: a stored %s becomes %s when the new program takes its thread "+
 				"up (was:); an older program beside it does not read that", name, is)
 		default:
@@ -66,39 +67,41 @@ type storedIndex struct {
 	byRouting      map[string]*plan.Routing
 }
 
-// meaning returns what a break does to threads: one that holds such a thing is not resumed.
+// refused begins what is said of threads that cannot go on.
+const refused = "refused is a thread "
+
+// meaning returns which threads a break refuses: each is judged by what it holds.
 func (s *storedIndex) meaning(b compat.Break) string {
-	const breaks = "breaks stored threads: "
+	holds := refused + "that holds "
 	switch {
 	case b.Kind == runtime.ShapeFlow:
 		return flowMeaning(b)
 	case b.Shape == runtime.ShapeRoute && b.Kind == runtime.ShapeEnum:
-		return breaks + "a stored reroute or choice that names " + b.Field + " leads nowhere"
-	case b.Shape == runtime.ShapeKind && b.Kind == runtime.ShapeEnum &&
-		b.Cause == compat.Renamed:
-		return breaks + "an open interrupt says " + b.Field +
-			", which is no kind (was: tells tools, not the store)"
+		return refused + "with a stored reroute or choice of " + b.Field
 	case b.Shape == runtime.ShapeKind && b.Kind == runtime.ShapeEnum:
-		return breaks + "an open interrupt of " + b.Field + " has no kind"
+		return refused + "with an open interrupt of the kind " + b.Field
 	case b.Shape == runtime.ShapeAgentType && b.Kind == runtime.ShapeEnum:
-		return breaks + "they name it " + b.Field + ", which is no alias of it"
-	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed && b.Field == "":
-		return breaks + "one may wait at it or hold a message of it"
+		return refused + "that names the node " + b.Field + ": it is no alias"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Renamed:
-		return breaks + "one that waits at " + b.Shape +
-			" finds no such node (was: moves the requests it keeps, not its place)"
+		return refused + "that waits at " + b.Shape + ": was: moves the requests it keeps, not " +
+			"its place"
+	case b.Kind == runtime.ShapeNode && b.Field == "" && b.Cause == compat.Removed:
+		return refused + "that waits at " + b.Shape + " or holds a message of it"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed:
-		return breaks + "one may wait there with its " + b.Field
+		return refused + "that waits at " + b.Shape + " with its " + b.Field
+	case b.Cause == compat.Tighter && strings.HasPrefix(b.Reason, "pattern="):
+		return holds + "a value that the new pattern does not match: a pattern changed, and " +
+			"patterns are not compared, so it counts as a break"
 	case b.Cause == compat.Tighter:
-		return breaks + "one is refused that holds a value outside of " + b.Reason
-	case b.Cause == compat.Removed && b.Field != "":
-		return breaks + "a message that has " + b.Field + " is refused"
+		return holds + "a value outside of " + strings.Split(b.Reason, ", and ")[0]
+	case b.Cause == compat.Removed && b.Field != "", b.Cause == compat.Renamed && b.Field != "":
+		return holds + "a message with " + b.Shape + "." + b.Field
 	case b.Cause == compat.Removed && b.NewShape == "":
-		return breaks + "a stored " + b.Shape + " has no type any more"
-	case b.Cause == compat.Removed:
-		return breaks + b.Reason + ": stored under its name, it is refused"
+		return holds + "a " + b.Shape
+	case b.Cause == compat.Required:
+		return holds + "a message without " + b.NewField
 	}
-	return breaks + b.Reason
+	return holds + "a " + b.Shape + ifElse(b.Field == "", "", "."+b.Field) + ": " + b.Reason
 }
 
 // cause finds the change that a break belongs to, and the rule.
@@ -264,20 +267,46 @@ func (s *storedIndex) flowBreak(b compat.Break) (*change, string) {
 	return s.fieldChange(&rec, &was.Field, &is.Field), ruleOf(b.Cause)
 }
 
-// flowMeaning says what a break in a flow does to threads.
+// flowMeaning says which threads a break in a flow refuses.
 func flowMeaning(b compat.Break) string {
-	const breaks = "breaks stored threads: "
 	name, isStep := strings.CutPrefix(b.Field, plan.StepField)
+	slot := strings.TrimPrefix(b.Field, plan.SlotField)
 	switch {
 	case b.Field == "":
-		return breaks + "a conversation may be in the middle of it"
+		return refused + "in the middle of " + b.Shape
 	case isStep && b.Cause == compat.Removed:
-		return breaks + "a conversation may stand at " + name
+		return refused + "that stands at " + b.Shape + "." + name
 	case isStep:
-		return breaks + "a conversation may wait at it, and " + strings.ReplaceAll(b.Reason,
-			plan.StepField, "a ")
+		return refused + "that waits at " + b.Shape + "." + name + ": " +
+			strings.ReplaceAll(b.Reason, plan.StepField, "a ")
 	case b.Cause == compat.Removed:
-		return breaks + "a conversation may have it filled"
+		return refused + "with " + b.Shape + "." + slot + " filled"
 	}
-	return breaks + "a filled one may not fit: " + b.Reason
+	return refused + "with " + b.Shape + "." + slot + " filled: " + b.Reason
+}
+
+// unread is what the old program cannot read of what the new one stores.
+func unread(w *comparison) []string {
+	var out []string
+	for _, b := range compat.Compare(plan.Shapes(w.now), plan.Shapes(w.old)) {
+		if b.Field == "" && b.NewField != "" {
+			continue // its field of another name is told
+		}
+		name := b.Shape
+		if field := strings.TrimPrefix(strings.TrimPrefix(b.Field, plan.StepField),
+			plan.SlotField); field != "" && b.Kind == runtime.ShapeEnum && known(b.Shape) {
+			name = field
+		} else if field != "" {
+			name += "." + field
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// known reports whether a shape is one of the tables that every plan has.
+func known(shape string) bool {
+	return shape == runtime.ShapeRoute || shape == runtime.ShapeKind ||
+		shape == runtime.ShapeAgentType
 }

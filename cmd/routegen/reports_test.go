@@ -1,0 +1,277 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/review"
+)
+
+// changeOfSpec is a change of a real spec of this repository, with five questions that a reader of
+// its report has to answer from the report alone.
+type changeOfSpec struct {
+	Change   string     // in words
+	Spec     string     // from the top of the repository
+	Before   [][]string // edits of the spec on both sides: old text, new text
+	Edits    [][]string
+	Template [][]string // edits of a template: its name, old text, new text
+	Answers  struct{ Where, Models, Go, Stored, Deploy answer }
+}
+
+// answer is what a reader should find, and what shows that it is so.
+type answer struct {
+	Says   string   // the answer
+	Report []string // what the report says of it
+	Test   string   // the test that shows it, where nothing below does
+	// lines of Go that stop compiling, as the compiler names them; of the answer about Go
+	Compiler []string
+	// texts that the plain schemas of the new spec have, and the old ones not; and the other way
+	Schemas struct{ New, Gone []string }
+}
+
+// readChange reads a change and makes both sides of it.
+func readChange(tb testing.TB, file string) (c changeOfSpec, src *source, old,
+	now *generator.Result) {
+	tb.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(tb, err)
+	dec := yaml.NewDecoder(strings.NewReader(string(text)))
+	dec.KnownFields(true)
+	require.NoError(tb, dec.Decode(&c))
+	src, err = openSource("../..", filepath.FromSlash(c.Spec))
+	require.NoError(tb, err)
+	before := apply(tb, string(src.text), c.Before)
+	src.text = []byte(apply(tb, before, c.Edits))
+	old, now = generator.Generate(src.shown, []byte(before)), generator.Generate(src.shown,
+		src.text)
+	require.NotNil(tb, old.Plan, old.Findings)
+	require.NotNil(tb, now.Plan, now.Findings)
+	old.CheckPrompts(src.prompts(old.Plan))
+	require.NotNil(tb, old.Plan, old.Findings)
+	own := fstest.MapFS{}
+	require.NoError(tb, fs.WalkDir(os.DirFS("../../templates/prompts"), ".",
+		func(name string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				data, err := os.ReadFile(filepath.Join("../../templates/prompts", name))
+				own[name] = &fstest.MapFile{Data: data}
+				return err
+			}
+			return err
+		}))
+	for _, e := range c.Template {
+		at := own[e[0]+".tmpl"]
+		if at == nil {
+			own[e[0]+".tmpl"] = &fstest.MapFile{Data: []byte(e[2])}
+			continue
+		}
+		at.Data = []byte(apply(tb, string(at.Data), [][]string{e[1:]}))
+	}
+	now.CheckPrompts(own)
+	require.NotNil(tb, now.Plan, now.Findings)
+	return c, src, old, now
+}
+
+// apply replaces texts, each of which must be there once.
+func apply(tb testing.TB, text string, edits [][]string) string {
+	tb.Helper()
+	for _, e := range edits {
+		require.Equal(tb, 1, strings.Count(text, e[0]), "%q", e[0])
+		text = strings.Replace(text, e[0], e[1], 1)
+	}
+	return text
+}
+
+// TestReportsAnswerAReader: the reports of twenty changes are as they stand in testdata/reports,
+// and each answers the five questions: who can now go where, what models see, whose Go stops
+// compiling, what becomes of stored threads and sent data, and whether to deploy it. What an answer
+// claims of schemas is held against their text, and what it claims of Go is what type-checking
+// found; that the compiler finds the same, TestCompilerSaysWhatReportsSay shows.
+func TestReportsAnswerAReader(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("reads a module twice for each of twenty changes")
+	}
+	t.Parallel()
+	files, err := filepath.Glob("testdata/reports/*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 20)
+	tests := testsOfModule(t)
+	modules := modulesRead{}
+	for _, file := range files {
+		name := strings.TrimSuffix(file, ".yaml")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			c, src, old, now := readChange(t, file)
+			r := review.Compare(old.Plan, now.Plan)
+			r.Base, r.Source = "origin/main", c.Spec
+			before, after := composerOf(old), composerOf(now)
+			r.Measure(before, after)
+			uses := modules.read(t, c, src, old, now)
+			r.Uses = uses
+			compareGolden(t, name+".md", r.Markdown())
+			compareGolden(t, name+".txt", r.Text())
+
+			plain := plainWords(r.Text())
+			inMarkdown := plainWords(r.Markdown())
+			for question, a := range map[string]answer{"where": c.Answers.Where,
+				"models": c.Answers.Models, "go": c.Answers.Go, "stored": c.Answers.Stored,
+				"deploy": c.Answers.Deploy} {
+				assert.NotEmpty(t, a.Says, question)
+				assert.NotEmpty(t, a.Report, question)
+				for _, phrase := range a.Report {
+					assert.Contains(t, plain, plainWords(phrase), "%s, in the text", question)
+					if !strings.Contains(phrase, "→") { // a table in Markdown
+						assert.Contains(t, inMarkdown, plainWords(phrase), "%s, in Markdown",
+							question)
+					}
+				}
+				if a.Test != "" {
+					assert.Contains(t, tests, a.Test, question)
+				} else {
+					assert.Contains(t, []string{"models", "go"}, question, "name a test")
+				}
+			}
+			was, is := schemaTexts(old), schemaTexts(now)
+			says := c.Answers.Models.Schemas
+			if was != is {
+				assert.NotEmpty(t, r.SchemaEdits, "schemas changed")
+			}
+			for _, text := range says.New {
+				assert.Contains(t, is, text)
+				assert.NotContains(t, was, text)
+			}
+			for _, text := range says.Gone {
+				assert.Contains(t, was, text)
+				assert.NotContains(t, is, text)
+			}
+			assert.Equal(t, c.Answers.Go.Compiler, placesOf(uses.Stops))
+		})
+	}
+}
+
+// TestCompilerSaysWhatReportsSay: the lines that a report says stop compiling are those that the
+// compiler complains of, and no other.
+func TestCompilerSaysWhatReportsSay(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("compiles packages of a module")
+	}
+	t.Parallel()
+	for _, name := range []string{"03-field-renamed", "19-validator-added", "20-flow-removed"} {
+		t.Run(name, func(t *testing.T) {
+			c, src, _, now := readChange(t, "testdata/reports/"+name+".yaml")
+			texts, err := textsOf(src, now)
+			require.NoError(t, err)
+			overlay, err := writeOverlay(t.TempDir(), texts)
+			require.NoError(t, err)
+			packages := []string{}
+			for _, at := range c.Answers.Go.Compiler {
+				packages = append(packages, "./"+path.Dir(at))
+			}
+			slices.Sort(packages)
+			args := slices.Concat([]string{"test", "-vet=off", "-gcflags=-e", "-run=^$", "-overlay",
+				overlay}, slices.Compact(packages))
+			cmd := exec.CommandContext(t.Context(), "go", args...)
+			cmd.Dir = src.root
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err)
+			var lines []string
+			for _, m := range regexp.MustCompile(`(?m)^(\S+\.go:\d+):\d+: `).
+				FindAllSubmatch(out, -1) {
+				lines = append(lines, string(m[1]))
+			}
+			slices.Sort(lines)
+			want := slices.Clone(c.Answers.Go.Compiler)
+			slices.Sort(want)
+			assert.Equal(t, want, slices.Compact(lines), "%s", out)
+		})
+	}
+}
+
+// modulesRead remembers the module as it was, which many changes have in common.
+type modulesRead map[string]*universe
+
+func (m modulesRead) read(t *testing.T, c changeOfSpec, src *source, old,
+	now *generator.Result) *review.GoUses {
+	t.Helper()
+	before, err := textsOf(src, old)
+	require.NoError(t, err)
+	after, err := textsOf(src, now)
+	require.NoError(t, err)
+	key := c.Spec + string(old.Source)
+	if m[key] == nil {
+		module, err := loadModule(t.Context(), src, now.Plan.Out, before, after)
+		require.NoError(t, err)
+		m[key] = module.check(before)
+	}
+	was := m[key]
+	return was.m.differ(was, was.m.check(after))
+}
+
+// schemaTexts are the plain schemas of a spec, those of the interrupt routing and of each node.
+func schemaTexts(res *generator.Result) string {
+	var b strings.Builder
+	for name, text := range res.Files {
+		if strings.HasSuffix(name, "/plain.json") {
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
+
+func placesOf(list []review.GoPlace) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, p.File+":"+strconv.Itoa(p.Line))
+	}
+	return out
+}
+
+// compareGolden holds a text against a file; where ROUTEGEN_UPDATE is set, the file is written.
+func compareGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("ROUTEGEN_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "run with ROUTEGEN_UPDATE=1 when the change is meant")
+}
+
+var markup = regexp.MustCompile("[\\\\`*|]|\u200b")
+
+// plainWords is a text without markup and line breaks.
+func plainWords(text string) string {
+	text = strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(markup.ReplaceAllString(text, ""))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// testsOfModule are the names of all tests.
+func testsOfModule(tb testing.TB) map[string]bool {
+	tb.Helper()
+	found := map[string]bool{}
+	name := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	require.NoError(tb, filepath.WalkDir("../..", func(file string, e fs.DirEntry,
+		err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for _, m := range name.FindAllStringSubmatch(string(text), -1) {
+			found[m[1]] = true
+		}
+		return err
+	}))
+	return found
+}
