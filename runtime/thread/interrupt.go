@@ -60,9 +60,12 @@ type Interrupt struct {
 	// who is asked since the deadline, in place of the Assignees
 	EscalatedTo string `json:"escalatedTo,omitempty"`
 	// answers that were unclear and made it ask again
-	Asks         int             `json:"asks,omitempty"`
-	AskedFor     string          `json:"askedFor,omitempty"` // the user whose thread asks
-	ClaimedBy    string          `json:"claimedBy,omitempty"`
+	Asks      int    `json:"asks,omitempty"`
+	AskedFor  string `json:"askedFor,omitempty"` // the user whose thread asks
+	ClaimedBy string `json:"claimedBy,omitempty"`
+	// when the claim ends; zero in records of older programs, whose claims end when they are laid
+	// down or taken over
+	ClaimedUntil time.Time       `json:"claimedUntil,omitzero"`
 	Votes        []Vote          `json:"votes,omitempty"`
 	Answer       json.RawMessage `json:"answer,omitempty"`
 	RouteTo      string          `json:"routeTo,omitempty"` // the answer was: go on over there
@@ -173,6 +176,21 @@ func (i *Interrupt) Answerers() []string {
 	return i.Assignees
 }
 
+// ClaimedAt returns who has claimed the interrupt at a time; "" if nobody has, or the claim has
+// ended.
+func (i *Interrupt) ClaimedAt(now time.Time) string {
+	if isPast(i.ClaimedUntil, now) {
+		return ""
+	}
+	return i.ClaimedBy
+}
+
+// EngineAsks reports whether the engine itself asks: about a failed step, an effect whose end is
+// unknown, or a pause. The answer is an order to it.
+func (i *Interrupt) EngineAsks() bool {
+	return i.Kind == KindUserEscape || i.Kind == KindSystemError
+}
+
 // reminder returns when to remind of a deadline; zero when there is nothing to remind of.
 func (i *Interrupt) reminder(due time.Time) time.Time {
 	if i.RemindBefore == 0 || due.IsZero() {
@@ -187,6 +205,7 @@ func (i *Interrupt) asAsked(state InterruptState, due time.Time) *Interrupt {
 	out.State, out.Due, out.RemindAt = state, due, i.reminder(due)
 	out.EscalatedTo, out.ClaimedBy, out.AnsweredBy, out.Request, out.RouteTo = "", "", "", "", ""
 	out.Asks, out.Votes, out.Answer, out.ClosedAt, out.Clashes = 0, nil, nil, time.Time{}, 0
+	out.ClaimedUntil = time.Time{}
 	if state != InterruptSuperseded {
 		out.SupersededBy = ""
 	} else {
