@@ -39,7 +39,7 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	t.Parallel()
 	d := start(t)
 	const thread = "rate-limits-2"
-	b := d.guest(web.Grant{Thread: thread, Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: thread, Actions: []string{"follow"}})
 	before := d.thread(thread).Version
 	b.sees(".question h2", "RATE-2 has to drop the table")
 	b.sees(".node.here", "Ticket Agents")
@@ -75,7 +75,7 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	b.shot("guest-phone")
 
 	// the control
-	b = d.guest(web.Grant{Thread: thread, Actions: []string{"view", "answer", "escape", "cancel"}})
+	b = d.guest(web.Grant{Thread: thread, Actions: []string{"follow", "answer", "escape", "cancel"}})
 	b.sees(".node.lit", "Discovery Orchestrator")
 	assert.Equal(t, []string{"Pause…", "End…", "Take on", "Answer"}, b.offers())
 	b.wait(
@@ -88,7 +88,7 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view", "escape"}})
+	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow", "escape"}})
 	b.sees(".question h2", "Pay 300 now?")
 	assert.Equal(t, []string{"Pause…"}, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
@@ -117,7 +117,7 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 func TestAGuestWithOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view", "answer"}, Once: true})
+	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow", "answer"}, Once: true})
 	b.sees(".question h2", "Pay 300 now?")
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
@@ -129,7 +129,7 @@ func TestAGuestWithOneAnswer(t *testing.T) {
 
 	open, _, err := d.client.Inbox(t.Context(), url.Values{"thread": {"offsite"}})
 	require.NoError(t, err)
-	b = d.guest(web.Grant{Thread: "offsite", Interrupt: open[0].ID, Actions: []string{"view"}})
+	b = d.guest(web.Grant{Thread: "offsite", Interrupt: open[0].ID, Actions: []string{"follow"}})
 	b.sees(".solo .question h2", "How many people come?")
 	b.sees(".solo .barred", "does not let you answer")
 	assert.Empty(t, b.offers())
@@ -147,14 +147,14 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 		thread.Answer{Interrupt: open[0].ID, Value: json.RawMessage(`{"decision":"approve"}`),
 			By: you})
 	require.NoError(t, err)
-	b := d.guest(web.Grant{Thread: "bakery", Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow"}})
 	b.sees(".pill", "Idle")
 	b.wait(
 		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Zero(t, eval[int](b, `document.querySelectorAll(".say :enabled").length`))
 	b.shot("guest-idle")
 	// the conversation is another's, and takes nothing from ann
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: "ann"})
+	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow", "deliver"}, By: "ann"})
 	b.sees(".pill", "Idle")
 	b.wait(
 		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
@@ -165,7 +165,7 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 		you + `."`)
 	assert.Equal(t, []string{"End…"}, b.offers())
 	// the control
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you})
+	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow", "deliver"}, By: you})
 	b.wait(`document.querySelector(".say button:enabled")`)
 	assert.Equal(t, []string{"Send"}, b.offers())
 	b.write(".say textarea", "what is the rule for fish?")
@@ -178,7 +178,7 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 func TestAGuestOfAServerThatDoesNotSay(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow"}})
 	b.sees(".question .barred", "does not let you answer")
 	eval[bool](b, `(() => {
 		const real = window.fetch;

@@ -3,13 +3,13 @@ package web
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +45,9 @@ type Config struct {
 	Timeout time.Duration
 	// how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
 	Patience time.Duration
-	Beat     time.Duration // how often an idle stream shows that it lives; default 15 seconds
+	// the longest that a capability token may live; default 90 days
+	MaxTokenLife time.Duration
+	Beat         time.Duration // how often an idle stream shows that it lives; default 15 seconds
 
 	// one audit line for each change and each refused token. Never a token, a body or a query;
 	// default: none
@@ -68,7 +70,8 @@ type Server struct {
 	engine   *thread.Engine
 	cfg      Config
 	log      *slog.Logger
-	operator [sha256.Size]byte
+	keysMu   sync.Mutex
+	keys     []*operatorKey // of the operator, see SetOperatorTokens
 	cross    *http.CrossOriginProtection
 	routes   []Endpoint
 	schemas  map[string]json.RawMessage
@@ -88,12 +91,10 @@ type Server struct {
 // and an invalid origin, are refused with CodeInvalid. The engine stays the caller's to close;
 // close the http.Server first.
 func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
-	if len(token) < minToken {
-		return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
-			"the operator's token has less than 32 bytes: use OpenToken")
+	s := &Server{engine: engine, cfg: cfg, cross: http.NewCrossOriginProtection()}
+	if err := s.SetOperatorTokens(token); err != nil {
+		return nil, err
 	}
-	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)),
-		cross: http.NewCrossOriginProtection()}
 	c := &s.cfg
 	if c.Hosts == nil {
 		c.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -109,6 +110,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	defaulted(&c.Timeout, 10*time.Second)
 	defaulted(&c.Patience, 2*time.Minute)
 	defaulted(&c.Beat, 15*time.Second)
+	defaulted(&c.MaxTokenLife, 90*24*time.Hour)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -242,7 +242,7 @@ func TestEventsAreRefused(t *testing.T) {
 	} {
 		s.post(operator, c.path, c.body, c.status)
 	}
-	_, p = s.post(s.token(id, false, web.ActionView, web.ActionAnswer, web.ActionDeliver,
+	_, p = s.post(s.token(id, false, web.ActionFollow, web.ActionAnswer, web.ActionDeliver,
 		web.ActionEscape, web.ActionCancel), path, good, 403)
 	assert.Equal(t, runtime.CodeForbidden, p.Code, "only the operator sends events")
 	th, err := s.engine.Thread(t.Context(), id)
@@ -304,7 +304,7 @@ func TestPlanCallsAreRefused(t *testing.T) {
 	s := newServer(t)
 	id := s.paused("ask a,b")
 	path := "/v1/threads/" + id + "/plan/"
-	for _, token := range []string{s.token(id, false, web.ActionView),
+	for _, token := range []string{s.token(id, false, web.ActionFollow),
 		s.token(id, true, web.ActionAnswer)} {
 		for call, body := range map[string]string{"preview": `{"modification":"x"}`, "apply": `{}`,
 			"undo": `{}`, "redo": `{}`} {
