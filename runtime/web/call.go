@@ -114,7 +114,7 @@ func (c *Call) permit() error {
 		return nil
 	case c.route.Needs == "":
 		return ErrForbidden
-	case c.route.Machine && g.Interrupt == "": // what it may see of the machine, Do says
+	case c.route.Machine: // what it may see of the machine, Do says
 	case name != g.Thread, interrupt != "" && g.Interrupt != "" && g.Interrupt != interrupt:
 		return ErrNotFound
 	case interrupt == "" && g.Interrupt != "":

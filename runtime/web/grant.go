@@ -230,7 +230,7 @@ func (c *Call) rights() (any, error) {
 			lost = append(lost, ActionDeliver)
 		}
 	}
-	for _, part := range []string{ActionEscape, ActionCancel} {
+	for _, part := range operates {
 		if c.who.may(part) && !slices.Contains(g.Actions, part) {
 			g.Actions = append(slices.Clip(g.Actions), part)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // The rights that a capability token may have, by what they let happen. None implies another,
-// except that operate has escape and cancel in it. The package's doc says what each is.
+// except that operate has answer, escape and cancel in it. The package's doc says what each is.
 const (
 	ActionFollow  = "follow"
 	ActionInspect = "inspect"
@@ -23,6 +23,9 @@ const (
 
 var actions = []string{ActionFollow, ActionInspect, ActionAnswer, ActionDeliver, ActionEscape,
 	ActionCancel, ActionOperate}
+
+// operates are the rights that operate has in it.
+var operates = []string{ActionAnswer, ActionEscape, ActionCancel}
 
 // oldView is a right that stored tokens have from before rights said what they let happen. It is
 // read as follow: history, moments and error texts it showed too, and shows no more.
@@ -41,8 +44,7 @@ func readActions(stored []string) []string {
 
 func (p principal) may(action string) bool {
 	return p.grant == nil || slices.Contains(p.grant.Actions, action) ||
-		(action == ActionEscape || action == ActionCancel) &&
-			slices.Contains(p.grant.Actions, ActionOperate)
+		slices.Contains(operates, action) && slices.Contains(p.grant.Actions, ActionOperate)
 }
 
 // withhold takes out of a reply what the caller's token does not let them read. Rows lose it where
@@ -101,7 +103,8 @@ func Withheld(f *thread.Failure, id string) *thread.Failure {
 func (c *Call) WithholdInterrupt(i *Interrupt) Interrupt {
 	if !c.Allows(ActionFollow) {
 		out := Interrupt{Interrupt: thread.Interrupt{ID: i.ID, Thread: i.Thread, Kind: i.Kind,
-			State: i.State, Digest: i.Digest}, Created: i.Created, ClosedAt: i.ClosedAt}
+			State: i.State, Digest: i.Digest, ClaimedBy: i.ClaimedBy,
+			AnsweredBy: i.AnsweredBy}, Created: i.Created, ClosedAt: i.ClosedAt}
 		out.Name = i.Kind
 		return out
 	}

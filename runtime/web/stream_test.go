@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -120,7 +121,8 @@ func TestCursorsThatWereNeverGivenOut(t *testing.T) {
 func TestAStreamEndsWithItsToken(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		g := r.grant(th.ID, `{"actions":["follow"],"by":"ann","expires":99999999999999}`)
+		g := r.grant(th.ID, fmt.Sprintf(
+			`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()))
 		next, end := r.events(g.Token, "/v1/threads/"+th.ID+"/stream", "")
 		defer end()
 		until(t, next, thread.EntryAsked)

@@ -120,7 +120,8 @@ func TestRestartWithAnApprovalOpen(t *testing.T) {
 		refuses("invalid")
 	assert.Zero(t, d.done("generate_final_report"), "no effect")
 
-	ann := d.token("ann", "", web.ActionFollow, web.ActionAnswer)
+	ann := d.token("ann", "", web.ActionFollow, web.ActionInspect,
+		web.ActionAnswer)
 	yes := inputOf("r5", "", resumes(i.ID, `{"approved":true}`), `"forwardedProps":{}`)
 	d.runAs(ann, yes).succeeds("Klaar.")
 	d.run(inputOf("r6", "", resumes(i.ID, `{"approved":false}`))).refuses("already_answered")

@@ -39,23 +39,23 @@ func previewPlan(c *web.Call, f *previewForm) (any, error) {
 
 // applyForm names a preview, or brings steps of the caller's own.
 type applyForm struct {
-	Preview  string            `json:"preview,omitempty"`
-	Proposal *planner.Proposal `json:"proposal,omitempty"`
-	By       string            `json:"by,omitempty"`
+	Preview  string           `json:"preview,omitempty"`
+	Proposal planner.Proposal `json:"proposal,omitzero"`
+	By       string           `json:"by,omitempty"`
 }
 
 // maxSteps bounds a plan that comes from outside.
 const maxSteps = 1000
 
 func applyPlan(c *web.Call, f *applyForm) (any, error) {
-	p, id := f.Proposal, threadIn(c)
+	p, id := &f.Proposal, threadIn(c)
 	var err error
-	switch {
-	case (f.Preview == "") == (p == nil):
+	switch own := p.Thread != ""; {
+	case (f.Preview == "") != own:
 		return nil, web.BadRequest("send the preview's id, or a proposal of your own: one of them")
-	case p == nil && !input.ValidID(f.Preview):
+	case !own && !input.ValidID(f.Preview):
 		return nil, input.Invalid("/preview", "is no id: "+input.IDRule)
-	case p == nil:
+	case !own:
 		err = planner.ApplyPreview(c.Context(), c.Engine(), id, f.Preview, f.By, c.Caller())
 	case p.Thread != id:
 		return nil, input.Invalid("/proposal/thread", "is another thread than that of the path")
