@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,10 @@ type Config struct {
 	// other origins whose pages may call it and read what comes, written like https://example.com;
 	// default: none
 	Origins []string
-	Doors   []Door // ways in beside REST; default: none
+	// addresses and networks (10.0.0.0/8) of the proxies before it, whose Forwarded or
+	// X-Forwarded-For says who calls; default: none, and nobody's is read
+	TrustedProxies []string
+	Doors          []Door // ways in beside REST; default: none
 
 	// Programs says of machines, by their names, what can be started and how their nodes hang
 	// together; default: nothing.
@@ -73,6 +77,7 @@ type Server struct {
 	keysMu   sync.Mutex
 	keys     []*operatorKey // of the operator, see SetOperatorTokens
 	cross    *http.CrossOriginProtection
+	proxies  []netip.Prefix
 	routes   []Endpoint
 	schemas  map[string]json.RawMessage
 	mux      *http.ServeMux
@@ -124,6 +129,9 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	}
 	c.Programs = maps.Clone(c.Programs)
 	var err error
+	if s.proxies, err = parseProxies(c.TrustedProxies); err != nil {
+		return nil, err
+	}
 	if s.graphs, err = graphs(c); err != nil {
 		return nil, err
 	}
@@ -252,10 +260,9 @@ func (s *Server) admit(c *Call) error {
 				"Authorization header, and make a new one")
 		}
 	}
-	from, _, _ := net.SplitHostPort(r.RemoteAddr)
 	who, err := s.authenticate(r)
 	if err != nil {
-		if !s.failures.allow(from) {
+		if !s.failures.allow(s.clientAddress(r)) {
 			return errTooMany
 		}
 		return err
