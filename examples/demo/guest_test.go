@@ -75,7 +75,8 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	b.shot("guest-phone")
 
 	// the control
-	b = d.guest(web.Grant{Thread: thread, Actions: []string{"follow", "inspect", "answer", "escape", "cancel"}})
+	b = d.guest(web.Grant{Thread: thread,
+		Actions: []string{"follow", "inspect", "answer", "escape", "cancel"}})
 	b.sees(".node.lit", "Discovery Orchestrator")
 	assert.Equal(t, []string{"Pause…", "End…", "Take on", "Answer"}, b.offers())
 	b.wait(
@@ -88,7 +89,8 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow", "inspect", "escape"}})
+	b := d.guest(web.Grant{Thread: "offsite-june",
+		Actions: []string{"follow", "inspect", "escape"}})
 	b.sees(".question h2", "Pay 300 now?")
 	assert.Equal(t, []string{"Pause…"}, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
@@ -117,7 +119,8 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 func TestAGuestWithOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow", "answer"}, Once: true})
+	b := d.guest(web.Grant{Thread: "offsite-june",
+		Actions: []string{"follow", "answer"}, Once: true})
 	b.sees(".question h2", "Pay 300 now?")
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
@@ -154,7 +157,8 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 	assert.Zero(t, eval[int](b, `document.querySelectorAll(".say :enabled").length`))
 	b.shot("guest-idle")
 	// the conversation is another's, and takes nothing from ann
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow", "inspect", "deliver"}, By: "ann"})
+	b = d.guest(web.Grant{Thread: "bakery",
+		Actions: []string{"follow", "inspect", "deliver"}, By: "ann"})
 	b.sees(".pill", "Idle")
 	b.wait(
 		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
@@ -165,7 +169,8 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 		you + `."`)
 	assert.Equal(t, []string{"End…"}, b.offers())
 	// the control
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow", "inspect", "deliver"}, By: you})
+	b = d.guest(web.Grant{Thread: "bakery",
+		Actions: []string{"follow", "inspect", "deliver"}, By: you})
 	b.wait(`document.querySelector(".say button:enabled")`)
 	assert.Equal(t, []string{"Send"}, b.offers())
 	b.write(".say textarea", "what is the rule for fish?")

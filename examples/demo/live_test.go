@@ -312,7 +312,8 @@ func TestCapabilityTokens(t *testing.T) {
 	require.NoError(t, err)
 	hour := time.Now().Add(time.Hour).UnixMilli()
 	whole, err := d.client.Grant(t.Context(),
-		web.Grant{Thread: "offsite-june", Actions: []string{"follow", "inspect", "answer"}, By: "guest",
+		web.Grant{Thread: "offsite-june",
+			Actions: []string{"follow", "inspect", "answer"}, By: "guest",
 			Expires: hour})
 	require.NoError(t, err)
 	one, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite", Interrupt: open[0].ID,

@@ -34,6 +34,13 @@ type Grant struct {
 	By        string   `json:"by,omitempty"` // in whose name it answers
 	Expires   int64    `json:"expires"`
 	Once      bool     `json:"once,omitempty"` // one answer
+
+	// In the list of a thread's tokens: when it was made, by whom (operator, or a token), revoked,
+	// and its one answer given.
+	Made    int64  `json:"made,omitempty"`
+	MadeBy  string `json:"madeBy,omitempty"`
+	Revoked int64  `json:"revoked,omitempty"`
+	Spent   int64  `json:"spent,omitempty"`
 }
 
 // LogValue keeps the token out of logs.

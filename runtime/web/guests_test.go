@@ -275,7 +275,7 @@ func TestTokensAreManaged(t *testing.T) {
 			r.soon()))
 		r.try(first.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
 			`{"text":"x"}`).is(200)
-		listed := decode[struct{ Items []web.ListedToken }](
+		listed := decode[struct{ Items []web.Grant }](
 			r.try(second.Token, http.MethodGet, path+"/tokens", "").is(200)).Items
 		require.Len(t, listed, 2)
 		assert.Equal(t, []string{first.ID, second.ID}, []string{listed[0].ID, listed[1].ID})
@@ -283,7 +283,7 @@ func TestTokensAreManaged(t *testing.T) {
 		assert.NotZero(t, listed[0].Spent)
 		assert.Empty(t, listed[0].Token)
 		r.try(second.Token, http.MethodDelete, path+"/tokens/"+second.ID, "").is(204)
-		last := decode[struct{ Items []web.ListedToken }](r.get(path + "/tokens").is(200)).Items
+		last := decode[struct{ Items []web.Grant }](r.get(path + "/tokens").is(200)).Items
 		assert.NotZero(t, last[1].Revoked)
 		fork := decode[struct{ Thread web.Thread }](r.post(path+"/fork",
 			fmt.Sprintf(`{"seq":%d}`, r.settled(th.ID).Seq)).is(201)).Thread

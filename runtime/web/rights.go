@@ -48,7 +48,7 @@ func (p principal) may(action string) bool {
 }
 
 // withhold takes out of a reply what the caller's token does not let them read. Rows lose it where
-// they are made, see [Call.row].
+// they are made, see [Call.rowFor].
 func (c *Call) withhold(out any) any {
 	switch v := out.(type) {
 	case Thread:
@@ -135,10 +135,10 @@ func (c *Call) WithholdInterrupt(i *Interrupt) Interrupt {
 var spoken = []thread.EntryType{thread.EntryMessage, thread.EntryAnswered, thread.EntryVoted,
 	thread.EntryReasked, thread.EntryOver}
 
-// row returns an entry as it is sent to the caller, with the question it puts to people. A token
+// rowFor returns an entry as it is sent to the caller, with the question it puts to people. A token
 // without inspect gets what is said to people and what they said: no results of steps, no
 // modifications, no error texts, and nothing of what the engine asked.
-func (c *Call) row(ctx context.Context, e *thread.Entry) (Row, error) {
+func (c *Call) rowFor(ctx context.Context, e *thread.Entry) (Row, error) {
 	out := rowOf(e)
 	follows := !c.Allows(ActionInspect)
 	about := slices.Contains(spoken, e.Type)

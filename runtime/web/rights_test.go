@@ -28,7 +28,8 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 				is(200)))
 			return *g
 		}
-		all := []string{"follow", "inspect", "answer", "deliver", "escape", "cancel", "operate"}
+		all := []string{"follow", "inspect", "answer", "deliver", "escape", "cancel",
+			"operate"}
 		assert.Equal(t, web.Grant{Actions: all}, rights(operator), "no thread: all of them")
 
 		th := r.start("pair", `""`)
@@ -45,7 +46,8 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 			assert.Equal(t, action == "follow", view.status == 200, action)
 			answer := r.try(g.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
 				`{}`)
-			assert.Equal(t, action == "answer" || action == "operate", answer.status == 400, "%s: %s", action, answer.body)
+			assert.Equal(t, action == "answer" || action == "operate", answer.status == 400,
+				"%s: %s", action, answer.body)
 		}
 		assert.NotContains(t, string(r.try(r.forAll(th.ID, "follow"), http.MethodGet, "/v1/token",
 			"").body), "rg_")

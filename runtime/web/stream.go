@@ -129,7 +129,7 @@ func (c *Call) handOut(ctx context.Context, name string, cursor int64, rows chan
 			continue
 		}
 		if err == nil {
-			row, err = c.row(ctx, &e)
+			row, err = c.rowFor(ctx, &e)
 		}
 		switch {
 		case ctx.Err() != nil:

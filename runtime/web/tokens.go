@@ -73,16 +73,6 @@ func keyOf(keys []*operatorKey, sum [sha256.Size]byte) (found *operatorKey) {
 	return found
 }
 
-// ListedToken is a capability token in the list of its thread.
-type ListedToken struct {
-	Grant
-
-	Made    int64  `json:"made"`
-	MadeBy  string `json:"madeBy"`            // operator, or the id of a token
-	Revoked int64  `json:"revoked,omitempty"` // when
-	Spent   int64  `json:"spent,omitempty"`   // when its one answer was given
-}
-
 // tokens lists the capability tokens of a thread, those that have ended too, the oldest first.
 func (c *Call) tokens() (any, error) {
 	name := c.r.PathValue("thread")
@@ -90,18 +80,19 @@ func (c *Call) tokens() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := list[ListedToken]{Items: []ListedToken{}}
+	out := list[Grant]{Items: []Grant{}}
 	at := map[string]int{} // places by id
 	for n := range entries {
 		e := &entries[n]
 		kind, id, _ := strings.Cut(e.Request, "/")
 		switch place, known := at[id]; {
 		case e.Type == thread.EntryMessage && e.Name == grantName && kind == grantName:
-			row := ListedToken{Made: millis(e.At), MadeBy: e.By}
+			var row Grant
 			// one that a fork has copied is of the thread it was made for
-			if json.Unmarshal(e.Value, &row.Grant) != nil || row.Thread != name {
+			if json.Unmarshal(e.Value, &row) != nil || row.Thread != name {
 				continue
 			}
+			row.Made, row.MadeBy = millis(e.At), e.By
 			row.Actions = readActions(row.Actions)
 			at[id], out.Items = len(out.Items), append(out.Items, row)
 		case known && kind == revokedName:

@@ -265,8 +265,8 @@ func (c *Client) Grant(ctx context.Context, g web.Grant) (*web.Grant, error) {
 }
 
 // Tokens lists the capability tokens of a thread, those that have ended too, the oldest first.
-func (c *Client) Tokens(ctx context.Context, thread string) ([]web.ListedToken, error) {
-	out, _, err := listed(get[list[web.ListedToken]](ctx, c, threadPath(thread, "/tokens")))
+func (c *Client) Tokens(ctx context.Context, thread string) ([]web.Grant, error) {
+	out, _, err := listed(get[list[web.Grant]](ctx, c, threadPath(thread, "/tokens")))
 	return out, err
 }
 
