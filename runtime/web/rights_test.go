@@ -39,7 +39,8 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 			want := g
 			want.Token = ""
 			if action == "operate" {
-				want.Actions = []string{"operate", "answer", "escape", "cancel"} // it has them in it
+				want.Actions = []string{"operate", "answer",
+					"escape", "cancel"} // it has them in it
 			}
 			assert.Equal(t, want, rights(g.Token))
 			view := r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "")
