@@ -6,6 +6,7 @@ FUZZTIME ?= 20000x
 ROUTEGEN := $(GO) run ./cmd/routegen
 # Pinned: a linter that moves by itself breaks builds nobody touched.
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Every Go file of a package, test inputs left out.
 GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 
@@ -61,7 +62,7 @@ bench: ## run every benchmark
 bench-peers: ## compare with go-jsonschema, oapi-codegen and protoc-gen-go; writes docs/benchmarks.md
 	cd generator/peers && $(GO) run . -rounds 3
 
-lint: ## go vet, gofmt, golangci-lint
+lint: ## go vet, gofmt, golangci-lint, govulncheck
 	$(GO) vet ./...
 	$(GO) vet -tags slow ./...
 	@fmt=$$($(GO) env GOROOT)/bin/gofmt; [ -x "$$fmt" ] || fmt=gofmt; \
@@ -72,6 +73,15 @@ lint: ## go vet, gofmt, golangci-lint
 	else \
 		echo "SKIPPED: golangci-lint cannot be fetched or built here. Only go vet and gofmt were run. The reason is shown by:" >&2; \
 		echo "  $(GOLANGCI) version" >&2; \
+	fi
+	@if ! curl -sfm 5 -o /dev/null https://vuln.go.dev/index/db.json; then \
+		echo "SKIPPED: the database of known vulnerabilities cannot be reached in 5 seconds. None was looked for. The reason is shown by:" >&2; \
+		echo "  curl -m 5 https://vuln.go.dev/index/db.json" >&2; \
+	elif ! $(GOVULNCHECK) -version >/dev/null 2>&1; then \
+		echo "SKIPPED: govulncheck cannot be fetched or built here. No known vulnerability was looked for. The reason is shown by:" >&2; \
+		echo "  $(GOVULNCHECK) -version" >&2; \
+	else \
+		echo "govulncheck"; $(GOVULNCHECK) ./...; \
 	fi
 
 words: ## list the names of functions and types that stand in more than three packages

@@ -39,7 +39,7 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	t.Parallel()
 	d := start(t)
 	const thread = "rate-limits-2"
-	b := d.guest(web.Grant{Thread: thread, Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: thread, Actions: []string{"follow", "inspect"}})
 	before := d.thread(thread).Version
 	b.sees(".question h2", "RATE-2 has to drop the table")
 	b.sees(".node.here", "Ticket Agents")
@@ -75,7 +75,8 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 	b.shot("guest-phone")
 
 	// the control
-	b = d.guest(web.Grant{Thread: thread, Actions: []string{"view", "answer", "escape", "cancel"}})
+	b = d.guest(web.Grant{Thread: thread,
+		Actions: []string{"follow", "inspect", "answer", "escape", "cancel"}})
 	b.sees(".node.lit", "Discovery Orchestrator")
 	assert.Equal(t, []string{"Pause…", "End…", "Take on", "Answer"}, b.offers())
 	b.wait(
@@ -88,7 +89,8 @@ func TestAGuestIsOfferedWhatTheTokenAllows(t *testing.T) {
 func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view", "escape"}})
+	b := d.guest(web.Grant{Thread: "offsite-june",
+		Actions: []string{"follow", "inspect", "escape"}})
 	b.sees(".question h2", "Pay 300 now?")
 	assert.Equal(t, []string{"Pause…"}, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
@@ -98,13 +100,13 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 	b.shot("guest-paused")
 	b.click("dialog button")
 	b.sees(".question h2", "The work is paused")
-	b.sees(".log", "a token was made for guest: view, escape")
+	b.sees(".log", "a token was made for guest: follow, inspect, escape")
 	b.sees(".log li[data-type=message]", "a call is noted, so that it counts once")
 	assert.NotContains(t, eval[string](b, `document.querySelector(".log").textContent`), "digest",
 		"it is for programs")
 	assert.Empty(t, b.offers())
 	b.do(chromedp.KeyEvent("\x1b"))
-	b.told(false, "Your token does not let you answer.")
+	b.told(false, "Your token does not let you decide what the engine asks.")
 	proposal, err := d.client.PreviewPlan(t.Context(), "offsite-june", "add a boat trip", you)
 	require.NoError(t, err)
 	_, err = d.client.ApplyPlan(t.Context(), proposal, you)
@@ -117,7 +119,8 @@ func TestAGuestWhoMayPauseOnly(t *testing.T) {
 func TestAGuestWithOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view", "answer"}, Once: true})
+	b := d.guest(web.Grant{Thread: "offsite-june",
+		Actions: []string{"follow", "answer"}, Once: true})
 	b.sees(".question h2", "Pay 300 now?")
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
@@ -129,7 +132,7 @@ func TestAGuestWithOneAnswer(t *testing.T) {
 
 	open, _, err := d.client.Inbox(t.Context(), url.Values{"thread": {"offsite"}})
 	require.NoError(t, err)
-	b = d.guest(web.Grant{Thread: "offsite", Interrupt: open[0].ID, Actions: []string{"view"}})
+	b = d.guest(web.Grant{Thread: "offsite", Interrupt: open[0].ID, Actions: []string{"follow"}})
 	b.sees(".solo .question h2", "How many people come?")
 	b.sees(".solo .barred", "does not let you answer")
 	assert.Empty(t, b.offers())
@@ -147,14 +150,15 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 		thread.Answer{Interrupt: open[0].ID, Value: json.RawMessage(`{"decision":"approve"}`),
 			By: you})
 	require.NoError(t, err)
-	b := d.guest(web.Grant{Thread: "bakery", Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: "bakery", Actions: []string{"follow", "inspect"}})
 	b.sees(".pill", "Idle")
 	b.wait(
 		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
 	assert.Zero(t, eval[int](b, `document.querySelectorAll(".say :enabled").length`))
 	b.shot("guest-idle")
 	// the conversation is another's, and takes nothing from ann
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: "ann"})
+	b = d.guest(web.Grant{Thread: "bakery",
+		Actions: []string{"follow", "inspect", "deliver"}, By: "ann"})
 	b.sees(".pill", "Idle")
 	b.wait(
 		`document.querySelector(".say textarea").placeholder === "Your token does not let you say something to it."`)
@@ -165,7 +169,8 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 		you + `."`)
 	assert.Equal(t, []string{"End…"}, b.offers())
 	// the control
-	b = d.guest(web.Grant{Thread: "bakery", Actions: []string{"view", "deliver"}, By: you})
+	b = d.guest(web.Grant{Thread: "bakery",
+		Actions: []string{"follow", "inspect", "deliver"}, By: you})
 	b.wait(`document.querySelector(".say button:enabled")`)
 	assert.Equal(t, []string{"Send"}, b.offers())
 	b.write(".say textarea", "what is the rule for fish?")
@@ -178,7 +183,7 @@ func TestAGuestWhoMayNotTalk(t *testing.T) {
 func TestAGuestOfAServerThatDoesNotSay(t *testing.T) {
 	t.Parallel()
 	d := start(t)
-	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"view"}})
+	b := d.guest(web.Grant{Thread: "offsite-june", Actions: []string{"follow", "inspect"}})
 	b.sees(".question .barred", "does not let you answer")
 	eval[bool](b, `(() => {
 		const real = window.fetch;
@@ -191,4 +196,63 @@ func TestAGuestOfAServerThatDoesNotSay(t *testing.T) {
 	b.click(".choices label:nth-of-type(1)")
 	b.click("form.answer button[type=submit]")
 	b.sees(".question .refusal", "this token may not do that")
+}
+
+// A guest who follows sees what is asked and what was said, and nothing of the inside: no map, no
+// moments, no tokens, no error texts.
+func TestAGuestWhoFollows(t *testing.T) {
+	t.Parallel()
+	d := start(t)
+	b := d.guest(web.Grant{Thread: "rate-limits-2", Actions: []string{"follow", "answer"}})
+	b.sees(".question h2", "RATE-2 has to drop the table")
+	b.wait(`document.querySelectorAll(".log li").length > 0`)
+	b.shot("guest-follows")
+	text := eval[string](b, `document.querySelector(".detail").textContent`)
+	assert.NotContains(t, text, "a token was made")
+	assert.Zero(t, eval[int](b, `document.querySelectorAll(".node").length`))
+	assert.False(t, eval[bool](b, `document.querySelector(".slider").checkVisibility()`))
+	assert.Contains(t, b.offers(), "Answer")
+}
+
+// Links of strangers do nothing to an operator who is signed in: what is no id leads to no call,
+// and another token is taken only when its person says so.
+func TestLinksOfStrangers(t *testing.T) {
+	t.Parallel()
+	d := start(t)
+	made, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite",
+		Actions: []string{"follow"}, By: "mallory", Expires: time.Now().Add(time.Hour).UnixMilli()})
+	require.NoError(t, err)
+	b := d.open(d.as(you, "inbox"), "light", 1280, 860)
+	b.sees(".item", "?")
+	eval[bool](b, `(() => {
+		window.wrong = []; window.asked = []; window.paths = [];
+		addEventListener("error", (e) => wrong.push(e.message));
+		addEventListener("unhandledrejection", (e) => wrong.push(String(e.reason)));
+		window.confirm = (text) => { asked.push(text); return window.yes === true; };
+		const real = window.fetch;
+		window.fetch = (url, how) => { paths.push(String(url)); return real(url, how); };
+		return true;
+	})()`)
+	for _, hash := range []string{"#/t/%", "#/t/..%2Fstats", "#/t/%2e%2e%2fstats", "#/t/a%2Fb",
+		"#/t/" + strings.Repeat("x", 300), "#/%/%"} {
+		eval[bool](b, `(() => { location.hash = `+jsText(hash)+`; return true; })()`)
+		b.wait(`document.querySelector(".shell").dataset.view === "inbox"`)
+	}
+	token := `sessionStorage.getItem("routegen.token")`
+	before := eval[string](b, token)
+	eval[bool](b, `(() => { location.hash = "#token=`+made.Token+`&by=mallory"; return true; })()`)
+	b.wait(`window.asked.length === 1`)
+	assert.Contains(t, eval[string](b, `window.asked[0]`), "You are signed in as "+you)
+	assert.Equal(t, before, eval[string](b, token), "it was not taken")
+	assert.NotContains(t, eval[string](b, `location.hash`), "token")
+	assert.Empty(t, eval[[]string](b, `window.wrong`), "no uncaught error")
+	assert.Empty(t, eval[[]string](b, `window.paths.filter((p) => p.includes("stats"))`))
+	eval[bool](b, `(() => { window.yes = true; location.hash = "#token=`+made.Token+`"; return true; })()`)
+	b.wait(token + ` === "` + made.Token + `"`) // the control: who says yes follows it
+}
+
+// jsText is a text as JavaScript writes it.
+func jsText(text string) string {
+	data, _ := json.Marshal(text) //nolint:errchkjson // a text
+	return string(data)
 }

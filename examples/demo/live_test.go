@@ -312,11 +312,12 @@ func TestCapabilityTokens(t *testing.T) {
 	require.NoError(t, err)
 	hour := time.Now().Add(time.Hour).UnixMilli()
 	whole, err := d.client.Grant(t.Context(),
-		web.Grant{Thread: "offsite-june", Actions: []string{"view", "answer"}, By: "guest",
+		web.Grant{Thread: "offsite-june",
+			Actions: []string{"follow", "inspect", "answer"}, By: "guest",
 			Expires: hour})
 	require.NoError(t, err)
 	one, err := d.client.Grant(t.Context(), web.Grant{Thread: "offsite", Interrupt: open[0].ID,
-		Actions: []string{"view", "answer"}, By: "guest", Expires: hour, Once: true})
+		Actions: []string{"follow", "answer"}, By: "guest", Expires: hour, Once: true})
 	require.NoError(t, err)
 
 	b := d.open(d.base+"#token="+whole.Token, "light", 1280, 800)

@@ -70,7 +70,7 @@ func TestRunningWorkIsSentElsewhere(t *testing.T) {
 	b.shot("sent")
 
 	guest := d.guest(web.Grant{Thread: made.ID,
-		Actions: []string{"view", "answer", "escape", "cancel"}})
+		Actions: []string{"follow", "inspect", "answer", "escape", "cancel"}})
 	guest.sees(".node.here", "Orchestrator")
 	guest.wait(`document.querySelector(".pill").textContent.includes("Running")`)
 	assert.Zero(t, eval[int](guest, `document.querySelectorAll(".node.send").length`))

@@ -107,7 +107,7 @@ func (d *desk) say(ctx context.Context, i *thread.Interrupt, line string) (err e
 		fmt.Fprintln(d.out, ack)
 		return err
 	case "preview":
-		found, err := planner.Preview(ctx, d.engine, i.Thread, rest, "you")
+		found, err := planner.Preview(ctx, d.engine, i.Thread, rest, "you", "")
 		if err == nil {
 			d.proposal = found
 			fmt.Fprintf(d.out, "would add %q, remove %q\n", found.Added, found.Removed)

@@ -55,6 +55,9 @@ type Message struct {
 	// the default of their By.
 	Answers []thread.Answer
 	Cancel  bool // replaces Text: end the turn that waits, as a word of Cancel does
+	// NoOrders has what answers a question of the engine refused with CodeForbidden, and what ends
+	// a turn that waits for one, see [thread.Answer].
+	NoOrders bool
 	// Away says that the user wrote without seeing what the thread asks. A text on a thread that
 	// waits is refused then, as with Strict and whatever it says: only Answers answer.
 	Away bool

@@ -45,6 +45,11 @@ func (d *delivery) decide(ctx context.Context, c *thread.Change) error {
 		if err := d.checkSeenOpen(ctx, t); err != nil {
 			return err
 		}
+		if d.m.NoOrders && slices.ContainsFunc(t.OpenInterrupts(),
+			(*thread.Interrupt).EngineAsks) {
+			return runtime.Errorf(runtime.CodeForbidden, d.op, "the engine asks about this "+
+				"turn: ending it takes the right to operate the thread")
+		}
 		return d.cancelTurn(c)
 	}
 	return d.answerText(ctx, c)
@@ -162,6 +167,7 @@ func isOneOf(words []string, text string) bool {
 
 // answer answers an interrupt. The metadata of the message goes to the step that continues.
 func (d *delivery) answer(ctx context.Context, c *thread.Change, a thread.Answer) error {
+	a.NoOrders = a.NoOrders || d.m.NoOrders
 	before := len(c.Entries)
 	_, refusal := c.Answer(a)
 	if isUnclear(refusal) { // it counts once, however often the message comes

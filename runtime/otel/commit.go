@@ -131,11 +131,20 @@ func (o *Observer) recordWait(ctx context.Context, i *thread.Interrupt) {
 			attribute.String("routegen.digest", i.Digest),
 			attribute.Int("routegen.asks", i.Asks),
 			attribute.String("routegen.state", string(i.State)),
-			attribute.String("routegen.who", i.AnsweredBy),
+			attribute.String("routegen.who", o.who(i.AnsweredBy)),
 		)...)...))
 	for n := range i.Votes {
 		span.AddEvent("vote", trace.WithTimestamp(i.Votes[n].At),
-			trace.WithAttributes(attribute.String("routegen.who", i.Votes[n].By)))
+			trace.WithAttributes(nonEmpty(
+				attribute.String("routegen.who", o.who(i.Votes[n].By)))...))
 	}
 	span.End(trace.WithTimestamp(end))
+}
+
+// who returns who answered as spans say it: a person's name only where that is wanted.
+func (o *Observer) who(by string) string {
+	if o.names || by == "policy" || by == "deadline" {
+		return by
+	}
+	return ""
 }

@@ -31,7 +31,8 @@
 //
 //	routegen.interrupt, .kind, .node, .digest, .asks
 //	routegen.state     how it ended: answered, expired, superseded, cancelled
-//	routegen.who       who answered or voted; "policy" or "deadline" for an answer that these gave
+//	routegen.who       "policy" or "deadline" for an answer that these gave; with Config.Names
+//	                   the name of the person who answered or voted
 //
 // A fork has:
 //

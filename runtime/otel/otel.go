@@ -23,11 +23,15 @@ const scope = "github.com/routegen/routegen/runtime/otel"
 type Config struct {
 	TracerProvider trace.TracerProvider // default: the global one
 	MeterProvider  metric.MeterProvider // default: the global one
+	// Names has spans carry the names of the people who answered and voted, in routegen.who. They
+	// go wherever spans go, so the default is to leave them out.
+	Names bool
 }
 
 // Observer writes spans and metrics. It goes into [thread.Config], and into several engines if need
 // be. Its methods may be called by any number of goroutines, and keep nothing between calls.
 type Observer struct {
+	names      bool
 	tracer     trace.Tracer
 	interrupts metric.Int64Counter
 	open       metric.Int64UpDownCounter
@@ -49,7 +53,7 @@ func New(cfg Config) (*Observer, error) {
 		cfg.MeterProvider = api.GetMeterProvider()
 	}
 	m := cfg.MeterProvider.Meter(scope)
-	o := &Observer{tracer: cfg.TracerProvider.Tracer(scope)}
+	o := &Observer{names: cfg.Names, tracer: cfg.TracerProvider.Tracer(scope)}
 	var errs [6]error
 	o.interrupts, errs[0] = m.Int64Counter("routegen.interrupts", metric.WithUnit("{interrupt}"),
 		metric.WithDescription("What happened to interrupts."))

@@ -31,6 +31,7 @@ func newRig(t *testing.T, options ...sdk.TracerProviderOption) *rig {
 	r.observer, err = otel.New(otel.Config{
 		TracerProvider: sdk.NewTracerProvider(append(options, sdk.WithSyncer(r.spans))...),
 		MeterProvider:  metric.NewMeterProvider(metric.WithReader(r.reader)),
+		Names:          true,
 	})
 	require.NoError(t, err)
 	return r

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -13,6 +14,7 @@ import (
 // Proposal is what a modification would make of a paused plan. Nothing of the plan's thread is
 // changed until it is applied.
 type Proposal struct {
+	ID      string   `json:"id,omitempty"` // of the preview, for [ApplyPreview]
 	Thread  string   `json:"thread"`
 	Version int64    `json:"version"` // of the thread that it was made for
 	Before  []string `json:"before"`  // steps left
@@ -23,10 +25,11 @@ type Proposal struct {
 }
 
 // Preview asks the replanner what it would make of a modification. It does so on a thread of
-// its own, so that its effects are kept; the plan's thread is only read. A thread that is no plan
-// paused by a user escape is refused with CodeNotWaiting, a replanner that fails with
+// its own, so that its effects are kept; the plan's thread is only read. That thread keeps the
+// proposal for [ApplyPreview], and whose it is: caller is who may apply it. A thread that is no
+// plan paused by a user escape is refused with CodeNotWaiting, a replanner that fails with
 // CodeUnavailable and its failure.
-func Preview(ctx context.Context, e *thread.Engine, threadID, modification, by string) (
+func Preview(ctx context.Context, e *thread.Engine, threadID, modification, by, caller string) (
 	*Proposal, error) {
 	op := "preview plan of " + threadID
 	t, err := e.Thread(ctx, threadID)
@@ -37,7 +40,8 @@ func Preview(ctx context.Context, e *thread.Engine, threadID, modification, by s
 	if err != nil {
 		return nil, err
 	}
-	input := previewed{Plan: plan, Modification: modification}
+	input := previewed{Plan: plan, Modification: modification, Thread: threadID,
+		Version: t.Version, Caller: caller}
 	side, err := e.Start(ctx, thread.Begin{Machine: Name, Name: previewFrame, Input: input,
 		User: by})
 	if err != nil {
@@ -62,19 +66,59 @@ func Preview(ctx context.Context, e *thread.Engine, threadID, modification, by s
 		}
 		return nil, runtime.Errorf(runtime.CodeUnavailable, op, "%s", why)
 	}
-	out := &Proposal{Thread: threadID, Version: t.Version, Before: plan.Steps, After: decided.Steps,
-		Answer: decided.Answer}
+	return input.proposal(side.ID, &decided), nil
+}
+
+// proposal is what a preview came to.
+func (in *previewed) proposal(id string, decided *Replanned) *Proposal {
+	out := &Proposal{ID: id, Thread: in.Thread, Version: in.Version, Before: in.Plan.Steps,
+		After: decided.Steps, Answer: decided.Answer}
 	if decided.Done {
 		out.After = nil
 	}
 	out.Added, out.Removed = difference(out.After, out.Before), difference(out.Before, out.After)
-	return out, nil
+	return out
+}
+
+// PreviewLife is how long after its preview a proposal can be applied by its id.
+const PreviewLife = time.Hour
+
+// ApplyPreview is [Apply] of the proposal that a preview came to, whatever a client says of it. It
+// returns CodeNotFound for a preview of another thread or another caller, CodeExpired after
+// [PreviewLife], and the errors of Apply. The preview is kept in the store: any process on it can
+// apply it, after a restart too.
+func ApplyPreview(ctx context.Context, e *thread.Engine, threadID, preview, by,
+	caller string) error {
+	op := "apply to plan of " + threadID
+	side, err := e.Thread(ctx, preview)
+	if err != nil {
+		return err
+	}
+	rows, err := e.History(ctx, preview, 0, 10)
+	if err != nil {
+		return err
+	}
+	var in previewed
+	var decided Replanned
+	at := slices.IndexFunc(rows, func(r thread.Entry) bool { return r.Type == thread.EntryEntered })
+	if at < 0 || rows[at].Machine != Name || rows[at].Name != previewFrame ||
+		json.Unmarshal(rows[at].Value, &in) != nil || in.Plan == nil || in.Thread != threadID ||
+		in.Caller != caller || side.Status() != thread.StatusDone ||
+		json.Unmarshal(side.Result, &decided) != nil {
+		return runtime.Errorf(runtime.CodeNotFound, op, "no such preview: make a new one")
+	}
+	return apply(ctx, e, in.proposal(preview, &decided), by, side.Created.Add(PreviewLife))
 }
 
 // previewed is the input of a preview's frame.
 type previewed struct {
 	Plan         *Plan  `json:"plan"`
 	Modification string `json:"modification"`
+	// what the plan is of, and who asked: absent in previews of older programs, which cannot be
+	// applied by their ids
+	Thread  string `json:"thread,omitempty"`
+	Version int64  `json:"version,omitempty"`
+	Caller  string `json:"caller,omitempty"`
 }
 
 func (s *planStep) preview(ctx context.Context) (thread.Transition, error) {
@@ -96,6 +140,11 @@ func (s *planStep) preview(ctx context.Context) (thread.Transition, error) {
 // replanner is not asked again. A thread that changed since is refused with CodeConflict, a
 // proposal that ends the plan with CodeInvalid: cancel the thread instead.
 func Apply(ctx context.Context, e *thread.Engine, p *Proposal, by string) error {
+	return apply(ctx, e, p, by, time.Time{})
+}
+
+// apply is Apply until a time; zero: for ever.
+func apply(ctx context.Context, e *thread.Engine, p *Proposal, by string, until time.Time) error {
 	switch {
 	case p == nil:
 		return runtime.Errorf(runtime.CodeInvalid, "apply to plan",
@@ -109,6 +158,10 @@ func Apply(ctx context.Context, e *thread.Engine, p *Proposal, by string) error 
 		if c.Before != p.Version {
 			return nil, runtime.Errorf(runtime.CodeConflict, "apply to plan of "+p.Thread,
 				"the thread has changed since: make a new proposal")
+		}
+		if !until.IsZero() && c.Now.After(until) {
+			return nil, runtime.Errorf(runtime.CodeExpired, "apply to plan of "+p.Thread,
+				"the preview is more than %s old: make a new one", PreviewLife)
 		}
 		kind := changeOf(plan.Steps, p.After)
 		plan.Undo, plan.Redo = append(slices.Clip(plan.Undo), plan.version()), nil

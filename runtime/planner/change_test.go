@@ -26,7 +26,7 @@ func TestPlanPreview(t *testing.T) {
 		p, id := pausedAt2(s)
 		p.replan = changing
 		before := s.rest(id)
-		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann")
+		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
 		require.NoError(s, err)
 		assert.Equal(s, before, s.rest(id), "nothing is committed")
 		assert.Equal(s, []string{"c"}, proposal.Before,
@@ -50,7 +50,7 @@ func TestPlanPreviewIsDiscarded(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		_, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann")
+		_, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
 		require.NoError(s, err)
 		s.answer(s.asks(id, thread.KindUserEscape), `"continue"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
@@ -61,7 +61,7 @@ func TestPlanApplyOnAChangedThread(t *testing.T) {
 	playAll(t, func(s *stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann")
+		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
 		require.NoError(s, err)
 		s.answer(s.asks(id, thread.KindUserEscape), `"status"`)
 		s.next()
@@ -77,10 +77,10 @@ func TestPlanPreviewNeedsAPausedPlan(t *testing.T) {
 		p := planning(s, "")
 		id := p.start("a")
 		p.answered(id, "a done 1")
-		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann")
+		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann", "")
 		s.code(runtime.CodeNotWaiting, err)
 		s.code(runtime.CodeNotWaiting, planner.Undo(s.Context(), s.e, id, "ann"))
-		_, err = planner.Preview(s.Context(), s.e, "nobody", "x", "ann")
+		_, err = planner.Preview(s.Context(), s.e, "nobody", "x", "ann", "")
 		s.code(runtime.CodeNotFound, err)
 	})
 }
@@ -90,7 +90,7 @@ func TestPlanPreviewThatFails(t *testing.T) {
 		p, id := pausedAt2(s)
 		p.broken.Store(true)
 		before := s.rest(id)
-		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann")
+		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann", "")
 		s.code(runtime.CodeUnavailable, err)
 		require.ErrorContains(s, err, errBroken.Error())
 		assert.Equal(s, before, s.rest(id))

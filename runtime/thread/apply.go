@@ -402,13 +402,14 @@ func (i *Interrupt) applyEntry(e *Entry) {
 	case EntryReasked:
 		i.Asks++
 	case EntryClaimed:
-		i.ClaimedBy = e.Name
+		i.ClaimedBy, i.ClaimedUntil = e.Name, e.Until
 	case EntryExtended:
 		i.Due, i.RemindAt = e.Until, i.reminder(e.Until)
 	case EntryReminded:
 		i.RemindAt = time.Time{}
 	case EntryEscalated:
 		i.EscalatedTo, i.ClaimedBy, i.Due, i.RemindAt = e.Name, "", e.Until, i.reminder(e.Until)
+		i.ClaimedUntil = time.Time{}
 	case EntryAnswered:
 		i.State, i.Answer, i.RouteTo, i.AnsweredBy, i.Request, i.ClosedAt = InterruptAnswered,
 			e.Value, e.RouteTo, e.By, e.Request, e.At

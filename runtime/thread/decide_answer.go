@@ -25,6 +25,9 @@ type Answer struct {
 	// Only an answer that counts uses the request id: after an unclear answer the next one may have
 	// the same
 	Spend bool
+	// NoOrders has a question of the engine refused with CodeForbidden, see [Interrupt.EngineAsks]:
+	// this answerer may settle what handlers ask, and no more.
+	NoOrders bool
 }
 
 // AnsweredError is the data of [runtime.CodeAlreadyAnswered].
@@ -84,7 +87,11 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 	if err := c.checkOpen(op, i); err != nil {
 		return nil, err
 	}
-	if err := i.mayAnswer(op, a.By); err != nil {
+	if a.NoOrders && i.EngineAsks() {
+		return nil, runtime.Errorf(runtime.CodeForbidden, op,
+			"the engine asks this: it takes the right to operate the thread")
+	}
+	if err := i.mayAnswer(op, a.By, c.Now); err != nil {
 		return nil, err
 	}
 	if a.Digest != "" && a.Digest != i.Digest {
@@ -213,6 +220,15 @@ func (c *Change) holdEarly(op string, a *Answer) error {
 
 // openInterrupt returns an open interrupt that by may act on.
 func (c *Change) openInterrupt(verb, id, by string) (*Interrupt, error) {
+	i, err := c.actionable(verb, id, by)
+	if err == nil {
+		err = i.checkUnclaimed(runtime.CodeConflict, verb+" interrupt "+id, by, c.Now)
+	}
+	return i, err
+}
+
+// actionable is openInterrupt for one that another person may have claimed.
+func (c *Change) actionable(verb, id, by string) (*Interrupt, error) {
 	op := verb + " interrupt " + id
 	i := c.Thread.Interrupt(id)
 	if i == nil {
@@ -225,24 +241,30 @@ func (c *Change) openInterrupt(verb, id, by string) (*Interrupt, error) {
 	if err := i.checkAnswerer(op, by); err != nil {
 		return nil, err
 	}
-	if i.ClaimedBy != "" && i.ClaimedBy != by {
-		return nil, runtime.Errorf(runtime.CodeConflict, op,
-			"it is claimed by %s: ask them to release it", i.ClaimedBy)
-	}
 	return i, nil
 }
 
 // mayAnswer returns CodeForbidden if by may not answer, or another person has claimed the
 // interrupt.
-func (i *Interrupt) mayAnswer(op, by string) error {
+func (i *Interrupt) mayAnswer(op, by string, now time.Time) error {
 	if err := i.checkAnswerer(op, by); err != nil {
 		return err
 	}
-	if i.ClaimedBy != "" && i.ClaimedBy != by {
-		return runtime.Errorf(runtime.CodeForbidden, op,
-			"it is claimed by %s: ask them to release it", i.ClaimedBy)
+	return i.checkUnclaimed(runtime.CodeForbidden, op, by, now)
+}
+
+// checkUnclaimed returns an error of the code if another person has the interrupt.
+func (i *Interrupt) checkUnclaimed(code runtime.Code, op, by string, now time.Time) error {
+	switch who := i.ClaimedAt(now); {
+	case who == "" || who == by:
+		return nil
+	case i.ClaimedUntil.IsZero():
+		return runtime.Errorf(code, op,
+			"it is claimed by %s: ask them to release it, or take it over", who)
+	default:
+		return runtime.Errorf(code, op, "it is claimed by %s until %s: ask them to release it, "+
+			"or take it over", who, i.ClaimedUntil.Format(time.RFC3339))
 	}
-	return nil
 }
 
 // checkAnswerer returns CodeForbidden if by is not one of those who may answer.
@@ -288,7 +310,7 @@ func (c *Change) readValue(op string, i *Interrupt, a *Answer) (json.RawMessage,
 	}
 	if a.Value == nil {
 		// it does not count as unclear
-		if i.Plain == "" && !i.engineAsks() {
+		if i.Plain == "" && !i.EngineAsks() {
 			return nil, runtime.Errorf(runtime.CodeInvalid, op,
 				"this question takes no plain text: answer with a value")
 		}
@@ -321,7 +343,7 @@ func (c *Change) isLegal(i *Interrupt, value json.RawMessage) bool {
 		return false
 	}
 	o := engineOrder{}
-	if i.engineAsks() {
+	if i.EngineAsks() {
 		o, _ = parseOrder(value) // it fits
 	}
 	return o.Choice != orderStatus && (o.Choice != orderRetry || i.isRecoverable())
@@ -350,7 +372,7 @@ func (a *Answer) Unclear(e *Entry) error {
 func (c *Change) countUnclear(op string, i *Interrupt, a *Answer, reason string) error {
 	const tries = 3
 	left := max(tries-i.Asks-1, 0)
-	if i.engineAsks() {
+	if i.EngineAsks() {
 		left = -1
 	}
 	value, err := runtime.Encode(unclearAnswer{a.Text, left})

@@ -209,21 +209,56 @@ func (c *Change) Extend(interrupt string, until time.Time, by string) error {
 	return nil
 }
 
-// Claim marks an open interrupt as claimed by a person: only that person can answer it then. With
-// release the claim ends. It returns the errors of Extend, and CodeInvalid if by is empty.
+// ClaimFor is how long a claim lasts. Claiming again in its second half makes it last as long anew.
+const ClaimFor = time.Hour
+
+// Claim marks an open interrupt as claimed by a person for [ClaimFor]: only that person can answer
+// it then. With release the claim ends. It returns the errors of Extend, and CodeInvalid if by is
+// empty. A claim that has ended stops nobody.
 func (c *Change) Claim(interrupt, by string, release bool) error {
 	if by == "" {
 		return runtime.Errorf(runtime.CodeInvalid, "claim interrupt "+interrupt,
 			"say who claims it")
 	}
 	i, err := c.openInterrupt("claim", interrupt, by)
-	if err != nil || !release && i.ClaimedBy == by || release && i.ClaimedBy == "" {
+	if err != nil {
 		return err
 	}
-	who := by
-	if release {
-		who = ""
+	switch has := i.ClaimedAt(c.Now); {
+	case release && has == "":
+		return nil
+	case release:
+		c.Add(Entry{Type: EntryClaimed, Interrupt: i.ID, By: by})
+	case has != by || !i.ClaimedUntil.IsZero() && i.ClaimedUntil.Sub(c.Now) < ClaimFor/2:
+		c.claimFor(i, by)
 	}
-	c.Add(Entry{Type: EntryClaimed, Interrupt: i.ID, Name: who, By: by})
 	return nil
+}
+
+// TakeOver is Claim of an interrupt that another person may have claimed: the claim is by's from
+// now on, and its entry says whose it was. Whether by may do that to others is the caller's to
+// decide.
+func (c *Change) TakeOver(interrupt, by string) error {
+	if by == "" {
+		return c.Claim(interrupt, by, false)
+	}
+	i, err := c.actionable("take over", interrupt, by)
+	if err != nil {
+		return err
+	}
+	if has := i.ClaimedAt(c.Now); has == "" || has == by {
+		return c.Claim(interrupt, by, false)
+	}
+	c.claimFor(i, by)
+	return nil
+}
+
+// claimFor adds the entry of a claim.
+func (c *Change) claimFor(i *Interrupt, by string) {
+	e := Entry{Type: EntryClaimed, Interrupt: i.ID, Name: by, By: by, Until: c.Now.Add(ClaimFor).
+		UTC().Truncate(time.Millisecond)}
+	if i.ClaimedBy != by {
+		e.Other = i.ClaimedBy
+	}
+	c.Add(e)
 }

@@ -48,6 +48,75 @@ func TestClaims(t *testing.T) {
 	assert.Equal(t, runtime.CodeExpired, claim(i.ID, "cid", true))
 }
 
+// A claim ends by itself, and may be taken over before: the log says from whom.
+func TestAClaimEndsAndIsTakenOver(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	question := guarded()
+	question.Deadline = nil
+	i := d.ask("f1", "agent_question", question)
+	last := func() *thread.Entry { return &d.log[len(d.log)-1] }
+	claim := func(by string) error {
+		return d.try(func(c *thread.Change) error { return c.Claim(i.ID, by, false) })
+	}
+	require.NoError(t, claim("bob"))
+	ends := d.now.Add(thread.ClaimFor)
+	assert.Equal(t, ends, d.interrupts[i.ID].ClaimedUntil)
+	before := len(d.log)
+	require.NoError(t, claim("bob"))
+	assert.Len(t, d.log, before, "it is as good as new")
+	d.now = d.now.Add(thread.ClaimFor/2 + time.Minute)
+	require.NoError(t, claim("bob"))
+	assert.Greater(t, d.interrupts[i.ID].ClaimedUntil, ends, "it lasts as long anew")
+
+	err := claim("cid")
+	assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(err))
+	assert.ErrorContains(t, err, "claimed by bob until 20")
+	take := func(by string) runtime.Code {
+		return runtime.CodeOf(d.try(func(c *thread.Change) error { return c.TakeOver(i.ID, by) }))
+	}
+	assert.Equal(t, runtime.CodeInvalid, take(""))
+	assert.Equal(t, runtime.CodeForbidden, take("eve"), "who may not answer it takes nothing over")
+	assert.Equal(t, runtime.Code(""), take("cid"))
+	assert.Equal(t, []string{"cid", "bob"}, []string{last().Name, last().Other})
+	assert.Equal(t, "cid", d.interrupts[i.ID].ClaimedAt(d.now))
+
+	d.now = d.now.Add(thread.ClaimFor)
+	assert.Empty(t, d.interrupts[i.ID].ClaimedAt(d.now), "it has ended")
+	require.NoError(t, claim("bob"))
+	assert.Equal(t, []string{"bob", "cid"}, []string{last().Name, last().Other})
+	d.now = d.now.Add(thread.ClaimFor)
+	_, err = d.answer(thread.Answer{By: "cid", Value: raw("1")})
+	require.NoError(t, err, "a claim that has ended keeps nobody from answering")
+
+	i = &thread.Interrupt{ClaimedBy: "ann"} // of an older program
+	assert.Equal(t, "ann", i.ClaimedAt(d.now.Add(1000*time.Hour)), "it has no end")
+}
+
+// Who may give no orders answers what handlers ask, and nothing that the engine asks.
+func TestWhoMayGiveNoOrders(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.do(func(c *thread.Change) { c.StepFailed("f1", thread.Permanent(errors.New("x")), nil) })
+	for _, a := range []thread.Answer{
+		{Value: raw(`{"choice":"skip","value":"forged"}`)}, {Text: "abort"},
+		{Question: "system_error", Text: "abort"}, {Text: "what?"},
+	} {
+		a.By, a.NoOrders = "bob", true
+		before := len(d.log)
+		_, err := d.answer(a)
+		assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err), "%+v: %v", a, err)
+		assert.Len(t, d.log, before)
+	}
+	_, err := d.answer(thread.Answer{Text: "abort", By: "bob"})
+	require.NoError(t, err, "the control")
+
+	d = newDesk(t)
+	d.ask("f1", "agent_question", q("x"))
+	_, err = d.answer(thread.Answer{Value: raw("1"), By: "bob", NoOrders: true})
+	require.NoError(t, err, "a handler asks this")
+}
+
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

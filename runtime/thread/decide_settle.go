@@ -51,14 +51,9 @@ func isEngineQuestion(name string) bool {
 	return name == KindUserEscape || name == KindSystemError || strings.HasPrefix(name, doubtPrefix)
 }
 
-// engineAsks reports whether the answer is an order to the engine.
-func (i *Interrupt) engineAsks() bool {
-	return i.Kind == KindUserEscape || i.Kind == KindSystemError
-}
-
 // checkOrder checks an answer to a question of the engine. f is the frame that it is about, if any.
 func (i *Interrupt) checkOrder(op string, f *Frame, value json.RawMessage) error {
-	if !i.engineAsks() {
+	if !i.EngineAsks() {
 		return nil
 	}
 	o, err := parseOrder(value)
@@ -105,7 +100,7 @@ func parseOrder(value json.RawMessage) (engineOrder, error) {
 
 // applyAnswer gives an interrupt its answer, and does what the answer orders.
 func (c *Change) applyAnswer(i *Interrupt, value json.RawMessage, routeTo, by, request string) {
-	if i.engineAsks() {
+	if i.EngineAsks() {
 		o := engineOrder{Choice: orderReroute, Target: routeTo}
 		if routeTo == "" {
 			o, _ = parseOrder(value) // checked when it was given
@@ -300,7 +295,7 @@ func (c *Change) applyPolicy(i *Interrupt, policy *runtime.Deadline, why *Failur
 			return
 		}
 	case "reroute":
-		if !i.engineAsks() || slices.Contains(i.Targets, policy.Target) {
+		if !i.EngineAsks() || slices.Contains(i.Targets, policy.Target) {
 			c.applyAnswer(i, nil, policy.Target, "deadline", "")
 			return
 		}

@@ -54,7 +54,7 @@ const (
 	EntryExpired   EntryType = "expired"
 	EntryCancelled EntryType = "cancelled" // an interrupt was taken back. Interrupt
 	// EntryClaimed: a person claimed an interrupt, or released it. Interrupt, Name: who, "" if
-	// released
+	// released; Until: when the claim ends; Other: from whom it was taken over, or had lapsed
 	EntryClaimed  EntryType = "claimed"
 	EntryExtended EntryType = "extended" // the deadline moved. Interrupt, Until
 	EntryReminded EntryType = "reminded" // the deadline comes near. Interrupt

@@ -68,10 +68,13 @@ type Interrupt struct {
 	// Asks is the number of unclear answers, after each of which it was asked again.
 	Asks int `json:"asks,omitempty"`
 	// AskedFor is the user of the thread.
-	AskedFor  string          `json:"askedFor,omitempty"`
-	ClaimedBy string          `json:"claimedBy,omitempty"`
-	Votes     []Vote          `json:"votes,omitempty"`
-	Answer    json.RawMessage `json:"answer,omitempty"`
+	AskedFor  string `json:"askedFor,omitempty"`
+	ClaimedBy string `json:"claimedBy,omitempty"`
+	// ClaimedUntil is when the claim ends. It is zero for claims stored by older programs, which
+	// last until they are released or taken over.
+	ClaimedUntil time.Time       `json:"claimedUntil,omitzero"`
+	Votes        []Vote          `json:"votes,omitempty"`
+	Answer       json.RawMessage `json:"answer,omitempty"`
 	// RouteTo is set if the answer sent the work elsewhere.
 	RouteTo    string `json:"routeTo,omitempty"`
 	AnsweredBy string `json:"answeredBy,omitempty"`
@@ -189,6 +192,21 @@ func (i *Interrupt) Answerers() []string {
 	return i.Assignees
 }
 
+// ClaimedAt returns who has claimed the interrupt at a time; "" if nobody has, or the claim has
+// ended.
+func (i *Interrupt) ClaimedAt(now time.Time) string {
+	if isPast(i.ClaimedUntil, now) {
+		return ""
+	}
+	return i.ClaimedBy
+}
+
+// EngineAsks reports whether the engine itself asks: about a failed step, an effect whose end is
+// unknown, or a pause. The answer is an order to it.
+func (i *Interrupt) EngineAsks() bool {
+	return i.Kind == KindUserEscape || i.Kind == KindSystemError
+}
+
 // reminder returns when to remind of a deadline; zero when there is nothing to remind of.
 func (i *Interrupt) reminder(due time.Time) time.Time {
 	if i.RemindBefore == 0 || due.IsZero() {
@@ -203,6 +221,7 @@ func (i *Interrupt) asAsked(state InterruptState, due time.Time) *Interrupt {
 	out.State, out.Due, out.RemindAt = state, due, i.reminder(due)
 	out.EscalatedTo, out.ClaimedBy, out.AnsweredBy, out.Request, out.RouteTo = "", "", "", "", ""
 	out.Asks, out.Votes, out.Answer, out.ClosedAt, out.Clashes = 0, nil, nil, time.Time{}, 0
+	out.ClaimedUntil = time.Time{}
 	if state != InterruptSuperseded {
 		out.SupersededBy = ""
 	} else {

@@ -22,7 +22,7 @@ func TestAConversationIsWithItsUser(t *testing.T) {
 			r.turn("hallo") // ann's
 			guest := func(thread, by string) *client.Client {
 				g := r.grant(thread, fmt.Sprintf(
-					`{"actions":["view","deliver"],"by":%q,"expires":%d}`,
+					`{"actions":["follow","deliver"],"by":%q,"expires":%d}`,
 					by, r.soon()))
 				return &client.Client{Base: r.http.URL, Token: g.Token}
 			}
@@ -32,7 +32,7 @@ func TestAConversationIsWithItsUser(t *testing.T) {
 				return g.Actions
 			}
 			bob, ann := guest("room", "bob"), guest("room", "ann")
-			assert.Equal(t, []string{"view"}, may(bob))
+			assert.Equal(t, []string{"follow"}, may(bob))
 			before := r.settled("room").Seq
 			for _, body := range []string{`{"message":"hallo"}`, `{"message":"","cancel":true}`,
 				`{"message":"hallo","machine":"ask"}`, `{"message":"x","input":{}}`} {
@@ -40,7 +40,7 @@ func TestAConversationIsWithItsUser(t *testing.T) {
 					is(403, runtime.CodeForbidden)
 			}
 			assert.Equal(t, before, r.settled("room").Seq)
-			assert.Equal(t, []string{"view", "deliver"}, may(ann), "the control")
+			assert.Equal(t, []string{"follow", "deliver"}, may(ann), "the control")
 			_, err := ann.Deliver(t.Context(), "room", "hallo", "", "")
 			require.NoError(t, err)
 
@@ -54,7 +54,7 @@ func TestAConversationIsWithItsUser(t *testing.T) {
 				r.try(bob.Token, http.MethodPost, "/v1/threads/"+th.ID+"/messages", body).
 					is(403, runtime.CodeForbidden)
 			}
-			assert.Equal(t, []string{"view", "deliver"}, may(bob))
+			assert.Equal(t, []string{"follow", "deliver"}, may(bob))
 			_, err = bob.Deliver(t.Context(), th.ID, "again", "", "")
 			require.NoError(t, err)
 		})

@@ -92,6 +92,9 @@ func (c *Call) giveTime() context.CancelFunc {
 func (c *Call) permit() error {
 	name, interrupt := c.r.PathValue("thread"), c.r.PathValue("interrupt")
 	c.about = name + interrupt
+	if name == "" && c.route.QueryRequired {
+		name = c.r.URL.Query().Get("thread")
+	}
 	for _, id := range []string{name, interrupt, c.r.PathValue("grant")} {
 		if id != "" && !input.ValidID(id) {
 			return BadRequest("that is no id: " + input.IDRule)
@@ -111,9 +114,10 @@ func (c *Call) permit() error {
 		return nil
 	case c.route.Needs == "":
 		return ErrForbidden
+	case c.route.Machine: // what it may see of the machine, Do says
 	case name != g.Thread, interrupt != "" && g.Interrupt != "" && g.Interrupt != interrupt:
 		return ErrNotFound
-	case interrupt == "" && g.Interrupt != "", c.route.NoOneTimeToken && g.Once:
+	case interrupt == "" && g.Interrupt != "":
 		return ErrForbidden
 	}
 	if !c.who.may(c.route.Needs) {
@@ -155,6 +159,7 @@ func (c *Call) reply(out any) error {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
+	out = c.withhold(out)
 	data, ok := out.([]byte)
 	if !ok {
 		var err error
@@ -231,9 +236,20 @@ func (c *Call) Recover() {
 	}
 }
 
-// By returns in whose name a call acts: the operator says so, a token has it.
+const isReserved = "is a name of the engine's own: give a person's"
+
+// reservedName reports whether a log would take a name for the engine's or the operator's.
+func reservedName(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	return name == "policy" || name == "operator"
+}
+
+// By returns in whose name a call acts: the operator says so, a token has it. The names policy and
+// operator are refused: the log has them for the engine, and for an operator who names nobody.
 func (c *Call) By(named string) (string, error) {
 	switch g := c.who.grant; {
+	case reservedName(named):
+		return "", input.Invalid("/by", isReserved)
 	case len(named) > maxBy:
 		return "", input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
 	case g == nil && named == "":
@@ -282,11 +298,7 @@ func (c *Call) RequestID() (string, error) {
 	case len(key) > most:
 		return "", BadRequest("the Idempotency-Key has more than %d bytes", most)
 	}
-	who := "operator"
-	if c.who.grant != nil {
-		who = c.who.grant.ID
-	}
-	sum := sha256.Sum256([]byte(who + "\x00" + c.route.ID + "\x00" + key))
+	sum := sha256.Sum256([]byte(c.Caller() + "\x00" + c.route.ID + "\x00" + key))
 	return "web/" + hex.EncodeToString(sum[:16]), nil
 }
 

@@ -12,14 +12,26 @@
 // speaks for the person it names in the field by. A capability token is for one thread, or one
 // interrupt of it, for some actions, until a time, and possibly for one answer:
 //
-//	view     read the thread, its interrupts, history and outbox, and follow its stream
-//	answer   settle and claim its interrupts, in the name the token was made for
+//	follow   read what is said and asked: the thread, its open questions, its outbox and stream,
+//	         without results of steps, and with a code and an id for the text of an error
+//	inspect  read all of it: history, moments, effects, tokens, error texts, and its graph
+//	answer   settle and claim what its handlers ask, in the name the token was made for
 //	deliver  say something to it; a conversation takes that in the name of its user only
 //	escape   ask it to pause
 //	cancel   end it
+//	operate  answer, escape and cancel, and what the engine asks: failed steps, effects whose
+//	         end is unknown, pauses; change plans, send work elsewhere, take claims over, list
+//	         and revoke its tokens
 //
-// GET /v1/token tells a caller which of these the token allows now. Of the streams and sockets one
-// capability token holds a tenth at most.
+// Only the operator makes tokens: one made by a guest would outlive the revocation of theirs. The
+// right view of tokens that older servers stored is read as follow. GET /v1/token tells a caller
+// which rights the token has now. Of the streams and sockets one capability token holds a tenth at
+// most. What a guest sends along with a message reaches handlers under names that begin with
+// "guest.", see [Call.OwnMetadata].
+//
+// The operator's token is changed without a restart by [Server.SetOperatorTokens], which takes two
+// at once. Behind a proxy, name it in Config.TrustedProxies: failed log-ins are limited for each
+// address. Terminate TLS before the server; it serves plain HTTP.
 //
 // Capability tokens are kept in the log of their thread. Making one is a message
 // entry named grant, whose request id is the SHA-256 of the token; revoking is another one. So they

@@ -77,6 +77,15 @@ func (c *Call) Detach() *Call {
 // Grant returns the capability token of the caller, nil for the operator.
 func (c *Call) Grant() *Grant { return c.who.grant }
 
+// Caller identifies who makes the call, for what only they may go on with: the id of their
+// capability token, and "operator" for the operator.
+func (c *Call) Caller() string {
+	if g := c.who.grant; g != nil {
+		return g.ID
+	}
+	return "operator"
+}
+
 // Allows reports whether the caller's token is for an action.
 func (c *Call) Allows(action string) bool { return c.who.may(action) }
 
@@ -86,6 +95,9 @@ func (c *Call) CheckGrant(ctx context.Context) error {
 	if g := c.who.grant; g != nil {
 		_, err := c.s.granted(ctx, g.Thread, g.ID)
 		return err
+	}
+	if c.who.key.life.Err() != nil {
+		return errToken
 	}
 	return nil
 }
@@ -130,6 +142,7 @@ func (c *Call) Rows(ctx, life context.Context, threadID, after string, broken fu
 // the answer is kept for a later question.
 func (c *Call) Answer(ctx context.Context, threadID string, a thread.Answer) (*thread.Interrupt,
 	error) {
+	a.NoOrders = !c.Allows(ActionOperate)
 	if g := c.who.grant; g != nil && g.Once {
 		a.Request, a.Spend = spentRequest(g.ID), true
 	}

@@ -42,7 +42,7 @@ func ExampleClient_Grant() {
 		log.Fatal(err)
 	}
 	grant, err := operator.Grant(ctx, web.Grant{
-		Thread: t.ID, Actions: []string{"view", "answer"}, By: "gwen", Expires: time.Now().
+		Thread: t.ID, Actions: []string{"follow", "answer"}, By: "gwen", Expires: time.Now().
 			Add(time.Hour).UnixMilli(), Once: true,
 	})
 	if err != nil {

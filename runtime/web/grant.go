@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -24,17 +23,6 @@ import (
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// The actions that a capability token may be for.
-const (
-	ActionView    = "view"
-	ActionAnswer  = "answer"
-	ActionDeliver = "deliver"
-	ActionEscape  = "escape"
-	ActionCancel  = "cancel"
-)
-
-var actions = []string{ActionView, ActionAnswer, ActionDeliver, ActionEscape, ActionCancel}
-
 // Grant is a capability token: what it is for, and once, when it is made, the token itself. The
 // operator's has no thread.
 type Grant struct {
@@ -46,6 +34,13 @@ type Grant struct {
 	By        string   `json:"by,omitempty"` // in whose name it answers
 	Expires   int64    `json:"expires"`
 	Once      bool     `json:"once,omitempty"` // one answer
+
+	// In the list of a thread's tokens: when it was made, by whom (operator, or a token), revoked,
+	// and its one answer given.
+	Made    int64  `json:"made,omitempty"`
+	MadeBy  string `json:"madeBy,omitempty"`
+	Revoked int64  `json:"revoked,omitempty"`
+	Spent   int64  `json:"spent,omitempty"`
 }
 
 // LogValue keeps the token out of logs.
@@ -54,9 +49,11 @@ func (g Grant) LogValue() slog.Value { return slog.StringValue("grant " + short(
 // String is LogValue for fmt.
 func (g Grant) String() string { return "grant " + short(g.ID) }
 
-// principal is who makes a call. A nil grant is the operator.
+// principal is who makes a call. A nil grant is the operator, who came with key. What a call may do
+// is asked of may alone, so that another kind of caller is another row there.
 type principal struct {
 	grant *Grant
+	key   *operatorKey
 }
 
 // label names the caller in logs.
@@ -67,21 +64,18 @@ func (p principal) label() string {
 	return p.grant.String()
 }
 
-func (p principal) may(action string) bool {
-	return p.grant == nil || slices.Contains(p.grant.Actions, action)
-}
-
 func short(id string) string { return id[:min(8, len(id))] }
 
 // The request ids under which a thread's log holds what became of a token.
-func grantRequest(id string) string   { return "grant/" + id }
-func revokedRequest(id string) string { return "grant_revoked/" + id }
-func spentRequest(id string) string   { return "grant_spent/" + id }
+func grantRequest(id string) string   { return grantName + "/" + id }
+func revokedRequest(id string) string { return revokedName + "/" + id }
+func spentRequest(id string) string   { return spentName + "/" + id }
 
 // The names of the message entries that say so. They are no messages to anybody.
 const (
 	grantName   = "grant"
 	revokedName = "grant_revoked"
+	spentName   = "grant_spent"
 )
 
 const tokenPrefix = "rg_"
@@ -97,9 +91,8 @@ func grantID(thread, secret string) string {
 // is not good.
 func (s *Server) authenticate(r *http.Request) (principal, error) {
 	token := credentials(r)
-	sum := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(sum[:], s.operator[:]) == 1 {
-		return principal{}, nil
+	if key := s.operatorKey(token); key != nil {
+		return principal{key: key}, nil
 	}
 	packed, secret, ok := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
 	name, err := base64.RawURLEncoding.DecodeString(packed)
@@ -128,6 +121,7 @@ func (s *Server) granted(ctx context.Context, threadID, id string) (*Grant, erro
 		Before(time.UnixMilli(g.Expires)) {
 		return nil, errToken
 	}
+	g.Actions = readActions(g.Actions)
 	return &g, nil
 }
 
@@ -160,18 +154,31 @@ type grantForm struct {
 
 func (c *Call) grant(f *grantForm) (any, error) {
 	for _, action := range f.Actions {
+		if action == oldView {
+			return nil, input.Invalid("/actions",
+				"view is now follow, or follow and inspect: say which")
+		}
 		if !slices.Contains(actions, action) {
 			return nil, input.Invalid("/actions",
 				fmt.Sprintf("%q is none of %s", action, strings.Join(actions, ", ")))
 		}
-		if (f.Once || f.Interrupt != "") && action != ActionView && action != ActionAnswer {
+		if (f.Once || f.Interrupt != "") && action != ActionFollow && action != ActionAnswer {
 			return nil, input.Invalid("/actions",
 				action+" is of a whole thread, and for more than one answer")
 		}
 	}
-	switch {
+	switch most := c.s.cfg.MaxTokenLife; {
+	case f.By == "":
+		return nil, input.Invalid("/by", "is empty: say in whose name the token acts")
+	case reservedName(f.By):
+		return nil, input.Invalid("/by", isReserved)
+	case len(f.By) > maxBy:
+		return nil, input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
 	case len(f.Actions) == 0:
 		return nil, input.Invalid("/actions", "is empty: say what the token is for")
+	case f.Expires > c.s.cfg.Now().Add(most).UnixMilli():
+		return nil, input.Invalid("/expires", "is more than "+most.String()+
+			" away, the longest life of a token here")
 	case !c.s.cfg.Now().Before(time.UnixMilli(f.Expires)):
 		return nil, input.Invalid("/expires", "is not in the future")
 	}
@@ -228,6 +235,11 @@ func (c *Call) rights() (any, error) {
 			return nil, err
 		} else if others {
 			lost = append(lost, ActionDeliver)
+		}
+	}
+	for _, part := range operates {
+		if c.who.may(part) && !slices.Contains(g.Actions, part) {
+			g.Actions = append(slices.Clip(g.Actions), part)
 		}
 	}
 	g.Actions = slices.DeleteFunc(slices.Clone(g.Actions), func(action string) bool {

@@ -244,10 +244,33 @@ func (c *Call) answerAll(f *answersForm) (any, error) {
 type claimForm struct {
 	By      string `json:"by,omitempty"`
 	Release bool   `json:"release,omitempty"`
+	// although another person has it
+	TakeOver bool `json:"takeOver,omitempty"`
 }
 
+// claim takes an interrupt on, or lays it down. A token whose one answer is given takes nothing on,
+// and what the engine asks is for those who operate the thread.
 func (c *Call) claim(f *claimForm) (any, error) {
+	operates := c.Allows(ActionOperate)
+	if c.asked.EngineAsks() && !operates || f.TakeOver && !operates {
+		return nil, ErrForbidden
+	}
+	if f.TakeOver && f.Release {
+		return nil, BadRequest("takeOver and release exclude each other: send one of them")
+	}
 	return c.onAsked(func(ch *thread.Change) error {
+		if g := c.who.grant; g != nil && g.Once && !f.Release {
+			row, err := c.s.engine.FindRequest(c.Context(), ch, spentRequest(g.ID))
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				return ErrForbidden
+			}
+		}
+		if f.TakeOver {
+			return ch.TakeOver(c.asked.ID, f.By)
+		}
 		return ch.Claim(c.asked.ID, f.By, f.Release)
 	})
 }

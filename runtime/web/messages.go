@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
@@ -45,6 +46,9 @@ func (c *Call) deliver() (any, error) {
 			return nil, cmp.Or(err, errAnothers)
 		}
 	}
+	if f.Metadata, err = c.OwnMetadata(f.Metadata); err != nil {
+		return nil, err
+	}
 	if c.s.cfg.takesMessage(machine) && f.Machine == "" && f.Input == nil {
 		return c.converse(&f)
 	}
@@ -56,6 +60,32 @@ func (c *Call) deliver() (any, error) {
 		f.Machine, f.Name = machine, name
 	}
 	return c.sendMessage(&f)
+}
+
+// guestPrefix stands before the names in what a capability token's holder sends along.
+const guestPrefix = "guest."
+
+// OwnMetadata returns what a caller sends along with a message as handlers get it: a guest's under
+// names that begin with "guest.", so that no handler takes it for the operator's. The operator may
+// not use such names.
+func (c *Call) OwnMetadata(sent map[string]string) (map[string]string, error) {
+	if c.who.grant == nil {
+		for name := range sent {
+			if strings.HasPrefix(name, guestPrefix) {
+				return nil, input.Invalid("/metadata",
+					"names that begin with guest. are for what guests send")
+			}
+		}
+		return sent, nil
+	}
+	if sent == nil {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for name, value := range sent {
+		out[guestPrefix+name] = value
+	}
+	return out, nil
 }
 
 // converses reports whether threads of a machine are those of the conversation.
@@ -127,7 +157,7 @@ func (c *Call) converse(f *messageForm) (any, error) {
 		return nil, err
 	}
 	m := chat.Message{Thread: id, ID: request + "/turn", User: f.By, Text: f.Message,
-		Cancel: f.Cancel, Metadata: f.Metadata}
+		Cancel: f.Cancel, Metadata: f.Metadata, NoOrders: !c.Allows(ActionOperate)}
 	if request == "" { // so that it can be found out whether it came in
 		m.ID = "web/" + rand.Text()
 	}

@@ -72,7 +72,7 @@ func (c *Call) moment() (any, error) {
 	if err = cmp.Or(refused, err); err != nil {
 		return nil, err
 	}
-	row, err := c.s.entryRow(c.Context(), &entries[seq-1])
+	row, err := c.rowFor(c.Context(), &entries[seq-1])
 	if err != nil {
 		return nil, err
 	}

@@ -246,8 +246,19 @@ func (c *Call) programs() (any, error) {
 	return out, nil
 }
 
+// getProgram returns the graph of a machine, to a capability token only that of its thread.
 func (c *Call) getProgram() (any, error) {
-	if g := c.s.graphs[c.r.PathValue("machine")]; g != nil {
+	machine := c.r.PathValue("machine")
+	if g := c.who.grant; g != nil {
+		runs, _, err := c.first(g.Thread)
+		if err != nil {
+			return nil, err
+		}
+		if runs != machine {
+			return nil, ErrNotFound
+		}
+	}
+	if g := c.s.graphs[machine]; g != nil {
 		return g, nil
 	}
 	return nil, ErrNotFound

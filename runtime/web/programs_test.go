@@ -85,9 +85,11 @@ func TestTheGraphOfAGeneratedProgram(t *testing.T) {
 	}
 
 	r.get("/v1/programs/none").is(404, runtime.CodeNotFound)
-	view := r.forAll(r.start("ask", `"x"`).ID, "view")
-	r.try(view, http.MethodGet, "/v1/programs/workflow", "").is(200)
+	id := r.start("ask", `"x"`).ID
+	view := r.forAll(id, "inspect")
+	r.try(view, http.MethodGet, "/v1/programs/workflow", "").is(404) // its thread runs another
 	r.try(view, http.MethodGet, "/v1/programs", "").is(403)
+	r.try(r.forAll(id, "follow"), http.MethodGet, "/v1/programs/workflow", "").is(403)
 	assert.Empty(t, decode[struct{ Items []any }](newRig(t, "mem", web.Config{}).
 		get("/v1/programs").is(200)).Items)
 }
@@ -149,7 +151,7 @@ func TestAMomentIsWhatTheThreadWas(t *testing.T) {
 				w.get(path+seq).is(400, runtime.CodeInvalid)
 			}
 			w.get("/v1/threads/unknown/at/1").is(404)
-			view := w.forAll(id, "view")
+			view := w.forAll(id, "inspect")
 			assert.Empty(t, decode[web.Moment](w.try(view, http.MethodGet, path+jsonOf(then.Seq),
 				"").is(200)).Frames[1].Prompt, "prompts are the program's own")
 			w.try(w.forAll(id, "answer"), http.MethodGet, path+"1", "").is(403)
@@ -182,6 +184,6 @@ func TestStatsOverHTTP(t *testing.T) {
 		for _, since := range []string{"x", "-1", "1e3", "01"} {
 			r.get("/v1/stats?since=" + since).is(400)
 		}
-		r.try(r.forAll(two.ID, "view"), http.MethodGet, "/v1/stats", "").is(403)
+		r.try(r.forAll(two.ID, "follow"), http.MethodGet, "/v1/stats", "").is(403)
 	})
 }

@@ -31,7 +31,7 @@ func anonymous(a *reply) web.Problem {
 func TestNoOrWrongToken(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		good := r.forAll(th.ID, "view")
+		good := r.forAll(th.ID, "follow")
 		want := anonymous(r.try("", http.MethodGet, "/v1/threads/"+th.ID, "").is(401))
 		for _, token := range []string{"wrong", operator[:20], operator + "x", good[:len(good)-1],
 			good + "x", "rg_", "rg_..", "rg_b3RoZXI." + good[len(good)-43:]} {
@@ -49,7 +49,7 @@ func TestNoOrWrongToken(t *testing.T) {
 func TestTokenOfAnotherThread(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		a, b := r.start("ask", `"a"`), r.start("ask", `"b"`)
-		token := r.forAll(a.ID, "view", "answer", "deliver", "escape", "cancel")
+		token := r.forAll(a.ID, "follow", "answer", "deliver", "escape", "cancel")
 		unknown := anonymous(r.try(token, http.MethodGet, "/v1/threads/unknown", "").is(404))
 		assert.Equal(t, unknown, anonymous(r.try(token, http.MethodGet, "/v1/threads/"+b.ID, "").
 			is(404)))
@@ -67,7 +67,7 @@ func TestTokenOfAnotherThread(t *testing.T) {
 
 		two := r.start("pair", `""`)
 		bound := r.grant(two.ID,
-			fmt.Sprintf(`{"interrupt":%q,"actions":["view","answer"],"by":"ann","expires":%d}`,
+			fmt.Sprintf(`{"interrupt":%q,"actions":["follow","answer"],"by":"ann","expires":%d}`,
 				two.Open[0].ID, r.soon())).Token
 		r.try(bound, http.MethodGet, "/v1/interrupts/"+two.Open[0].ID, "").is(200)
 		r.try(bound, http.MethodGet, "/v1/interrupts/"+two.Open[1].ID, "").is(404)
@@ -83,7 +83,7 @@ func TestTokenOfAnotherThread(t *testing.T) {
 func TestViewTokenMayNotAnswer(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		token := r.forAll(th.ID, "view")
+		token := r.forAll(th.ID, "follow")
 		r.try(token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
 			`{"value":{"ok":true}}`).is(403, runtime.CodeForbidden)
 		r.try(token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/claim", `{}`).is(403)
@@ -108,17 +108,17 @@ func TestExpiredOrRevokedToken(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
 		path := "/v1/threads/" + th.ID
-		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
+		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()))
 		r.try(g.Token, http.MethodGet, path, "").is(200)
 		r.try(operator, http.MethodDelete, path+"/tokens/"+g.ID, "").is(204)
 		r.try(operator, http.MethodDelete, path+"/tokens/"+g.ID, "").is(204)
 		r.try(operator, http.MethodDelete, path+"/tokens/unknown", "").is(404)
 		r.try(g.Token, http.MethodGet, path, "").is(401, runtime.CodeForbidden)
-		late := r.forAll(th.ID, "view")
+		late := r.forAll(th.ID, "follow")
 		r.clock.move(2 * time.Hour)
 		refused := r.try(late, http.MethodGet, path, "").is(401, runtime.CodeForbidden)
 		assert.Contains(t, r.logs.String(), refused.problem().Request, "the refusal is audited")
-		r.post(path+"/tokens", `{"actions":["view"],"by":"ann","expires":1}`).is(400)
+		r.post(path+"/tokens", `{"actions":["follow"],"by":"ann","expires":1}`).is(400)
 		r.post(path+"/tokens", fmt.Sprintf(`{"actions":["rule"],"by":"ann","expires":%d}`,
 			r.soon())).is(400)
 		r.post(path+"/tokens", fmt.Sprintf(

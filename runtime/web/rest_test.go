@@ -255,11 +255,11 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 		r.get(path).is(200)
 	}
 	th := r.start("ask", `"x"`)
-	g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
+	g := r.grant(th.ID, fmt.Sprintf(`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()))
 	of, on := "/v1/threads/"+th.ID, "/v1/interrupts/"+th.Open[0].ID
 	r.try(operator, http.MethodDelete, of+"/tokens/"+g.ID, "").is(204)
 	for _, path := range []string{"/v1/openapi.json", "/v1/threads", of, of + "/history",
-		of + "/outbox", "/v1/interrupts", on} {
+		of + "/outbox", of + "/tokens", "/v1/interrupts", on} {
 		r.get(path).is(200)
 	}
 	r.post(of+"/fork", fmt.Sprintf(`{"seq":%d}`, th.Seq)).is(201)

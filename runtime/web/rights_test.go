@@ -28,7 +28,8 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 				is(200)))
 			return *g
 		}
-		all := []string{"view", "answer", "deliver", "escape", "cancel"}
+		all := []string{"follow", "inspect", "answer", "deliver", "escape", "cancel",
+			"operate"}
 		assert.Equal(t, web.Grant{Actions: all}, rights(operator), "no thread: all of them")
 
 		th := r.start("pair", `""`)
@@ -37,24 +38,29 @@ func TestRightsAreWhatIsAllowed(t *testing.T) {
 				r.soon()))
 			want := g
 			want.Token = ""
+			if action == "operate" {
+				want.Actions = []string{"operate", "answer",
+					"escape", "cancel"} // it has them in it
+			}
 			assert.Equal(t, want, rights(g.Token))
 			view := r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "")
-			assert.Equal(t, action == "view", view.status == 200, action)
+			assert.Equal(t, action == "follow", view.status == 200, action)
 			answer := r.try(g.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
 				`{}`)
-			assert.Equal(t, action == "answer", answer.status == 400, "%s: %s", action, answer.body)
+			assert.Equal(t, action == "answer" || action == "operate", answer.status == 400,
+				"%s: %s", action, answer.body)
 		}
-		assert.NotContains(t, string(r.try(r.forAll(th.ID, "view"), http.MethodGet, "/v1/token",
+		assert.NotContains(t, string(r.try(r.forAll(th.ID, "follow"), http.MethodGet, "/v1/token",
 			"").body), "rg_")
 
 		one := r.grant(th.ID, fmt.Sprintf(
-			`{"interrupt":%q,"actions":["view","answer"],"by":"ann","expires":%d,"once":true}`,
+			`{"interrupt":%q,"actions":["follow","answer"],"by":"ann","expires":%d,"once":true}`,
 			th.Open[0].ID, r.soon()))
-		assert.Equal(t, []string{"view", "answer"}, rights(one.Token).Actions)
+		assert.Equal(t, []string{"follow", "answer"}, rights(one.Token).Actions)
 		assert.Equal(t, th.Open[0].ID, rights(one.Token).Interrupt)
 		r.try(one.Token, http.MethodPost, "/v1/interrupts/"+th.Open[0].ID+"/answer",
 			`{"text":"mine"}`).is(200)
-		assert.Equal(t, []string{"view"}, rights(one.Token).Actions, "its answer is given")
+		assert.Equal(t, []string{"follow"}, rights(one.Token).Actions, "its answer is given")
 		assert.Equal(t, one.Actions, r.grantOf(one).Actions, "what is stored stays")
 
 		r.try(operator, http.MethodDelete, "/v1/threads/"+th.ID+"/tokens/"+one.ID, "").is(204)
@@ -84,7 +90,7 @@ func TestAGuestHoldsAShareOfTheStreams(t *testing.T) {
 	// nobody here reads, and none loses its place for that
 	r := newRig(t, "mem", web.Config{MaxStreams: 40, Beat: time.Hour})
 	th := r.start("ask", `"x"`)
-	greedy, other := r.forAll(th.ID, "view"), r.forAll(th.ID, "view")
+	greedy, other := r.forAll(th.ID, "follow"), r.forAll(th.ID, "follow")
 	stream := "/v1/threads/" + th.ID + "/stream"
 	var held []*socketClient
 	for range 3 {

@@ -18,9 +18,9 @@ type Endpoint struct {
 	QueryRequired bool
 	Body, Reply   string // names of schemas; "" means none
 	Keyed         bool   // takes an Idempotency-Key
-	// NoOneTimeToken says that a token for one answer will not do.
-	NoOneTimeToken bool
-	Status         int // of success; default 200
+	// Machine says that the path names a machine and no thread: Do looks whose it is.
+	Machine bool
+	Status  int // of success; default 200
 	// Do returns what is sent as JSON, nil for no body.
 	Do func(c *Call) (any, error)
 	// Stream replaces Do: it writes the response itself.
@@ -50,7 +50,7 @@ func (s *Server) table() []Endpoint {
 		{Method: get, Path: "/v1/threads", ID: "listThreads", Summary: "List threads",
 			Query: append([]string{"status"}, page...), Reply: "Threads", Do: (*Call).threads},
 		{Method: get, Path: one, ID: "getThread", Summary: "A thread with its open interrupts",
-			Needs: ActionView, Reply: "Thread", Do: (*Call).thread},
+			Needs: ActionFollow, Reply: "Thread", Do: (*Call).thread},
 		{Method: post, Path: one + "/messages", ID: "deliver", Summary: "Say something to a thread",
 			Needs: ActionDeliver, Body: "Message", Reply: "Thread", Keyed: true,
 			Do: (*Call).deliver},
@@ -67,16 +67,16 @@ func (s *Server) table() []Endpoint {
 			Summary: "Make a thread from an earlier point of another", Body: "Fork",
 			Reply: "Forked", Keyed: true, Status: made, Do: Form((*Call).fork)},
 		{Method: get, Path: one + "/history", ID: "history",
-			Summary: "Everything that happened to a thread", Needs: ActionView, Query: page,
+			Summary: "Everything that happened to a thread", Needs: ActionInspect, Query: page,
 			Reply: "Rows", Do: (*Call).history},
 		{Method: get, Path: one + "/outbox", ID: "outbox",
-			Summary: "Messages and events of a thread", Needs: ActionView, Query: page,
+			Summary: "Messages and events of a thread", Needs: ActionFollow, Query: page,
 			Reply: "Rows", Do: (*Call).outbox},
 		{Method: get, Path: one + "/stream", ID: "stream",
-			Summary: "The outbox of a thread as it grows", Needs: ActionView, Query: follow,
+			Summary: "The outbox of a thread as it grows", Needs: ActionFollow, Query: follow,
 			Reply: "Row", Stream: (*Call).events},
 		{Method: get, Path: one + "/at/{seq}", ID: "moment",
-			Summary: "A thread as it was after an entry; no handler runs", Needs: ActionView,
+			Summary: "A thread as it was after an entry; no handler runs", Needs: ActionInspect,
 			Reply: "Moment", Do: (*Call).moment},
 		{Method: get, Path: "/v1/stats", ID: "stats",
 			Summary: "How interrupts fared, by kind, node and person", Query: []string{"since"},
@@ -84,20 +84,24 @@ func (s *Server) table() []Endpoint {
 		{Method: get, Path: "/v1/programs", ID: "programs", Summary: "What can be started",
 			Reply: "Programs", Do: (*Call).programs},
 		{Method: get, Path: "/v1/programs/{machine}", ID: "program",
-			Summary: "The nodes of a machine, and where they lead", Needs: AnyToken,
-			Reply: "Program", Do: (*Call).getProgram},
+			Summary: "The nodes of a machine, and where they lead", Needs: ActionInspect,
+			Machine: true, Reply: "Program", Do: (*Call).getProgram},
 		{Method: get, Path: "/v1/stream", ID: "streamAll",
 			Summary: "The outbox of all threads as it grows", Query: follow, Reply: "Row",
 			Stream: (*Call).events},
 		{Method: post, Path: one + "/tokens", ID: "grant", Summary: "Make a capability token",
 			Body: "GrantRequest", Reply: "Grant", Status: made, Do: Form((*Call).grant)},
+		{Method: get, Path: one + "/tokens", ID: "tokens",
+			Summary: "The capability tokens of a thread, without their secrets",
+			Needs:   ActionOperate, Reply: "Tokens", Do: (*Call).tokens},
 		{Method: http.MethodDelete, Path: one + "/tokens/{grant}", ID: "revoke",
-			Summary: "Revoke a capability token", Status: none, Do: (*Call).revoke},
+			Summary: "Revoke a capability token", Needs: ActionOperate, Status: none,
+			Do: (*Call).revoke},
 		{Method: get, Path: "/v1/interrupts", ID: "inbox",
 			Summary: "Interrupts over all threads, the most urgent first", Query: inbox,
 			Reply: "Interrupts", Do: (*Call).inbox},
 		{Method: get, Path: two, ID: "getInterrupt", Summary: "An interrupt of any state",
-			Needs: ActionView, Reply: "Interrupt", Do: (*Call).getInterrupt},
+			Needs: ActionFollow, Reply: "Interrupt", Do: (*Call).getInterrupt},
 		{Method: post, Path: two + "/answer", ID: "answer", Summary: "Answer an interrupt",
 			Needs: ActionAnswer, Body: "Answer", Reply: "Answered", Keyed: true,
 			Do: Form((*Call).answerInterrupt)},

@@ -149,7 +149,7 @@ func TestADiskThatStandsStill(t *testing.T) {
 				"/v1/threads/" + asked[3].ID + "/escape": `{"mode":"safe"}`,
 				"/v1/threads/" + asked[4].ID + "/fork":   fmt.Sprintf(`{"seq":%d}`, asked[4].Seq),
 				"/v1/threads/" + idle.ID + "/messages":   `"again"`,
-				"/v1/threads/" + asked[5].ID + "/tokens": fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()),
+				"/v1/threads/" + asked[5].ID + "/tokens": fmt.Sprintf(`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()),
 				"/v1/answers":                            fmt.Sprintf(`{"answers":[{"interrupt":%q,"value":{"ok":true}}]}`, asked[6].Open[0].ID),
 			}
 			thaw := r.store.freeze()
@@ -221,7 +221,7 @@ func TestUnmaskedFramesAndPings(t *testing.T) {
 func TestTheClockJumps(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["view"],"by":"ann","expires":%d}`, r.soon()))
+		g := r.grant(th.ID, fmt.Sprintf(`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()))
 		r.clock.move(-2 * time.Hour)
 		r.try(g.Token, http.MethodGet, "/v1/threads/"+th.ID, "").is(200)
 		r.clock.move(2*time.Hour + 24*time.Hour)

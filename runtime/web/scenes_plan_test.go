@@ -149,7 +149,7 @@ func TestAnotherUserResumes(t *testing.T) {
 		id, _ := w.begin("ask a")
 		other, _ := w.begin("ask a")
 		q := w.settled(id).Open[0]
-		mallory := w.forAll(w.settled(other).ID, "view", "answer", "escape")
+		mallory := w.forAll(w.settled(other).ID, "follow", "answer", "escape")
 		w.try(mallory, http.MethodPost, "/v1/interrupts/"+q.ID+"/answer", `{"value":"left"}`).
 			is(404)
 		c := w.socket(mallory)

@@ -88,7 +88,7 @@ func TestTwoTabsResume(t *testing.T) {
 func TestTheServerRestartsWhileItWaits(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		token := r.forAll(th.ID, "view", "answer")
+		token := r.forAll(th.ID, "follow", "answer")
 		last := decode[struct{ Items []web.Row }](r.get("/v1/threads/" + th.ID + "/outbox")).Items
 		r.http.Close()
 		require.NoError(t, r.engine.Close(t.Context()))

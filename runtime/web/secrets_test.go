@@ -20,7 +20,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		const secret = "CANARY-5ec7"
 		th := r.start("ask", `"`+secret+`"`)
-		token := r.forAll(th.ID, "view", "answer", "deliver")
+		token := r.forAll(th.ID, "follow", "answer", "deliver")
 		path := "/v1/threads/" + th.ID
 		r.try(token, http.MethodGet, path, "").is(200)
 		r.try(token, http.MethodGet, path+"?"+secret+"=1", "").is(400)

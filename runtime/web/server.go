@@ -3,13 +3,14 @@ package web
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,10 @@ type Config struct {
 	// other origins whose pages may call it and read what comes, written like https://example.com;
 	// default: none
 	Origins []string
-	Doors   []Door // ways in beside REST; default: none
+	// addresses and networks (10.0.0.0/8) of the proxies before it, whose Forwarded or
+	// X-Forwarded-For says who calls; default: none, and nobody's is read
+	TrustedProxies []string
+	Doors          []Door // ways in beside REST; default: none
 
 	// Programs says of machines, by their names, what can be started and how their nodes hang
 	// together; default: nothing.
@@ -45,7 +49,9 @@ type Config struct {
 	Timeout time.Duration
 	// how long a call waits for a turn of a conversation, or for a replanner; default 2 minutes
 	Patience time.Duration
-	Beat     time.Duration // how often an idle stream shows that it lives; default 15 seconds
+	// the longest that a capability token may live; default 90 days
+	MaxTokenLife time.Duration
+	Beat         time.Duration // how often an idle stream shows that it lives; default 15 seconds
 
 	// one audit line for each change and each refused token. Never a token, a body or a query;
 	// default: none
@@ -68,8 +74,10 @@ type Server struct {
 	engine   *thread.Engine
 	cfg      Config
 	log      *slog.Logger
-	operator [sha256.Size]byte
+	keysMu   sync.Mutex
+	keys     []*operatorKey // of the operator, see SetOperatorTokens
 	cross    *http.CrossOriginProtection
+	proxies  []netip.Prefix
 	routes   []Endpoint
 	schemas  map[string]json.RawMessage
 	mux      *http.ServeMux
@@ -88,12 +96,10 @@ type Server struct {
 // and an invalid origin, are refused with CodeInvalid. The engine stays the caller's to close;
 // close the http.Server first.
 func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
-	if len(token) < minToken {
-		return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
-			"the operator's token has less than 32 bytes: use OpenToken")
+	s := &Server{engine: engine, cfg: cfg, cross: http.NewCrossOriginProtection()}
+	if err := s.SetOperatorTokens(token); err != nil {
+		return nil, err
 	}
-	s := &Server{engine: engine, cfg: cfg, operator: sha256.Sum256([]byte(token)),
-		cross: http.NewCrossOriginProtection()}
 	c := &s.cfg
 	if c.Hosts == nil {
 		c.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -109,6 +115,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	defaulted(&c.Timeout, 10*time.Second)
 	defaulted(&c.Patience, 2*time.Minute)
 	defaulted(&c.Beat, 15*time.Second)
+	defaulted(&c.MaxTokenLife, 90*24*time.Hour)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -122,6 +129,9 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	}
 	c.Programs = maps.Clone(c.Programs)
 	var err error
+	if s.proxies, err = parseProxies(c.TrustedProxies); err != nil {
+		return nil, err
+	}
 	if s.graphs, err = graphs(c); err != nil {
 		return nil, err
 	}
@@ -250,10 +260,9 @@ func (s *Server) admit(c *Call) error {
 				"Authorization header, and make a new one")
 		}
 	}
-	from, _, _ := net.SplitHostPort(r.RemoteAddr)
 	who, err := s.authenticate(r)
 	if err != nil {
-		if !s.failures.allow(from) {
+		if !s.failures.allow(s.clientAddress(r)) {
 			return errTooMany
 		}
 		return err

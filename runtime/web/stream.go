@@ -33,22 +33,6 @@ func InOutbox(e *thread.Entry) bool {
 	return slices.Contains(outboxTypes, e.Type)
 }
 
-// entryRow is an entry on the wire, with the question it puts to people.
-func (s *Server) entryRow(ctx context.Context, e *thread.Entry) (Row, error) {
-	out := rowOf(e)
-	switch e.Type {
-	case thread.EntryAsked, thread.EntryOpened, thread.EntryPaused:
-		i, err := s.engine.Interrupt(ctx, e.Interrupt)
-		if err != nil {
-			return out, err
-		}
-		q := InterruptOf(i)
-		out.Question = &q
-	default:
-	}
-	return out, nil
-}
-
 // placed returns the entry that a cursor stands on; the empty cursor is the beginning. A cursor
 // that was never given out is refused: it would skip what is still to come. With a thread, so is
 // one of another thread.
@@ -95,6 +79,8 @@ func (c *Call) EnterStream(connected context.Context) (ctx context.Context, leav
 	timer := func() bool { return true }
 	if g != nil {
 		timer = time.AfterFunc(time.UnixMilli(g.Expires).Sub(c.s.cfg.Now()), cancel).Stop
+	} else {
+		timer = context.AfterFunc(c.who.key.life, cancel)
 	}
 	return ctx, func() {
 		stop()
@@ -143,7 +129,7 @@ func (c *Call) handOut(ctx context.Context, name string, cursor int64, rows chan
 			continue
 		}
 		if err == nil {
-			row, err = c.s.entryRow(ctx, &e)
+			row, err = c.rowFor(ctx, &e)
 		}
 		switch {
 		case ctx.Err() != nil:

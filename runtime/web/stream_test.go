@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -120,7 +121,8 @@ func TestCursorsThatWereNeverGivenOut(t *testing.T) {
 func TestAStreamEndsWithItsToken(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		th := r.start("ask", `"x"`)
-		g := r.grant(th.ID, `{"actions":["view"],"by":"ann","expires":99999999999999}`)
+		g := r.grant(th.ID, fmt.Sprintf(
+			`{"actions":["follow"],"by":"ann","expires":%d}`, r.soon()))
 		next, end := r.events(g.Token, "/v1/threads/"+th.ID+"/stream", "")
 		defer end()
 		until(t, next, thread.EntryAsked)
@@ -128,7 +130,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 		r.try(operator, http.MethodDelete, "/v1/threads/"+th.ID+"/tokens/"+g.ID, "").is(204)
 		assert.Nil(t, next(), "nothing comes after the token was revoked")
 
-		short := r.grant(th.ID, `{"actions":["view"],"by":"ann","expires":`+jsonOf(r.clock.now().
+		short := r.grant(th.ID, `{"actions":["follow"],"by":"ann","expires":`+jsonOf(r.clock.now().
 			Add(3*time.Second).UnixMilli())+`}`)
 		next, end = r.events(short.Token, "/v1/threads/"+th.ID+"/stream",
 			th.ID+"/"+jsonOf(r.settled(th.ID).Seq))

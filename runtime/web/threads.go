@@ -158,7 +158,7 @@ func (c *Call) log(keep func(e *thread.Entry) bool) (any, error) {
 		if !keep(&rows[i]) {
 			continue
 		}
-		row, err := c.s.entryRow(c.Context(), &rows[i])
+		row, err := c.rowFor(c.Context(), &rows[i])
 		if err != nil {
 			return nil, err
 		}

@@ -51,10 +51,12 @@ type Frame struct {
 // now stands in Assignees. Made from JSON, the times of the embedded record are zero.
 type Interrupt struct {
 	thread.Interrupt
-	Created  int64  `json:"created"`
-	Due      int64  `json:"due,omitempty"`
-	ClosedAt int64  `json:"closedAt,omitempty"`
-	Votes    []vote `json:"votes,omitempty"`
+	Created  int64 `json:"created"`
+	Due      int64 `json:"due,omitempty"`
+	ClosedAt int64 `json:"closedAt,omitempty"`
+	// when the claim ends
+	ClaimedUntil int64  `json:"claimedUntil,omitempty"`
+	Votes        []vote `json:"votes,omitempty"`
 	// the pending reroute event: where it says the work goes on, unless the answer does. In lists
 	// it is left out
 	Reroute json.RawMessage `json:"reroute,omitempty"`
@@ -123,7 +125,7 @@ func awaited(t *thread.Thread, i *thread.Interrupt) Interrupt {
 // engine needs.
 func InterruptOf(i *thread.Interrupt) Interrupt {
 	out := Interrupt{Interrupt: *i, Created: millis(i.Created), Due: millis(i.Due),
-		ClosedAt: millis(i.ClosedAt)}
+		ClosedAt: millis(i.ClosedAt), ClaimedUntil: millis(i.ClaimedUntil)}
 	for _, v := range i.Votes {
 		out.Votes = append(out.Votes, vote{v, millis(v.At)})
 	}

@@ -140,7 +140,7 @@ func (c *copier) copyInterrupt(i *thread.Interrupt) {
 		&i.Digest,
 		&i.EscalatedTo, &i.AskedFor, &i.ClaimedBy, &i.RouteTo,
 		&i.AnsweredBy, &i.Request, &i.SupersededBy)
-	c.fixTimes(&i.Created, &i.Due, &i.RemindAt, &i.ClosedAt)
+	c.fixTimes(&i.Created, &i.Due, &i.RemindAt, &i.ClosedAt, &i.ClaimedUntil)
 	c.copyRaws(&i.Context, &i.Answer)
 	i.Votes = copyList(i.Votes, c.copyVote)
 	c.copyQuestion(&i.Question)

@@ -103,7 +103,9 @@ type Store struct {
 
 var _ thread.Store = (*Store)(nil)
 
-// Open opens the file, or makes it. A relative path is resolved when Open is called.
+// Open opens the file, or makes it. A relative path is resolved when Open is called. A file that it
+// makes, and those that stand beside it, only their owner may read and write, whatever the umask;
+// one that is there keeps its mode, and gives it to those beside it.
 //
 // It returns CodeIncompatible for a file of another program or of a newer version, which it leaves
 // as it is; CodeInternal for a damaged file, which it checks for if the file was not closed or is
@@ -148,7 +150,14 @@ func (s *Store) openFile(ctx context.Context, path string, readers int) error {
 			return err
 		}
 	}
-	var err error
+	// SQLite makes its other files with the mode of this one
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
 	if s.writer, err = openConn(dsn(path, settings...)); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -51,6 +52,9 @@ func serveRun(c *web.Call) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	r := &runStream{Call: c, in: in, user: user, fold: newFold(in, c.Config().Now())}
+	if !c.Allows(web.ActionInspect) {
+		r.fold.withhold = c.WithholdInterrupt
+	}
 	if r.emit(r.fold.started()...) {
 		r.streamRun(ctx)
 	}
@@ -68,7 +72,7 @@ func checkRights(c *web.Call, in *runInput) (user string, err error) {
 	case g == nil:
 	case g.Thread != in.thread:
 		return "", web.ErrNotFound
-	case g.Interrupt != "" || g.Once || !c.Allows(web.ActionView) || !c.Allows(right):
+	case g.Interrupt != "" || g.Once || !c.Allows(web.ActionFollow) || !c.Allows(right):
 		return "", web.ErrForbidden
 	}
 	return c.By(in.by)
@@ -229,9 +233,14 @@ func (r *runStream) fail(ctx context.Context, err error) {
 // message is what the run says to its thread; nil when that is nothing, and the caller may see how
 // the thread is.
 func (r *runStream) message(ctx context.Context) (*chat.Message, error) {
+	sent, err := r.OwnMetadata(r.in.metadata())
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(sent, map[string]string{metaRun: r.in.run, metaDigest: r.in.digest}) // made here
 	m := &chat.Message{
 		Thread: r.in.thread, ID: r.in.request(), User: r.user, Text: r.in.text, Away: r.in.away,
-		Metadata: r.in.metadata(),
+		Metadata: sent, NoOrders: !r.Allows(web.ActionOperate),
 	}
 	if len(r.in.resume) > 0 {
 		if err := r.resume(ctx, m); err != nil {

@@ -106,7 +106,7 @@ func TestRestartWithAnApprovalOpen(t *testing.T) {
 	assert.Equal(t, i.ID, d.run(inputOf("r1", "")).asks().ID, "also without its input")
 	assert.Equal(t, i, d.run(inputOf("look", "")).asks(), "and so does a run that brings nothing")
 
-	mallory := d.token("mallory", "", web.ActionView, web.ActionAnswer)
+	mallory := d.token("mallory", "", web.ActionFollow, web.ActionAnswer)
 	d.runAs(mallory, inputOf("r2", "", resumes(i.ID, `{"approved":true}`), `"forwardedProps":{}`)).
 		refuses("forbidden")
 	d.run(inputOf("r3", "", resumes("unknown", `{"approved":true}`))).refuses("not_found")
@@ -120,7 +120,8 @@ func TestRestartWithAnApprovalOpen(t *testing.T) {
 		refuses("invalid")
 	assert.Zero(t, d.done("generate_final_report"), "no effect")
 
-	ann := d.token("ann", "", web.ActionView, web.ActionAnswer)
+	ann := d.token("ann", "", web.ActionFollow, web.ActionInspect,
+		web.ActionAnswer)
 	yes := inputOf("r5", "", resumes(i.ID, `{"approved":true}`), `"forwardedProps":{}`)
 	d.runAs(ann, yes).succeeds("Klaar.")
 	d.run(inputOf("r6", "", resumes(i.ID, `{"approved":false}`))).refuses("already_answered")

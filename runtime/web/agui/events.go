@@ -73,6 +73,8 @@ type fold struct {
 	made  []json.RawMessage // messages of this run
 	names []string          // ids of made
 	ended *thread.Entry     // the frame that ended last: after the run that of the turn
+	// what the reader may see of an interrupt; nil: all of it, and tool calls and error texts too
+	withhold func(i *web.Interrupt) web.Interrupt
 }
 
 // openStep is a step that runs in a frame.
@@ -177,7 +179,7 @@ func (f *fold) textEvents(e *thread.Entry, text string) []event {
 
 // effect shows what a talk keeps of the calls of its model, and of their results.
 func (f *fold) effect(e *thread.Entry) []event {
-	if e.State != thread.EffectDone {
+	if e.State != thread.EffectDone || f.withhold != nil {
 		return nil
 	}
 	if round, ok := strings.CutPrefix(e.Name, "model/"); ok {
@@ -265,8 +267,9 @@ func (f *fold) finished(t *thread.Thread, threads ...*thread.Thread) []event {
 	if t.Over == thread.StatusFailed || t.Over == thread.StatusCancelled {
 		code, text := string(t.Over), "the thread is "+string(t.Over)+": start another"
 		if t.Failure != nil && t.Over == thread.StatusFailed {
-			code, text = errorOf(&runtime.Error{Code: t.Failure.Code,
-				Err: errors.New(cmp.Or(t.Failure.Text, text))})
+			failure := f.failure(t.Failure, web.RowID(t.ID, t.Seq))
+			code, text = errorOf(&runtime.Error{Code: failure.Code,
+				Err: errors.New(cmp.Or(failure.Text, text))})
 		}
 		return f.failed(code, text, threads...)
 	}
@@ -274,8 +277,9 @@ func (f *fold) finished(t *thread.Thread, threads ...*thread.Thread) []event {
 		(e.Failure != nil || e.State == string(thread.StatusCancelled)) {
 		code, text := string(thread.StatusCancelled), "the turn was cancelled"
 		if e.Failure != nil {
-			code, text = errorOf(&runtime.Error{Code: cmp.Or(e.Failure.Code, runtime.Code(code)),
-				Err: e.Failure})
+			failure := f.failure(e.Failure, web.RowID(e.Thread, e.Seq))
+			code, text = errorOf(&runtime.Error{Code: cmp.Or(failure.Code, runtime.Code(code)),
+				Err: failure})
 		}
 		return f.failed(code, text, threads...)
 	}
@@ -292,6 +296,14 @@ func (f *fold) finished(t *thread.Thread, threads ...*thread.Thread) []event {
 		done.Result = t.Result
 	}
 	return append(out, f.stamped(done)...)
+}
+
+// failure is a failure as the reader may see it: an id of the row in place of its text.
+func (f *fold) failure(failure *thread.Failure, id string) *thread.Failure {
+	if f.withhold != nil {
+		return web.Withheld(failure, id)
+	}
+	return failure
 }
 
 // failed ends a run with an error. threads are those whose state the client may see.
@@ -320,7 +332,7 @@ func (f *fold) now(threads []*thread.Thread) (state string, asked []interrupt) {
 	}
 	for _, t := range threads {
 		for _, i := range t.OpenInterrupts() {
-			asked = append(asked, interruptOf(i))
+			asked = append(asked, f.interruptOf(i))
 		}
 	}
 	switch status := own.Status(); {

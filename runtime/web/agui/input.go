@@ -49,7 +49,7 @@ const (
 )
 
 func (in *runInput) metadata() map[string]string {
-	out := map[string]string{metaRun: in.run, metaDigest: in.digest}
+	out := map[string]string{}
 	for name, data := range map[string]json.RawMessage{metaContext: in.context,
 		metaForwarded: in.forwarded} {
 		if text := string(data); text != "" && text != "null" && text != "{}" && text != "[]" {

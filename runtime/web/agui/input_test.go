@@ -131,11 +131,11 @@ func TestTokens(t *testing.T) {
 	d := newDesk(t, toTheQuestion(deskTells("reporting", "Klaar."))...).open()
 	props := `"forwardedProps":{}`
 	i := d.run(inputOf("r1", "maak rapport")).asks()
-	view, says := d.token("ann", "", web.ActionView), d.token("ann", "", web.ActionView,
+	view, says := d.token("ann", "", web.ActionFollow), d.token("ann", "", web.ActionFollow,
 		web.ActionDeliver)
-	answers := d.token("ann", "", web.ActionView, web.ActionAnswer)
-	once, bound := d.token("ann", `,"once":true`, web.ActionView, web.ActionAnswer), d.token("ann",
-		`,"interrupt":"`+i.ID+`"`, web.ActionView, web.ActionAnswer)
+	answers := d.token("ann", "", web.ActionFollow, web.ActionAnswer)
+	once, bound := d.token("ann", `,"once":true`, web.ActionFollow, web.ActionAnswer), d.token("ann",
+		`,"interrupt":"`+i.ID+`"`, web.ActionFollow, web.ActionAnswer)
 	blind := d.token("ann", "", web.ActionDeliver)
 	text, form := showing(i, inputOf("r2", "Acme", props)), inputOf("r3", "",
 		resumes(i.ID, `"Acme"`),
@@ -178,7 +178,7 @@ func TestRevokedTokenAndOtherRequests(t *testing.T) {
 	d.open()
 	i := d.run(inputOf("r1", "maak rapport")).asks()
 	d.run(showing(i, inputOf("r2", "Acme"))).succeeds("Klaar.")
-	token := d.token("ann", "", web.ActionView, web.ActionDeliver)
+	token := d.token("ann", "", web.ActionFollow, web.ActionDeliver)
 	res := d.post(t.Context(), token, inputOf("r3", "hoe vaak?", `"forwardedProps":{}`))
 	defer func() { _ = res.Body.Close() }()
 	done := make(chan [][]byte, 1)

@@ -24,8 +24,14 @@ type interrupt struct {
 	} `json:"metadata"`
 }
 
-func interruptOf(i *thread.Interrupt) interrupt {
-	out := interrupt{ID: i.ID, Message: i.Text, ToolCallID: toolCall(i),
+// interruptOf returns an interrupt as the caller may read it. A tool call that asks is named to
+// those who are shown it.
+func (f *fold) interruptOf(i *thread.Interrupt) interrupt {
+	reads := web.InterruptOf(i)
+	if f.withhold != nil {
+		reads = f.withhold(&reads)
+	}
+	out := interrupt{ID: i.ID, Message: reads.Text,
 		Reason: "input_required", ResponseSchema: responseSchema(i)}
 	switch {
 	case i.Kind != thread.KindAgentQuestion:
@@ -38,7 +44,10 @@ func interruptOf(i *thread.Interrupt) interrupt {
 	if !i.Due.IsZero() {
 		out.ExpiresAt = i.Due.UTC().Format(time.RFC3339Nano)
 	}
-	out.Metadata.Routegen = web.InterruptOf(i)
+	if f.withhold == nil {
+		out.ToolCallID = toolCall(i)
+	}
+	out.Metadata.Routegen = reads
 	return out
 }
 

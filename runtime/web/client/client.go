@@ -139,6 +139,12 @@ func (c *Client) Claim(ctx context.Context, interrupt, by string, release bool) 
 		bodyFields{"by": by, "release": release})
 }
 
+// TakeOver takes an interrupt on although another person may have it.
+func (c *Client) TakeOver(ctx context.Context, interrupt, by string) (*web.Interrupt, error) {
+	return post[web.Interrupt](ctx, c, interruptPath(interrupt, "/claim"),
+		bodyFields{"by": by, "takeOver": true})
+}
+
 // Extend moves the deadline of an interrupt.
 func (c *Client) Extend(ctx context.Context, interrupt string, until time.Time, by string) (
 	*web.Interrupt, error) {
@@ -201,11 +207,15 @@ func (c *Client) PreviewPlan(ctx context.Context, thread, modification, by strin
 		bodyFields{"modification": modification, "by": by})
 }
 
-// ApplyPlan lets a paused thread go on with the plan of a proposal, see [planner.Apply].
+// ApplyPlan lets a paused thread go on with the plan of a proposal: by the id of its preview, see
+// [planner.ApplyPreview], and one without an id as it stands, see [planner.Apply].
 func (c *Client) ApplyPlan(ctx context.Context, p *planner.Proposal, by string) (*web.Thread,
 	error) {
-	return post[web.Thread](ctx, c, threadPath(p.Thread, "/plan/apply"),
-		bodyFields{"proposal": p, "by": by})
+	body := bodyFields{"preview": p.ID, "by": by}
+	if p.ID == "" {
+		body = bodyFields{"proposal": p, "by": by}
+	}
+	return post[web.Thread](ctx, c, threadPath(p.Thread, "/plan/apply"), body)
 }
 
 // UndoPlan lets a paused thread go on with the plan before its last change, see
@@ -252,6 +262,12 @@ func (c *Client) Program(ctx context.Context, machine string) (*web.Graph, error
 func (c *Client) Grant(ctx context.Context, g web.Grant) (*web.Grant, error) {
 	return post[web.Grant](ctx, c, threadPath(g.Thread, "/tokens"), bodyFields{"actions": g.Actions,
 		"interrupt": g.Interrupt, "by": g.By, "expires": g.Expires, "once": g.Once})
+}
+
+// Tokens lists the capability tokens of a thread, those that have ended too, the oldest first.
+func (c *Client) Tokens(ctx context.Context, thread string) ([]web.Grant, error) {
+	out, _, err := listed(get[list[web.Grant]](ctx, c, threadPath(thread, "/tokens")))
+	return out, err
 }
 
 // Rights tells what the client's token may do now. The operator's may do everything, so it has all

@@ -111,7 +111,7 @@ func TestTheClientDoesWhatTheEngineDoes(t *testing.T) {
 	var p *web.Problem
 	require.ErrorAs(t, err, &p)
 	assert.Equal(t, "/ok", p.Problems[0].Pointer)
-	g, err := c.Grant(ctx, web.Grant{Thread: th.ID, Actions: []string{"view"}, By: "bob",
+	g, err := c.Grant(ctx, web.Grant{Thread: th.ID, Actions: []string{"follow"}, By: "bob",
 		Expires: time.Now().Add(time.Hour).UnixMilli()})
 	require.NoError(t, err)
 	_, err = (&client.Client{Base: r.http.URL, Token: g.Token}).Interrupt(ctx, id)

@@ -3,9 +3,10 @@
 //
 //	web.Config{Doors: []web.Door{control.Plans(), control.Reroutes(machine)}}
 //
-// The calls on plans need the action answer, since they answer the pause, and a token for one
-// answer will not do. They take no Idempotency-Key: one that was carried out is refused the second
-// time.
+// The calls need the right operate: they answer a pause, or send running work elsewhere. A plan is
+// changed by the id of a preview, which the store keeps for its caller, its thread and the version
+// it was made for, see [planner.ApplyPreview]; or to steps of the caller's own. The calls on plans
+// take no Idempotency-Key: one that was carried out is refused the second time.
 package control
 
 import (
@@ -30,8 +31,7 @@ func Plans() web.Door {
 	route := func(verb, id, summary, body, reply string,
 		do func(c *web.Call) (any, error)) web.Endpoint {
 		return web.Endpoint{Method: http.MethodPost, Path: under + verb, ID: id, Summary: summary,
-			Needs: web.ActionAnswer, NoOneTimeToken: true, Body: body, Reply: reply,
-			Do: do}
+			Needs: web.ActionOperate, Body: body, Reply: reply, Do: do}
 	}
 	return web.Door{Schemas: schemas, Plan: planOf, Routes: []web.Endpoint{
 		route("preview", "previewPlan", "What a modification would make of a paused plan",
@@ -50,7 +50,7 @@ func Reroutes(m *workflow.Machine) web.Door {
 	return web.Door{Schemas: schemas, Reroutes: m.Name(), Routes: []web.Endpoint{{
 		Method: http.MethodPost, Path: "/v1/interrupt-events", ID: "reroute",
 		Summary: "Interrupt a node, and go on elsewhere", Query: []string{"thread"},
-		QueryRequired: true, Body: "Event", Reply: "Ack", Keyed: true,
+		QueryRequired: true, Needs: web.ActionOperate, Body: "Event", Reply: "Ack", Keyed: true,
 		Do: web.Form(func(c *web.Call, e *workflow.Event) (any, error) {
 			return reroute(c, m, e)
 		}),
@@ -73,7 +73,9 @@ func reroute(c *web.Call, m *workflow.Machine, e *workflow.Event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.RequestedBy = cmp.Or(e.RequestedBy, "operator")
+	if e.RequestedBy, err = c.By(e.RequestedBy); err != nil {
+		return nil, input.Under(err, "")
+	}
 	e.EventID = cmp.Or(e.EventID, request, rand.Text()) // the same call again is the same event
 	told, err := c.Once(id, func() (string, error) {
 		return m.Reroute(c.Context(), c.Engine(), id, *e)

@@ -242,9 +242,9 @@ func TestEventsAreRefused(t *testing.T) {
 	} {
 		s.post(operator, c.path, c.body, c.status)
 	}
-	_, p = s.post(s.token(id, false, web.ActionView, web.ActionAnswer, web.ActionDeliver,
+	_, p = s.post(s.token(id, false, web.ActionFollow, web.ActionAnswer, web.ActionDeliver,
 		web.ActionEscape, web.ActionCancel), path, good, 403)
-	assert.Equal(t, runtime.CodeForbidden, p.Code, "only the operator sends events")
+	assert.Equal(t, runtime.CodeForbidden, p.Code, "it takes the right to operate")
 	th, err := s.engine.Thread(t.Context(), id)
 	require.NoError(t, err)
 	assert.Empty(t, th.Reroutes)
@@ -304,17 +304,20 @@ func TestPlanCallsAreRefused(t *testing.T) {
 	s := newServer(t)
 	id := s.paused("ask a,b")
 	path := "/v1/threads/" + id + "/plan/"
-	for _, token := range []string{s.token(id, false, web.ActionView),
-		s.token(id, true, web.ActionAnswer)} {
+	for _, token := range []string{s.token(id, false, web.ActionFollow, web.ActionAnswer,
+		web.ActionEscape, web.ActionCancel), s.token(id, true, web.ActionAnswer)} {
 		for call, body := range map[string]string{"preview": `{"modification":"x"}`, "apply": `{}`,
 			"undo": `{}`, "redo": `{}`} {
 			_, p := s.post(token, path+call, body, 403)
 			assert.Equal(t, runtime.CodeForbidden, p.Code)
 		}
 	}
-	answers := s.token(id, false, web.ActionAnswer)
-	s.post(answers, path+"preview", `{"modification":"e","by":"bob"}`, 403)
-	s.post(answers, path+"preview", `{"modification":"e"}`, 200)
+	operates := s.token(id, false, web.ActionOperate)
+	another := s.token(id, false, web.ActionOperate) // now: a token is in the log of the thread
+	s.post(operates, path+"preview", `{"modification":"e","by":"bob"}`, 403)
+	text, _ := s.post(operates, path+"preview", `{"modification":"e"}`, 200)
+	var p planner.Proposal
+	require.NoError(t, json.Unmarshal([]byte(text), &p))
 
 	proposal := func(thread, version, after string) string {
 		return `{"proposal":{"thread":"` + thread + `",` + version + `,"before":[],"after":[` +
@@ -332,7 +335,25 @@ func TestPlanCallsAreRefused(t *testing.T) {
 	s.post(operator, "/v1/threads/unknown/plan/preview", `{"modification":"x"}`, 404)
 	other := s.begin("ask", "", "x")
 	s.settled(other)
-	_, p := s.post(operator, "/v1/threads/"+other+"/plan/undo", `{}`, 409)
-	assert.Equal(t, runtime.CodeNotWaiting, p.Code)
+	_, refused := s.post(operator, "/v1/threads/"+other+"/plan/undo", `{}`, 409)
+	assert.Equal(t, runtime.CodeNotWaiting, refused.Code)
+
+	// a preview is its caller's, its thread's, and of the version it was made for
+	second := s.paused("ask a,b")
+	mine := `{"preview":"` + p.ID + `"}`
+	for path, token := range map[string]string{
+		"/v1/threads/" + id:     another,
+		"/v1/threads/" + second: operator,
+	} {
+		s.post(token, path+"/plan/apply", mine, 404)
+	}
+	for body, status := range map[string]int{`{}`: 400, `{"preview":"/"}`: 400,
+		`{"preview":"none"}`: 404, `{"preview":"` + id + `"}`: 404,
+		`{"preview":"x","proposal":{"thread":"` + id +
+			`","version":1,"before":[],"after":[],"added":[],"removed":[]}}`: 400} {
+		s.post(operates, path+"apply", body, status)
+	}
 	assert.True(t, s.settled(id).Paused, "nothing was done")
+	s.post(operates, path+"apply", mine, 200)
+	s.post(operates, path+"apply", mine, 409)
 }

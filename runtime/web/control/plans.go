@@ -26,7 +26,8 @@ func previewPlan(c *web.Call, f *previewForm) (any, error) {
 	}
 	ctx, cancel := c.Patient()
 	defer cancel()
-	p, err := planner.Preview(ctx, c.Engine(), threadIn(c), f.Modification, f.By)
+	p, err := planner.Preview(ctx, c.Engine(), threadIn(c), f.Modification, f.By,
+		c.Caller())
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +37,10 @@ func previewPlan(c *web.Call, f *previewForm) (any, error) {
 	return p, nil
 }
 
+// applyForm names a preview, or brings steps of the caller's own.
 type applyForm struct {
-	Proposal planner.Proposal `json:"proposal"`
+	Preview  string           `json:"preview,omitempty"`
+	Proposal planner.Proposal `json:"proposal,omitzero"`
 	By       string           `json:"by,omitempty"`
 }
 
@@ -46,13 +49,22 @@ const maxSteps = 1000
 
 func applyPlan(c *web.Call, f *applyForm) (any, error) {
 	p, id := &f.Proposal, threadIn(c)
-	switch {
+	var err error
+	switch own := p.Thread != ""; {
+	case (f.Preview == "") != own:
+		return nil, web.BadRequest("send the preview's id, or a proposal of your own: one of them")
+	case !own && !input.ValidID(f.Preview):
+		return nil, input.Invalid("/preview", "is no id: "+input.IDRule)
+	case !own:
+		err = planner.ApplyPreview(c.Context(), c.Engine(), id, f.Preview, f.By, c.Caller())
 	case p.Thread != id:
 		return nil, input.Invalid("/proposal/thread", "is another thread than that of the path")
 	case len(p.After) > maxSteps:
 		return nil, input.Invalid("/proposal/after", "has too many steps")
+	default:
+		err = planner.Apply(c.Context(), c.Engine(), p, f.By)
 	}
-	if err := planner.Apply(c.Context(), c.Engine(), p, f.By); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return c.Thread(id)

@@ -152,7 +152,7 @@ func (s *socket) handle(ctx context.Context, kind websocket.MessageType, data []
 // reaches holds a message to its type, and to the token of the connection, which may have been
 // revoked since.
 func (s *socket) reaches(ctx context.Context, in *frameForm, p *payloadForm) error {
-	may := map[string]string{frameContext: web.ActionView, frameInterrupt: web.ActionEscape,
+	may := map[string]string{frameContext: web.ActionFollow, frameInterrupt: web.ActionEscape,
 		frameResume: web.ActionAnswer}[in.Type]
 	switch {
 	case may == "":

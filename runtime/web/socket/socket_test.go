@@ -136,7 +136,7 @@ func TestATokenOnASocket(t *testing.T) {
 		require.NoError(t, err)
 		return made
 	}
-	g := grant(web.Grant{Thread: a.Thread, Actions: []string{"view", "answer"}})
+	g := grant(web.Grant{Thread: a.Thread, Actions: []string{"follow", "answer"}})
 	conn, _ := s.dial(g.Token) //nolint:bodyclose // an accepted socket has none
 	assert.Contains(t, s.ask(conn, "thread_context", b.Thread, ""), "not_found")
 	assert.Contains(t, s.ask(conn, "interrupt", a.Thread, ""), "forbidden")
@@ -147,7 +147,7 @@ func TestATokenOnASocket(t *testing.T) {
 	assert.Equal(t, "ann", i.AnsweredBy)
 	require.NoError(t, s.Revoke(t.Context(), a.Thread, g.ID))
 	assert.Contains(t, s.ask(conn, "thread_context", a.Thread, ""), "forbidden")
-	bound := grant(web.Grant{Thread: b.Thread, Actions: []string{"view"}, Interrupt: b.ID})
+	bound := grant(web.Grant{Thread: b.Thread, Actions: []string{"follow"}, Interrupt: b.ID})
 	_, res := s.dial(bound.Token) //nolint:bodyclose // the library has read it
 	assert.Equal(t, 403, res.StatusCode)
 }

@@ -27,26 +27,26 @@ func TestRights(t *testing.T) {
 		form   bool
 		notice string
 	}{
-		"a pause that is not allowed": {rights: []string{"view", "answer"},
+		"a pause that is not allowed": {rights: []string{"follow", "answer"},
 			events: []tea.Msg{escPress}, notice: still},
-		"one that is": {rights: []string{"view", "escape"},
+		"one that is": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{escPress}, jobs: []job{escape{"safe"}}},
 		"the server does not say": {events: []tea.Msg{escPress},
 			jobs: []job{escape{"safe"}}},
-		"an answer that is not allowed": {rights: []string{"view", "escape"},
+		"an answer that is not allowed": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
-		"one that is allowed": {rights: []string{"view", "answer"},
+		"one that is allowed": {rights: []string{"follow", "answer"},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, form: true},
 		"no right at all": {rights: []string{},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
-		"a pause that others decide": {rights: []string{"view", "escape"},
+		"a pause that others decide": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{with(1, paused()), escPress}, notice: mute},
-		"taking back is an answer": {rights: []string{"view", "escape"},
+		"taking back is an answer": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{escPress, requested, escPress}, notice: mute},
-		"the pause comes, for others": {rights: []string{"view", "escape"},
+		"the pause comes, for others": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{escPress, requested, with(1, paused())},
 			notice: "The work is paused. Someone else says how it goes on."},
-		"a pause that is there may be asked": {rights: []string{"view", "answer"},
+		"a pause that is there may be asked": {rights: []string{"follow", "answer"},
 			events: []tea.Msg{with(1, paused()), escPress}, form: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAGuest(t *testing.T) {
 		require.NoError(t, err)
 		return client.Client{Base: r.client.Base, Token: g.Token}
 	}
-	s := r.watchWith(guest(false, "view"), id, 80, 24, true)
+	s := r.watchWith(guest(false, "follow"), id, 80, 24, true)
 	screen := s.sees("What is it called?", "Up/Down log · q leave")
 	assert.NotContains(t, screen, "Esc pause")
 	assert.NotContains(t, screen, "Enter answer")
@@ -87,7 +87,7 @@ func TestAGuest(t *testing.T) {
 
 	_, err := r.client.Escape(t.Context(), id, thread.EscapeSafe, "ann", "")
 	require.NoError(t, err)
-	s = r.watchWith(guest(true, "view", "answer"), id, 80, 24, true)
+	s = r.watchWith(guest(true, "follow", "answer"), id, 80, 24, true)
 	s.sees("Esc change the plan · Enter answer")
 	s.press(escKey, "How should it change?")
 	s.keys(escKey) // which is its one answer

@@ -95,7 +95,7 @@ func TestTokenEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	id := r.begin("plan", "a")
-	g, err := r.client.Grant(t.Context(), web.Grant{Thread: id, Actions: []string{"view"},
+	g, err := r.client.Grant(t.Context(), web.Grant{Thread: id, Actions: []string{"follow"},
 		By: "ann", Expires: time.Now().Add(time.Hour).UnixMilli()})
 	require.NoError(t, err)
 	s := r.watchWith(client.Client{Base: r.client.Base, Token: g.Token}, id, 80, 24, true)

@@ -159,7 +159,7 @@ func TestSendingIsNotOffered(t *testing.T) {
 	t.Parallel()
 	r, id := newBusy(t)
 	g, err := r.client.Grant(t.Context(), web.Grant{Thread: id, By: "ann",
-		Actions: []string{"view", "answer", "escape", "cancel"},
+		Actions: []string{"follow", "answer", "escape", "cancel"},
 		Expires: time.Now().Add(time.Hour).UnixMilli()})
 	require.NoError(t, err)
 	plan := r.begin("plan", "a,b")

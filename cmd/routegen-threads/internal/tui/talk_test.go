@@ -78,9 +78,9 @@ func newTalk(t *testing.T) *rig {
 func TestAConversation(t *testing.T) {
 	t.Parallel()
 	r := newTalk(t)
-	for by, rights := range map[string][]string{"bob": {"view"}, "ann": {"view", "deliver"}} {
+	for by, rights := range map[string][]string{"bob": {"follow"}, "ann": {"follow", "deliver"}} {
 		g, err := r.client.Grant(t.Context(),
-			web.Grant{Thread: "talk", Actions: []string{"view", "deliver"}, By: by,
+			web.Grant{Thread: "talk", Actions: []string{"follow", "deliver"}, By: by,
 				Expires: time.Now().Add(time.Hour).UnixMilli()})
 		require.NoError(t, err)
 		guest := client.Client{Base: r.client.Base, Token: g.Token}

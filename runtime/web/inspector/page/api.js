@@ -40,7 +40,7 @@ export async function learn() {
 }
 
 // forbids says why something is not offered; "" when it is.
-const deeds = {answer: "answer", escape: "pause it", cancel: "end it", deliver: "say something to it"};
+const deeds = {answer: "answer", escape: "pause it", cancel: "end it", deliver: "say something to it", operate: "decide what the engine asks"};
 export const forbids = (action) => (session.may(action) ? "" : `Your token does not let you ${deeds[action]}.`);
 
 // A capability token begins with its thread.
@@ -100,6 +100,15 @@ export async function call(method, path, body, options) {
 
 export const get = (path) => call("GET", path);
 export const post = (path, body, key) => call("POST", path, body, {key});
+
+// deciding is the right that it takes to settle a question: the engine's own take another one than what handlers ask.
+export const deciding = (i) => (["system_error", "user_escape"].includes(i?.kind) ? "operate" : "answer");
+
+// holder is who has claimed a question now; "" when nobody has, or the claim has ended.
+export const holder = (i) => (i.claimedBy && !(i.claimedUntil <= Date.now()) ? i.claimedBy : "");
+
+// path makes a path: what is put into it stays a part of its own.
+export const path = (parts, ...ids) => parts.reduce((path, part, n) => path + encodeURIComponent(ids[n - 1]) + part);
 
 // by puts in whose name the operator acts. A capability token has that already.
 export const by = (body) => (session.thread || !session.by ? body : {...body, by: session.by});

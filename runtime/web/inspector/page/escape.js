@@ -1,6 +1,6 @@
 // The dialog of a pause: ask for it, hear that it is asked for and then that it is there, and say how the work goes on.
 
-import {by, forbids, post, poster, Refused, session} from "./api.js";
+import {by, forbids, path, post, poster, Refused, session} from "./api.js";
 import {add, h, modal, say, swap, tell, uid} from "./dom.js";
 
 // askPause asks whether to pause. Closing the dialog does nothing.
@@ -16,7 +16,7 @@ export function askPause(context) {
       send.disabled = true;
       alarm.hidden = true;
       try {
-        const {ack} = await ask(`threads/${context.id}/escape`, by({mode: new FormData(form).get("mode"), reason: reason.value.trim()}));
+        const {ack} = await ask(path`threads/${context.id}/escape`, by({mode: new FormData(form).get("mode"), reason: reason.value.trim()}));
         waiting(dialog, context, ack);
       } catch (err) {
         swap(alarm, err.message.includes("not_running") ? "Nothing runs there now: there is nothing to pause." : err.message);
@@ -63,9 +63,9 @@ function suggested(plan) {
 }
 
 function fill(dialog, context) {
-  const i = context.interrupt(), plan = context.plan(), often = !session.once; // a plan is changed with no token for one answer
-  if (forbids("answer")) {
-    swap(dialog, h("div", {class: "escape"}, h("h2", null, "Paused"), h("p", null, `${forbids("answer")} Somebody else says how it goes on.`),
+  const i = context.interrupt(), plan = context.plan(), often = session.may("operate");
+  if (forbids("operate")) {
+    swap(dialog, h("div", {class: "escape"}, h("h2", null, "Paused"), h("p", null, `${forbids("operate")} Somebody else says how it goes on.`),
       h("div", {class: "row end"}, h("button", {type: "button", class: "primary", on: {click: () => dialog.close()}}, "Close"))));
     return;
   }
@@ -92,13 +92,13 @@ function fill(dialog, context) {
     }
   };
   const send = poster();
-  const answer = (value) => send(`interrupts/${i.id}/answer`, by({value, digest: i.digest}));
+  const answer = (value) => send(path`interrupts/${i.id}/answer`, by({value, digest: i.digest}));
   const button = (label, cls, act, name) => h("button", {type: "button", class: cls, data: {act: name}, on: {click: act}}, label);
   const preview = button("Preview", "", () => run(async () => {
     swap(shown, h("p", {class: "progress"}, h("span", {class: "dots", "aria-hidden": "true"}), "Asking what would become of the plan…"));
     try {
-      const proposal = await post(`threads/${context.id}/plan/preview`, by({modification: text.value.trim()}));
-      swap(shown, proposed(proposal, () => run(() => post(`threads/${context.id}/plan/apply`, by({proposal})), "Applied: it goes on with the new plan"), () => swap(shown)));
+      const proposal = await post(path`threads/${context.id}/plan/preview`, by({modification: text.value.trim()}));
+      swap(shown, proposed(proposal, () => run(() => post(path`threads/${context.id}/plan/apply`, by({preview: proposal.id})), "Applied: it goes on with the new plan"), () => swap(shown)));
     } catch (err) { swap(shown); throw err; }
   }), "preview");
   const change = h("button", {type: "submit", class: "primary"}, "Change and go on");
@@ -120,8 +120,8 @@ function fill(dialog, context) {
     shown, alarm,
     h("div", {class: "row spread wrap"}, h("div", {class: "start"},
       allowed.has("cancel") && button("End the thread", "quiet danger", () => run(() => answer("cancel"), "Ended"), "cancel"),
-      often && plan?.undo > 0 && button("Undo the last change", "quiet", () => run(() => post(`threads/${context.id}/plan/undo`, by({})), "Undone: it goes on as before"), "undo"),
-      often && plan?.redo > 0 && button("Redo", "quiet", () => run(() => post(`threads/${context.id}/plan/redo`, by({})), "Done again"), "redo")),
+      often && plan?.undo > 0 && button("Undo the last change", "quiet", () => run(() => post(path`threads/${context.id}/plan/undo`, by({})), "Undone: it goes on as before"), "undo"),
+      often && plan?.redo > 0 && button("Redo", "quiet", () => run(() => post(path`threads/${context.id}/plan/redo`, by({})), "Done again"), "redo")),
       allowed.has("continue") && button("Continue as is", "", () => run(() => answer("continue"), "It goes on"), "continue"),
       often && plan && allowed.has("modify") && preview, allowed.has("modify") && change));
   swap(dialog, form);

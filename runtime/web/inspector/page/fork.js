@@ -1,6 +1,6 @@
 // The dialogs of a fork and of an end.
 
-import {by, poster} from "./api.js";
+import {by, path, poster} from "./api.js";
 import {brief, h, modal, say, swap, uid, words} from "./dom.js";
 
 // confirmFork shows what has happened since, and forks. It resolves to what was made, or to null.
@@ -14,7 +14,7 @@ export async function confirmFork(id, seq, rows) {
     const form = h("form", {class: "escape", on: {submit: async (e) => {
       e.preventDefault();
       try {
-        made = await send(`threads/${id}/fork`, by({seq, ...(name.value ? {id: name.value} : {})}));
+        made = await send(path`threads/${id}/fork`, by({seq, ...(name.value ? {id: name.value} : {})}));
         say(`Forked: ${made.thread.id}`);
         dialog.close();
       } catch (err) { swap(alarm, err.message); alarm.hidden = false; }

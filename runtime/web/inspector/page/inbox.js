@@ -1,6 +1,6 @@
 // The inbox: what waits for people, by kind and age.
 
-import {get, pages, session} from "./api.js";
+import {get, holder, pages, path, session} from "./api.js";
 import {add, changed, h, swap, tell, when, words} from "./dom.js";
 import {touchesInbox} from "./live.js";
 import {learnAll, named} from "./names.js";
@@ -47,7 +47,7 @@ export class Inbox {
   async newest() {
     const last = this.items.reduce((a, b) => (a && a.created > b.created ? a : b), null);
     if (!last) return "";
-    return get(`threads/${last.thread}`).then((t) => `${t.id}/${t.seq}`, () => "");
+    return get(path`threads/${last.thread}`).then((t) => `${t.id}/${t.seq}`, () => "");
   }
 
   // heard tells those who listen of a new question; those who look see it.
@@ -65,7 +65,7 @@ export class Inbox {
   shown() {
     const me = session.by;
     return this.items.filter((i) => (this.only.size === 0 || this.only.has(i.kind)) &&
-      (!this.mine || i.claimedBy === me || i.assignees?.includes(me)) &&
+      (!this.mine || me && holder(i) === me || i.assignees?.includes(me)) &&
       (!this.text || `${i.text} ${i.node} ${i.thread} ${i.type} ${i.askedFor}`.toLowerCase().includes(this.text)));
   }
 
@@ -88,12 +88,12 @@ export class Inbox {
   }
 
   item(i) {
-    const a = h("a", {class: this.news.has(i.id) ? "item new" : "item", href: `#/t/${i.thread}`, data: {id: i.id, thread: i.thread, kind: i.kind}},
+    const a = h("a", {class: this.news.has(i.id) ? "item new" : "item", href: path`#/t/${i.thread}`, data: {id: i.id, thread: i.thread, kind: i.kind}},
       h("span", {class: "text"}, asked(i) || words(i.name)),
       h("span", {class: "meta"}, h("span", {class: "name"}, i.thread), i.node && i.node !== i.thread && h("span", null, named(i.node)), when(i.created),
         i.due && h("span", null, when(i.due, {until: true, prefix: "due "}))),
-      ( i.claimedBy || i.quorum > 1 || i.assignees?.length > 0) && h("span", {class: "chips"},
-        i.claimedBy && h("span", {class: "chip"}, i.claimedBy === session.by ? "you have it" : `${i.claimedBy} has it`),
+      (holder(i) || i.quorum > 1 || i.assignees?.length > 0) && h("span", {class: "chips"},
+        holder(i) && h("span", {class: "chip"}, holder(i) === session.by ? "you have it" : `${holder(i)} has it`),
         i.quorum > 1 && h("span", {class: "chip"}, `${i.votes?.length ?? 0} of ${i.quorum} voices`),
         i.assignees?.length > 0 && h("span", {class: "chip"}, `for ${i.assignees.join(", ")}`)));
     mark(a, i.thread === this.chosen);
@@ -129,4 +129,4 @@ function group(items) {
   return out;
 }
 
-export const interrupt = (id) => get(`interrupts/${id}`);
+export const interrupt = (id) => get(path`interrupts/${id}`);

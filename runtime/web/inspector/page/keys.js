@@ -6,7 +6,7 @@ import {h, modal} from "./dom.js";
 // help has the keys, what each does, and the right that it takes; lists are the operator's.
 const help = [
   ["j, k", "next and previous in the list", "list"], ["Enter", "open it", "list"], ["g i, g t, g s", "inbox, threads, stats", "list"], ["a", "to the answer", "answer"],
-  ["Ctrl Enter", "send the answer", "answer"], ["p, Esc", "pause the thread, or decide how it goes on", "escape"], ["[, ]", "a step back and forward in its history"],
+  ["Ctrl Enter", "send the answer", "answer"], ["p, Esc", "pause the thread, or decide how it goes on", "escape"], ["[, ]", "a step back and forward in its history", "inspect"],
   ["arrows", "from node to node on the map"], ["t", "light, dark, or as the system"], ["Esc", "close; from a thread with nothing to pause, back to the list"], ["?", "this"],
 ];
 

@@ -1,6 +1,6 @@
 // What is new, as it happens. One stream for the tab: of all threads for an operator, of its own thread for a capability token.
 
-import {follow, session} from "./api.js";
+import {follow, path, session} from "./api.js";
 
 // live gets "row" with a row of the outbox, "state" with live, lost or refused, and "fresh" when everything should be read again: after the
 // stream began, since what came before it did not come through it.
@@ -12,7 +12,7 @@ const send = (type, detail) => live.dispatchEvent(new CustomEvent(type, {detail}
 // connect begins after a row, or at the beginning of the log where none is given.
 export function connect(after = "") {
   disconnect();
-  stop = follow(session.thread ? `threads/${session.thread}/stream` : "stream", {
+  stop = follow(session.thread ? path`threads/${session.thread}/stream` : "stream", {
     after,
     row: (row) => send("row", row),
     state(name, detail) {

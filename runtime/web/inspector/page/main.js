@@ -22,24 +22,38 @@ let kept = "inbox"; // the list beside a thread
 let thread = null; // the view of one
 let place = null;
 
-// takeToken takes what came with the address, and takes it out of there.
+// takeToken takes what came with the address, and takes it out of there. Somebody who is signed in is asked first: a stranger's link must not
+// make another person of them. It reports whether the session is another one now.
 function takeToken() {
-  if (!location.hash.includes("token=")) return;
-  const given = new URLSearchParams(location.hash.slice(1));
-  session.enter({token: given.get("token"), by: given.get("by"), interrupt: given.get("interrupt")});
+  if (!location.hash.includes("token=")) return false;
+  const given = new URLSearchParams(location.hash.slice(1)), token = given.get("token") ?? "";
   history.replaceState(null, "", `${location.pathname}${location.search}#/${given.get("at") ?? ""}`);
+  const same = session.token === token, who = clean(session.by || (session.thread ? "a guest" : "the operator"));
+  const asks = `This link signs you in with another token. You are signed in as ${who}. Sign out, and follow the link?`;
+  if (!token || session.token && !same && !confirm(asks)) return false;
+  session.enter({token, by: given.get("by"), interrupt: given.get("interrupt")});
+  return true;
+}
+
+// decoded reads an id of the address; what is no id of a thread is none.
+function decoded(text) {
+  try {
+    const id = decodeURIComponent(text);
+    return /^[\w.~-]{1,200}$/.test(id) && !id.includes("..") ? id : "";
+  } catch {
+    return "";
+  }
 }
 
 function where() {
   const [name, id = ""] = location.hash.replace(/^#\/?/, "").split("/");
   if (session.interrupt) return {name: "q", id: session.interrupt};
   if (session.thread) return {name: "t", id: session.thread};
-  if (name === "t" && id) return {name, id: decodeURIComponent(id)};
+  if (name === "t" && decoded(id)) return {name, id: decoded(id)};
   return {name: ["threads", "stats"].includes(name) ? name : "inbox", id: ""};
 }
 
 function route() {
-  takeToken();
   if (!session.token) { leave(); return; }
   const at = where(), same = place && place.name === at.name && place.id === at.id;
   place = at;
@@ -163,8 +177,7 @@ keyboard({
 });
 whenLeft(leave);
 addEventListener("hashchange", () => {
-  const fresh = location.hash.includes("token=");
-  if (fresh) { takeToken(); place = null; enter(); } else route();
+  if (takeToken()) { place = null; enter(); } else route();
 });
 setInterval(tick, 10_000);
 takeToken();

@@ -1,6 +1,6 @@
 // What programs, nodes and kinds are called for people, and how an identifier without such a name is read.
 
-import {get} from "./api.js";
+import {get, path} from "./api.js";
 import {words} from "./dom.js";
 
 const nodes = new Map(), programs = new Map(), graphs = new Map(); // by key and agent type; by machine
@@ -18,7 +18,7 @@ export const titled = (machine) => programs.get(machine) ?? words(machine);
 export function programOf(machine) {
   if (!machine) return null;
   if (!graphs.has(machine)) {
-    graphs.set(machine, get(`programs/${machine}`).then(learn, (err) => { if (err.status !== 404) graphs.delete(machine); return null; }));
+    graphs.set(machine, get(path`programs/${machine}`).then(learn, (err) => { if (err.status !== 404) graphs.delete(machine); return null; }));
   }
   return graphs.get(machine);
 }

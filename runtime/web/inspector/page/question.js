@@ -1,6 +1,6 @@
 // A question: what is asked, by whom, until when, and the form of its answer.
 
-import {by, forbids, learn, post, poster, Refused, session} from "./api.js";
+import {by, deciding, forbids, holder, learn, path, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
 import {add, changed, clock, h, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
@@ -58,7 +58,7 @@ export class QuestionCard {
 
   // permit offers an answer only where the token allows one, and says so elsewhere.
   permit() {
-    const why = forbids("answer");
+    const why = forbids(deciding(this.i));
     if (why === this.why) return; // what waits for its reply stays as it is
     this.why = why;
     for (const field of this.form?.elements ?? [this.decides]) field.disabled = why !== "";
@@ -69,18 +69,18 @@ export class QuestionCard {
 
   drawHead() {
     const i = this.i, kind = kindOf(i.kind);
-    const taken = i.claimedBy && i.claimedBy !== session.by;
-    const why = forbids("answer");
-    if (!changed(this.head, i.state, i.claimedBy, i.due, i.votes, why)) return;
+    const has = holder(i), taken = has && has !== session.by, over = taken && session.may("operate");
+    const why = forbids(deciding(this.i));
+    if (!changed(this.head, i.state, holder(i), i.due, i.votes, why)) return;
     swap(this.head,
       h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
       h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, named(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
         i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
-        type: "button", class: "quiet small claim", disabled: Boolean(taken || why), title: why || (taken ? "" : "So that no one else answers it meanwhile"),
-        on: {click: () => this.claim()},
-      }, taken ? `${i.claimedBy} has it` : i.claimedBy ? "Lay down" : "Take on"));
+        type: "button", class: "quiet small claim", disabled: Boolean(taken && !over || why), title: why || (over ? `${has} has it: it is yours afterwards` : taken ? "" : "So that no one else answers it meanwhile"),
+        on: {click: () => this.claim(over ? {takeOver: true} : {release: Boolean(has)})},
+      }, over ? `Take over from ${has}` : taken ? `${has} has it` : has ? "Lay down" : "Take on"));
   }
 
   drawBody() {
@@ -146,7 +146,7 @@ export class QuestionCard {
 
   // choose sends the work elsewhere instead of answering; "" takes that back.
   choose(target) {
-    if (!this.targets?.includes(target) && target !== "" || forbids("answer")) return;
+    if (!this.targets?.includes(target) && target !== "" || forbids(deciding(this.i))) return;
     this.target = target;
     if (this.pick) this.pick.value = target;
     this.fields.hidden = target !== "";
@@ -170,7 +170,7 @@ export class QuestionCard {
     if (problems.length > 0) { this.point(problems); return; }
     this.send.disabled = true;
     try {
-      const out = await this.post(`interrupts/${i.id}/answer`, by({...given, digest: i.digest}));
+      const out = await this.post(path`interrupts/${i.id}/answer`, by({...given, digest: i.digest}));
       this.dirty = false;
       if (session.once) await learn(); // it may have been for this one
       say(this.target ? `Sent to ${named(this.target)}` : out.interrupt?.state === "open" ? "Noted" : "Answered");
@@ -180,7 +180,7 @@ export class QuestionCard {
       if (!(err instanceof Refused)) throw err;
       this.refused(err);
     } finally {
-      this.send.disabled = forbids("answer") !== "";
+      this.send.disabled = forbids(deciding(this.i)) !== "";
     }
   }
 
@@ -211,9 +211,9 @@ export class QuestionCard {
     tell(`${problems.length} ${problems.length === 1 ? "field needs" : "fields need"} another look`);
   }
 
-  async claim() {
+  async claim(how) {
     try {
-      this.update(await post(`interrupts/${this.i.id}/claim`, by({release: Boolean(this.i.claimedBy)})));
+      this.update(await post(path`interrupts/${this.i.id}/claim`, by(how)));
     } catch (err) { say(err.message, {bad: true}); }
   }
 

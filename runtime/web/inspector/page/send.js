@@ -1,6 +1,6 @@
 // The dialog that sends running work to another node: a reroute event.
 
-import {poster, session} from "./api.js";
+import {path, poster, session} from "./api.js";
 import {h, modal, say, swap, uid} from "./dom.js";
 import {say as fill} from "./tale.js";
 
@@ -30,7 +30,7 @@ export async function confirmSend(id, sources, to) {
       };
       if (session.by) event.requestedBy = session.by;
       try {
-        const {ack} = await post(`interrupt-events?thread=${id}`, event);
+        const {ack} = await post(path`interrupt-events?thread=${id}`, event);
         sent = true;
         say(line(`send.${ack}`, source.node.title, to.title) || ack);
         dialog.close();

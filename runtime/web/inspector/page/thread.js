@@ -1,6 +1,6 @@
 // One thread: what it asks, where it is, and what happened to it.
 
-import {by, forbids, get, pages, post, poster, Refused, session} from "./api.js";
+import {by, deciding, forbids, get, pages, path, post, poster, Refused, session} from "./api.js";
 import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
 import {live} from "./live.js";
 import {failure, interrupt} from "./inbox.js";
@@ -51,14 +51,15 @@ export class ThreadView {
 
   async read() {
     try {
-      const t = await get(`threads/${this.id}`);
+      const t = await get(path`threads/${this.id}`);
       const last = this.rows.at(-1)?.seq ?? 0;
-      const news = t.seq > last ? await pages(`threads/${this.id}/history?limit=500`, last ? `${this.id}/${last}` : "", 20000) : [];
+      const news = t.seq > last ? await pages(path`threads/${this.id}/${session.may("inspect") ? "history" : "outbox"}?limit=500`, last ? `${this.id}/${last}` : "", 20000) : [];
       if (this.end.signal.aborted) return;
       this.rows.push(...news.filter((r) => r.seq > (this.rows.at(-1)?.seq ?? 0)));
       this.t = t;
+      this.history.el.classList.toggle("only", !session.may("inspect"));
       if (this.moment?.thread?.seq !== t.seq) this.moment = await this.at(t.seq);
-      this.program = await programOf(this.machine());
+      this.program = session.may("inspect") ? await programOf(this.machine()) : null;
       if (this.end.signal.aborted) return;
       this.draw();
       this.again();
@@ -76,7 +77,8 @@ export class ThreadView {
   // at reads the record as it was after an entry. Nothing of the program runs for that.
   async at(seq) {
     try {
-      return await get(`threads/${this.id}/at/${seq}`);
+      if (session.may("inspect")) return await get(path`threads/${this.id}/at/${seq}`);
+      throw new Refused({detail: "Your token does not let you look at earlier moments."});
     } catch (err) {
       if (!(err instanceof Refused)) throw err;
       const lanes = lanesOf(this.rows, seq);
@@ -112,14 +114,14 @@ export class ThreadView {
     this.pauses.className = t.paused ? "primary" : "";
     this.pauses.textContent = t.paused ? "Decide…" : "Pause…";
     this.ends.hidden = over;
-    for (const [button, action] of [[this.pauses, t.paused ? "answer" : "escape"], [this.ends, "cancel"]]) {
+    for (const [button, action] of [[this.pauses, t.paused ? "operate" : "escape"], [this.ends, "cancel"]]) {
       button.title = forbids(action);
       button.disabled = button.title !== "";
     }
     if (!changed(this.names, this.status, this.machine(), this.program?.title, t.user)) return;
     swap(this.names, h("h1", null, t.id, " ", pill(t.status, t.paused)),
       h("p", {class: "meta"}, h("span", null, titled(this.machine())), t.user && h("span", null, `for ${t.user}`), when(t.created, {prefix: "started "}),
-        t.forkedFrom && h("a", {href: `#/t/${t.forkedFrom.thread}`}, `fork of ${t.forkedFrom.thread} at ${t.forkedFrom.seq}`)));
+        t.forkedFrom && h("a", {href: path`#/t/${t.forkedFrom.thread}`}, `fork of ${t.forkedFrom.thread} at ${t.forkedFrom.seq}`)));
   }
 
   // drawQuestions keeps a card for each question, so that typed text survives every change of the rest.
@@ -170,7 +172,7 @@ export class ThreadView {
       const said = text.value;
       if (!said.trim()) return;
       try {
-        await send(`threads/${this.id}/messages`, by({message: said}));
+        await send(path`threads/${this.id}/messages`, by({message: said}));
         if (text.value === said) text.value = "";
         this.load();
       } catch (err) { say(err.message, {bad: true}); }
@@ -194,7 +196,7 @@ export class ThreadView {
 
   drawJourney(moment = this.moment, past = false) {
     const open = past ? [] : this.t.open.filter((i) => i.state === "open");
-    const targets = forbids("answer") ? [] : [...new Set(open.flatMap((i) => i.targets ?? []))];
+    const targets = [...new Set(open.filter((i) => !forbids(deciding(i))).flatMap((i) => i.targets ?? []))];
     const sends = past || targets.length > 0 || this.sources().length === 0 ? [] : this.program.routes.map((r) => r.agentType);
     const asks = (past ? moment.thread?.open ?? [] : open).map((i) => i.node).filter(Boolean);
     this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, sends, chosen: this.lit, asking: new Set(asks)});
@@ -205,9 +207,9 @@ export class ThreadView {
     this.drawJourney();
   }
 
-  // sources are the frames that run a node which can be told to interrupt, each with its node. Who may send them elsewhere is the operator.
+  // sources are the frames that run a node which can be told to interrupt, each with its node. Sending them elsewhere takes the right to operate.
   sources() {
-    if (session.thread || !this.program?.reroutes || this.t.status !== "running" || this.t.paused) return [];
+    if (!session.may("operate") || !this.program?.reroutes || this.t.status !== "running" || this.t.paused) return [];
     return (this.moment?.frames ?? []).flatMap((f) => {
       const node = this.program.nodes.find((n) => n.key === f.node && n.branches.some((b) => b.kind === "interrupt"));
       return node && !(f.children ?? []).some((c) => !c.done) ? [{frame: f.id, node}] : [];
@@ -260,7 +262,7 @@ export class ThreadView {
     if (!t || ["done", "failed", "cancelled", "handed_off", "idle"].includes(t.status)) return false;
     const open = () => this.t.open.find((i) => i.kind === "user_escape" && i.state === "open");
     const context = {id: this.id, thread: () => this.t, plan: () => this.moment?.plan, interrupt: open, load: () => this.load(), heard: (f) => { this.hint = f; }};
-    const why = forbids(t.paused && open() ? "answer" : "escape");
+    const why = forbids(t.paused && open() ? "operate" : "escape");
     if (why) { say(why); return true; }
     (t.paused && open() ? decide(context) : askPause(context)).then(() => { this.hint = null; });
     return true;
@@ -271,7 +273,7 @@ export class ThreadView {
     const reason = await confirmEnd(this.id, this.t.status === "idle");
     if (reason === null) return;
     try {
-      await post(`threads/${this.id}/cancel`, by({reason}));
+      await post(path`threads/${this.id}/cancel`, by({reason}));
       say("Ended");
       this.load();
     } catch (err) { say(err.message, {bad: true}); }
@@ -280,6 +282,6 @@ export class ThreadView {
   async fork(seq) {
     const {confirmFork} = await import("./fork.js");
     const made = await confirmFork(this.id, seq, this.rows);
-    if (made) location.hash = `#/t/${made.thread.id}`;
+    if (made) location.hash = path`#/t/${made.thread.id}`;
   }
 }

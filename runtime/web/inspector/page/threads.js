@@ -1,6 +1,6 @@
 // The list of all threads.
 
-import {pages} from "./api.js";
+import {pages, path} from "./api.js";
 import {changed, h, say, swap, when, words} from "./dom.js";
 import {failure, mark} from "./inbox.js";
 import {learnPrograms, titled} from "./names.js";
@@ -46,7 +46,7 @@ export class Threads {
     try {
       const {startThread} = await import("./start.js");
       const made = await startThread();
-      if (made) location.hash = `#/t/${made.id}`;
+      if (made) location.hash = path`#/t/${made.id}`;
     } catch (err) { say(err.status === 404 ? "This server does not say what can be started." : err.message, {bad: true}); }
   }
 
@@ -60,7 +60,7 @@ export class Threads {
       ? h("div", {class: "empty small"}, h("h2", null, this.items.length === 0 ? "No threads yet" : "Nothing fits the filter"),
         this.items.length === 0 && h("p", null, "A thread appears here when a program starts one."))
       : h("ul", {role: "list", class: "group"}, found.map((t) => {
-        const a = h("a", {class: "item flat", href: `#/t/${t.id}`, data: {thread: t.id}},
+        const a = h("a", {class: "item flat", href: path`#/t/${t.id}`, data: {thread: t.id}},
           h("span", {class: "text"}, h("span", {class: "name"}, t.id), pill(t.status)),
           h("span", {class: "meta"}, t.machine && h("span", null, titled(t.machine)), t.user && h("span", null, t.user), t.created && when(t.created), t.wake && h("span", null, when(t.wake, {until: true, prefix: "wakes "}))));
         mark(a, t.id === this.chosen);

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// parseProxies reads addresses and networks of trusted proxies.
+func parseProxies(texts []string) (out []netip.Prefix, err error) {
+	for _, text := range texts {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
+					"%q of Config.TrustedProxies is no address and no network like 10.0.0.0/8",
+					text)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		out = append(out, prefix.Masked())
+	}
+	return out, nil
+}
+
+// clientAddress returns the address that a request is from. Behind trusted proxies it is the last
+// one in Forwarded, or else in X-Forwarded-For, that is none of theirs: what stands before that the
+// client may have written itself. From any other address these headers are not read.
+func (s *Server) clientAddress(r *http.Request) string {
+	from, _, _ := net.SplitHostPort(r.RemoteAddr)
+	if !s.trusts(from) {
+		return from
+	}
+	hops := forwarded(r.Header)
+	for n := len(hops) - 1; n >= 0; n-- {
+		addr, err := netip.ParseAddr(hops[n])
+		if err != nil { // who sent it is not known: they share the address of the hop before
+			return from
+		}
+		if from = addr.Unmap().String(); !s.trusts(from) {
+			return from
+		}
+	}
+	return from
+}
+
+func (s *Server) trusts(address string) bool {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	for _, p := range s.proxies {
+		if p.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+// forwarded lists the hops of a request, without ports, the nearest last.
+func forwarded(h http.Header) (hops []string) {
+	if lines := h.Values("Forwarded"); len(lines) > 0 {
+		for element := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+			hop := ""
+			for pair := range strings.SplitSeq(element, ";") {
+				name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+				if strings.EqualFold(name, "for") {
+					hop = strings.Trim(value, `"`)
+				}
+			}
+			hops = append(hops, withoutPort(hop))
+		}
+		return hops
+	}
+	for hop := range strings.SplitSeq(strings.Join(h.Values("X-Forwarded-For"), ","), ",") {
+		if hop = strings.TrimSpace(hop); hop != "" {
+			hops = append(hops, withoutPort(hop))
+		}
+	}
+	return hops
+}
+
+func withoutPort(hop string) string {
+	if host, _, err := net.SplitHostPort(hop); err == nil {
+		return host
+	}
+	return strings.Trim(hop, "[]")
+}
