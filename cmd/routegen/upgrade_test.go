@@ -76,7 +76,8 @@ func main() {
 `
 
 // TestStoredFieldIsRenamed renames a field by the command, builds the program anew, and goes on
-// with a thread that the program from before stored; without was: the thread is refused, and untouched.
+// with a thread that the program from before stored; without was: the thread is refused, and
+// untouched.
 func TestStoredFieldIsRenamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds two programs")

@@ -38,8 +38,8 @@ func ParseThreads(data []byte) (*Threads, error) {
 	return &t, nil
 }
 
-// Summary returns the numbers in one line, with the reasons of the first few threads that are refused:
-// "12 unfinished threads: 11 go on, 1 refused: order-7 (/frames/0/...)".
+// Summary returns the numbers in one line, with the reasons of the first few threads that are
+// refused: "12 unfinished threads: 11 go on, 1 refused: order-7 (/frames/0/...)".
 func (t *Threads) Summary() string {
 	const few = 3
 	out := fmt.Sprintf("%s: %d go on, %d refused", counted(t.Unfinished, "unfinished thread"),

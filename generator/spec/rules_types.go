@@ -61,8 +61,8 @@ func typeRules() []report.Rule {
 		{ID: RuleOldValues, Summary: "accepts_old without another pattern beside it, or " +
 			"default_old of a field that is not required.",
 			Why: "accepts_old says that the present pattern takes the values of earlier ones, " +
-				"and default_old is what a stored thread gets for a required field that it lacks: " +
-				"here they say nothing.",
+				"and default_old is what a stored thread gets for a required field that it " +
+				"lacks: here they say nothing.",
 			Bad:  `key: {type: string, accepts_old: ["^a"]}`,
 			Good: `key: {type: string, pattern: "^[ab]", accepts_old: ["^a"]}`},
 		{ID: RuleDuration, Summary: "Something that is not a duration.",
