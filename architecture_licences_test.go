@@ -47,7 +47,6 @@ func TestLicencesOfDependencies(t *testing.T) {
 			t.Errorf("the control %q: %q, want %q", text, got, want)
 		}
 	}
-	//nolint:gosec // the go command
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-f",
 		`{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}`, "./...").Output()
 	if err != nil {

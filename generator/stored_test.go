@@ -27,7 +27,14 @@ func TestStoredShapesAreThoseOfBefore(t *testing.T) {
 	require.NoError(t, err)
 	var before []runtime.StoredShape
 	require.NoError(t, json.Unmarshal(text, &before))
-	now := routes.StoredShapes()
+	now := slices.Clone(routes.StoredShapes())
+	require.Empty(t, compat.Compare(before, now), "every thread of before goes on")
+	for i := range now { // results of a dispatch are judged too since
+		if now[i].Kind == runtime.ShapeNode {
+			now[i].Fields = slices.DeleteFunc(slices.Clone(now[i].Fields),
+				func(f runtime.StoredField) bool { return f.Name == "results" })
+		}
+	}
 	require.Len(t, now, len(before))
 	for i := range before {
 		assert.Equal(t, before[i], now[i])

@@ -112,7 +112,7 @@ func checkStore(ctx context.Context, path string, now []runtime.StoredShape) (ou
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it has to end
 	const page = 500
 	out = &checkReport{V: 1, Kind: "threads", Refused: []refusedThread{},
 		readers: map[string]*compat.Reader{}}

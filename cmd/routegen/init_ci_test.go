@@ -27,6 +27,7 @@ func faultsOfCI(tb testing.TB, text []byte) []string {
 		Permissions map[string]string
 		Jobs        map[string]jobOfCI
 	}
+	//nolint:musttag // names match but for letter case
 	require.NoError(tb, yaml.Unmarshal(text, &w))
 	var faults []string
 	commit := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40}$`)
@@ -70,6 +71,7 @@ func TestWorkflowGivesStrangersNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, faultsOfCI(t, text))
 	var w struct{ Jobs map[string]jobOfCI }
+	//nolint:musttag // as above
 	require.NoError(t, yaml.Unmarshal(text, &w))
 	require.Len(t, w.Jobs, 2)
 	assert.Equal(t, map[string]string{"contents": "read"}, w.Jobs["review"].Permissions)

@@ -51,7 +51,7 @@ func readChange(tb testing.TB, file string) (c changeOfSpec, src *source, old,
 	require.NoError(tb, err)
 	dec := yaml.NewDecoder(strings.NewReader(string(text)))
 	dec.KnownFields(true)
-	require.NoError(tb, dec.Decode(&c))
+	require.NoError(tb, dec.Decode(&c)) //nolint:musttag // names match but for letter case
 	src, err = openSource("../..", filepath.FromSlash(c.Spec))
 	require.NoError(tb, err)
 	before := apply(tb, string(src.text), c.Before)
@@ -156,7 +156,8 @@ func TestReportsAnswerAReader(t *testing.T) {
 				assert.Contains(t, was, text)
 				assert.NotContains(t, is, text)
 			}
-			assert.Equal(t, c.Answers.Go.Compiler, placesOf(uses.Stops))
+			assert.Equal(t, c.Answers.Go.Compiler, filesThatStop(uses.Stops),
+				"lines of this module move: TestCompilerSaysWhatReportsSay compares them")
 		})
 	}
 }
@@ -170,14 +171,15 @@ func TestCompilerSaysWhatReportsSay(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"03-field-renamed", "19-validator-added", "20-flow-removed"} {
 		t.Run(name, func(t *testing.T) {
-			c, src, _, now := readChange(t, "testdata/reports/"+name+".yaml")
+			c, src, old, now := readChange(t, "testdata/reports/"+name+".yaml")
+			said := modulesRead{}.read(t, c, src, old, now).Stops
 			texts, err := textsOf(src, now)
 			require.NoError(t, err)
 			overlay, err := writeOverlay(t.TempDir(), texts)
 			require.NoError(t, err)
 			packages := []string{}
-			for _, at := range c.Answers.Go.Compiler {
-				packages = append(packages, "./"+path.Dir(at))
+			for _, p := range said {
+				packages = append(packages, "./"+path.Dir(p.File))
 			}
 			slices.Sort(packages)
 			args := slices.Concat([]string{"test", "-vet=off", "-gcflags=-e", "-run=^$", "-overlay",
@@ -192,9 +194,12 @@ func TestCompilerSaysWhatReportsSay(t *testing.T) {
 				lines = append(lines, string(m[1]))
 			}
 			slices.Sort(lines)
-			want := slices.Clone(c.Answers.Go.Compiler)
+			var want []string
+			for _, p := range said {
+				want = append(want, p.File+":"+strconv.Itoa(p.Line))
+			}
 			slices.Sort(want)
-			assert.Equal(t, want, slices.Compact(lines), "%s", out)
+			assert.Equal(t, slices.Compact(want), slices.Compact(lines), "%s", out)
 		})
 	}
 }
@@ -230,17 +235,25 @@ func schemaTexts(res *generator.Result) string {
 	return b.String()
 }
 
-func placesOf(list []review.GoPlace) []string {
+// filesThatStop are the files of places, each once, in their order.
+func filesThatStop(list []review.GoPlace) []string {
 	var out []string
 	for _, p := range list {
-		out = append(out, p.File+":"+strconv.Itoa(p.Line))
+		if !slices.Contains(out, p.File) {
+			out = append(out, p.File)
+		}
 	}
 	return out
 }
 
-// compareGolden holds a text against a file; where ROUTEGEN_UPDATE is set, the file is written.
+// moving are the numbers of a report that change with every edit of this module's Go.
+var moving = regexp.MustCompile(`(\.go:)\d+|\d+( packages read)`)
+
+// compareGolden holds a text against a file, numbers of lines and of packages left out; where
+// ROUTEGEN_UPDATE is set, the file is written.
 func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
+	got = moving.ReplaceAllString(got, "${1}N${2}")
 	if os.Getenv("ROUTEGEN_UPDATE") != "" {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -81,9 +80,7 @@ func TestTwoGeneratesAtOnceBothSucceed(t *testing.T) {
 // them.
 func TestTempFilesOfTheDeadAreRemoved(t *testing.T) {
 	t.Parallel()
-	dead := exec.CommandContext(t.Context(), "go", "version")
-	require.NoError(t, dead.Run())
-	assert.False(t, isRunning(dead.Process.Pid))
+	assert.False(t, isRunning(endedProcess()))
 	assert.True(t, isRunning(os.Getpid()))
 	assert.True(t, isRunning(1), "of another user, too")
 	mine := filepath.Base(tempOf("a/routes_gen.go"))
@@ -91,7 +88,7 @@ func TestTempFilesOfTheDeadAreRemoved(t *testing.T) {
 	assert.False(t, isAbandoned(mine))
 	assert.True(t, isAbandoned(".routegen-routes_gen.go-ABC.tmp"), "of an earlier version")
 	assert.True(t, isAbandoned(strings.Replace(mine, "-"+strconv.Itoa(os.Getpid())+"-",
-		"-"+strconv.Itoa(dead.Process.Pid)+"-", 1)))
+		"-"+strconv.Itoa(endedProcess())+"-", 1)))
 	assert.False(t, isAbandoned("routes_gen.go"))
 }
 

@@ -136,6 +136,7 @@ func (m *module) goList(ctx context.Context, overlay string, flags, what []strin
 	}
 	for dec := json.NewDecoder(&text); ; {
 		l := &listedPackage{}
+		//nolint:musttag // go list has the names of the fields
 		if err := dec.Decode(l); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {

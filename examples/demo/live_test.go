@@ -116,7 +116,7 @@ func TestWhatOthersDoAppears(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.client.Claim(t.Context(), open[0].ID, "ann", false)
 	require.NoError(t, err)
-	b.sees(".question .claim", "ann has it")
+	b.sees(".question .claim", "Take over from ann")
 	_, err = d.client.Answer(t.Context(), thread.Answer{Interrupt: open[0].ID, Text: "9",
 		By: "ann"})
 	require.NoError(t, err)

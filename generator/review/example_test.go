@@ -29,8 +29,8 @@ nodes:
 	// Output:
 	// error FIELD_NO_DELETE
 	// field Report.text removed:
-	//   refused is a thread that holds a message with Report.text (line 6 before)
+	//   a thread is refused if it holds a message with Report.text (line 6 before)
 	// error FIELD_SAME_REQUIRED
 	// field Report.answer added:
-	//   refused is a thread that holds a message without answer
+	//   a thread is refused if it holds a message without answer
 }

@@ -46,6 +46,7 @@ func nextTree(dec *json.Decoder) *tree {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
+		//nolint:errchkjson // a text, a number, a flag or null, into memory
 		_ = enc.Encode(token)
 		t.text = strings.TrimSpace(b.String())
 		if s, isText := token.(string); isText {

@@ -232,10 +232,10 @@ func (r *Report) goSection() section {
 		s.lead = fmt.Sprintf("%s in this module (%s read)", plural(len(u.Stops), "line"),
 			counted(u.Packages, "package"))
 	case len(gone) > 0 && len(u.Changed) == 0:
-		s.lead = fmt.Sprintf("nobody's in this module: nobody uses what was removed, renamed or "+
-			"changed (%s read)", counted(u.Packages, "package"))
+		s.lead = fmt.Sprintf("none in this module: nothing in it uses what was removed, renamed "+
+			"or changed (%s read)", counted(u.Packages, "package"))
 	default:
-		s.lead = fmt.Sprintf("nobody's in this module (%s read)", counted(u.Packages, "package"))
+		s.lead = fmt.Sprintf("none in this module (%s read)", counted(u.Packages, "package"))
 	}
 	for _, i := range r.Interfaces {
 		s.items = append(s.items, i.Name+i.summary()+ifElse(i.stops(),

@@ -32,7 +32,7 @@ func (w *comparison) compareStoredData() {
 		case c == nil:
 		case compat.IsFollowed(b, now):
 			name, is := nameOr(b.Field, b.Shape), nameOr(b.NewField, b.NewShape)
-			c.tellf(rule, senders, "what is sent with %s is refused: it is %s now", name, is)
+			c.tellf(rule, senders, "JSON sent with %s is refused; it is %s now", name, is)
 			c.notef(stored, "none: a stored %s becomes %s when the new program takes its thread "+
 				"up (was:); an older program beside it does not read that", name, is)
 		default:
@@ -68,27 +68,27 @@ type storedIndex struct {
 }
 
 // refused begins what is said of threads that cannot go on.
-const refused = "refused is a thread "
+const refused = "a thread is refused if it "
 
 // meaning returns which threads a break refuses: each is judged by what it holds.
 func (s *storedIndex) meaning(b compat.Break) string {
-	holds := refused + "that holds "
+	holds := refused + "holds "
 	switch {
 	case b.Kind == runtime.ShapeFlow:
 		return flowMeaning(b)
 	case b.Shape == runtime.ShapeRoute && b.Kind == runtime.ShapeEnum:
-		return refused + "with a stored reroute or choice of " + b.Field
+		return refused + "has a stored reroute or choice of " + b.Field
 	case b.Shape == runtime.ShapeKind && b.Kind == runtime.ShapeEnum:
-		return refused + "with an open interrupt of the kind " + b.Field
+		return refused + "has an open interrupt of the kind " + b.Field
 	case b.Shape == runtime.ShapeAgentType && b.Kind == runtime.ShapeEnum:
-		return refused + "that names the node " + b.Field + ": it is no alias"
+		return refused + "names the node " + b.Field + ": it is no alias"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Renamed:
-		return refused + "that waits at " + b.Shape + ": was: moves the requests it keeps, not " +
+		return refused + "waits at " + b.Shape + ": was: moves the requests it keeps, not " +
 			"its place"
 	case b.Kind == runtime.ShapeNode && b.Field == "" && b.Cause == compat.Removed:
-		return refused + "that waits at " + b.Shape + " or holds a message of it"
+		return refused + "waits at " + b.Shape + " or holds a message of it"
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed:
-		return refused + "that waits at " + b.Shape + " with its " + b.Field
+		return refused + "waits at " + b.Shape + " with its " + b.Field
 	case b.Cause == compat.Tighter && strings.HasPrefix(b.Reason, "pattern="):
 		return holds + "a value that the new pattern does not match: a pattern changed, and " +
 			"patterns are not compared, so it counts as a break"
@@ -273,16 +273,16 @@ func flowMeaning(b compat.Break) string {
 	slot := strings.TrimPrefix(b.Field, plan.SlotField)
 	switch {
 	case b.Field == "":
-		return refused + "in the middle of " + b.Shape
+		return refused + "is in the middle of " + b.Shape
 	case isStep && b.Cause == compat.Removed:
-		return refused + "that stands at " + b.Shape + "." + name
+		return refused + "stands at " + b.Shape + "." + name
 	case isStep:
-		return refused + "that waits at " + b.Shape + "." + name + ": " +
+		return refused + "waits at " + b.Shape + "." + name + ": " +
 			strings.ReplaceAll(b.Reason, plan.StepField, "a ")
 	case b.Cause == compat.Removed:
-		return refused + "with " + b.Shape + "." + slot + " filled"
+		return refused + "has " + b.Shape + "." + slot + " filled"
 	}
-	return refused + "with " + b.Shape + "." + slot + " filled: " + b.Reason
+	return refused + "has " + b.Shape + "." + slot + " filled: " + b.Reason
 }
 
 // unread is what the old program cannot read of what the new one stores.

@@ -1,6 +1,9 @@
 package review
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxWords bounds a comparison by words: it takes time with the product of both lengths.
 const maxWords = 4_000_000
@@ -20,9 +23,9 @@ func wordDiff(before, after string) string {
 	for i := range longest {
 		longest[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, one := range slices.Backward(a) {
+		for j, other := range slices.Backward(b) {
+			if one == other {
 				longest[i][j] = longest[i+1][j+1] + 1
 			} else {
 				longest[i][j] = max(longest[i+1][j], longest[i][j+1])

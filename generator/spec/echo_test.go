@@ -70,7 +70,7 @@ func TestAMisspelledKeyIsOneFinding(t *testing.T) {
 	t.Parallel()
 	for key, wrong := range map[string]string{
 		"\nnodes:": "\nndoes:", "\ntypes:": "\ntpyes:", "\nresults:": "\nresluts:",
-		"\nversion:": "\nverison:", "\nenums:": "\nunheard:",
+		"\nversion:": "\nvesrion:", "\nenums:": "\nunheard:",
 		"\n    branches: {collectRequest:": "\n    edges: {collectRequest:",
 		"{type: Ticket,":                   "{kind: Ticket,",
 		"{type: string, doc: The aim.}":    "{type: string, description: The aim.}",
@@ -161,6 +161,19 @@ nodes:
 	_, findings := spec.Parse("routes.yaml", []byte(text))
 	require.Equal(t, []string{"13:16 SELF_ROUTE"}, places(findings), list(findings))
 	assert.Contains(t, findings[0].Hint, "Call.Results")
+}
+
+// TestAnEarlierPatternIsVouchedForByAnother refuses one that is the present pattern.
+func TestAnEarlierPatternIsVouchedForByAnother(t *testing.T) {
+	t.Parallel()
+	for pattern, refused := range map[string]bool{"^a": true, "^b?a": false} {
+		text := strings.Replace(small, "{type: int, doc: A.}", `{type: string, pattern: "`+
+			pattern+`", accepts_old: ["^a"], doc: A.}`, 1)
+		require.NotEqual(t, small, text)
+		_, findings := spec.Parse("routes.yaml", []byte(text))
+		assert.Equal(t, refused, strings.Contains(list(findings), "it is the present pattern"),
+			list(findings))
+	}
 }
 
 // TestHiddenFieldsThatMustNotBeEmpty lists what no model can fill, and what it need not.

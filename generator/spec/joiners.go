@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -53,7 +54,7 @@ func isWritten(c rune, before, after []byte) bool {
 	return false
 }
 
-func isVirama(c rune) bool { return bytes.ContainsRune([]byte(viramas), c) && c != utf8.RuneError }
+func isVirama(c rune) bool { return strings.ContainsRune(viramas, c) && c != utf8.RuneError }
 
 func isJoining(c rune) bool { return unicode.IsLetter(c) && unicode.In(c, joins...) }
 

@@ -26,7 +26,7 @@ func Rules() []report.Rule {
 			rules[i].Severity, rules[i].Category = report.Error, report.CategoryError
 		}
 	}
-	return slices.Concat(rules, lintRules(), flowLintRules())
+	return slices.Concat(rules, lintRules(), modelLintRules(), flowLintRules())
 }
 
 // FindRule returns the rule of an id. For an unknown id it returns false and the rule with the

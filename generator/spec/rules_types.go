@@ -215,6 +215,7 @@ func outputRules() []report.Rule {
 	}
 }
 
+// lintRules are the warnings about what a spec says that nothing needs, or that leads nowhere.
 func lintRules() []report.Rule {
 	return []report.Rule{
 		{ID: RuleAllowUnused, Severity: report.Warning, Category: report.CategoryMinimal,
@@ -251,6 +252,12 @@ func lintRules() []report.Rule {
 				"of the field is not legal.",
 			Bad:  "tenant: {type: Tenant, hidden: true}",
 			Good: "tenant: {type: Tenant, hidden: true, optional: true}"},
+	}
+}
+
+// modelLintRules are the warnings about what models read, and providers take.
+func modelLintRules() []report.Rule {
+	return []report.Rule{
 		{ID: RulePatternGo, Severity: report.Warning, Category: report.CategoryLLM,
 			Summary: "A pattern in a form that only Go reads.",
 			Why: "JSON Schema has the patterns of JavaScript. A schema with another one is " +

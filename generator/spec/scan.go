@@ -201,8 +201,6 @@ func (s *scanner) count(at int) {
 }
 
 // tokens reads the rest of a line from at; start is the first byte of the line.
-//
-//nolint:gocognit // one state machine: a case for each way a token begins
 func (s *scanner) tokens(start, at, end int) {
 	afterKey, afterDash := false, false
 	for s.over == nil {
@@ -222,12 +220,7 @@ func (s *scanner) tokens(start, at, end int) {
 			s.comment(at, end, false)
 			return
 		case (c == '-' || c == '?') && s.gap(at+1, !afterKey):
-			if afterKey {
-				s.suspect(at, at+1, "a list item follows its key on one line",
-					"put it on its own line")
-			}
-			s.enter(at, at-start, false)
-			s.count(at)
+			s.item(start, at, afterKey)
 			afterDash, at = true, at+1
 			continue
 		case c == '&' || c == '*' || c == '!':
@@ -256,18 +249,30 @@ func (s *scanner) tokens(start, at, end int) {
 			s.at = end + 1
 		}
 		if at < end && s.text[at] == ':' && s.gap(at+1, !afterKey) {
-			if afterKey {
-				s.suspect(at, at+1, "`: ` inside a value", "quote the whole value")
-			}
-			if start >= 0 && !afterKey {
-				s.enter(from, from-start, true)
-			}
-			afterKey = true
-			at++
+			s.keyEnd(start, from, at, afterKey)
+			afterKey, at = true, at+1
 			continue
 		}
 		s.valueEnd(from, at, end, afterKey || afterDash)
 		return
+	}
+}
+
+// item reads the sign in front of a list item. AfterKey says whether a key stands on its line.
+func (s *scanner) item(start, at int, afterKey bool) {
+	if afterKey {
+		s.suspect(at, at+1, "a list item follows its key on one line", "put it on its own line")
+	}
+	s.enter(at, at-start, false)
+	s.count(at)
+}
+
+// keyEnd reads the colon behind a key. Start is negative where the key has more than one line.
+func (s *scanner) keyEnd(start, from, at int, afterKey bool) {
+	if afterKey {
+		s.suspect(at, at+1, "`: ` inside a value", "quote the whole value")
+	} else if start >= 0 {
+		s.enter(from, from-start, true)
 	}
 }
 

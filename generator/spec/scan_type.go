@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/routegen/routegen/generator/report"
 )
@@ -29,7 +30,7 @@ func (s *scanner) flowType(at int, plain bool) (from, end int) {
 	before := bytes.TrimRight(s.text[:from], " \t\r\n")
 	end = s.typeEnd(from)
 	word := string(s.text[from:end])
-	if bytes.IndexByte([]byte(":,[{"), before[len(before)-1]) < 0 ||
+	if strings.IndexByte(":,[{", before[len(before)-1]) < 0 ||
 		word[:at-from] != "map" && formOfOtherLanguage(word) == "" {
 		return from, 0
 	}

@@ -105,8 +105,8 @@ func (r *Reading) Err() error {
 	return &runtime.InvalidError{Problems: r.problems}
 }
 
-// Refuse records that the value at a place below At cannot be read. The reason is half a sentence.
-func (r *Reading) Refuse(below, format string, args ...any) {
+// Refusef records that the value at a place below At cannot be read. The reason is half a sentence.
+func (r *Reading) Refusef(below, format string, args ...any) {
 	const most = 20
 	if len(r.problems) < most {
 		r.problems = append(r.problems, runtime.Problem{Pointer: r.At + below,
@@ -149,10 +149,10 @@ func (r *Reading) NamedValue(kind, name string, data json.RawMessage) (string, j
 	s := r.Now(kind, name)
 	switch {
 	case s == nil:
-		r.Refuse("", "it is a %s, and the program has no type of that name", brief.Shorten(name))
+		r.Refusef("", "it is a %s, and the program has no type of that name", brief.Shorten(name))
 		return name, data
 	case s.Kind != kind:
-		r.Refuse("", "it is the %s %s, which is a %s now", kind, s.Name, s.Kind)
+		r.Refusef("", "it is the %s %s, which is a %s now", kind, s.Name, s.Kind)
 		return name, data
 	}
 	return s.Name, r.readNamed(s, nil, data)
@@ -162,7 +162,7 @@ func (r *Reading) NamedValue(kind, name string, data json.RawMessage) (string, j
 func (r *Reading) Tagged(kind string, data json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil || len(members) != 1 {
-		r.Refuse("", "it is %s, and has to be an object with a type name as its one key",
+		r.Refusef("", "it is %s, and has to be an object with a type name as its one key",
 			brief.Shorten(string(data)))
 		return data
 	}
@@ -183,7 +183,7 @@ func (r *Reading) Slot(flow *runtime.StoredShape, name string, data json.RawMess
 	json.RawMessage) {
 	f := fieldNamed(flow, "slot "+name)
 	if f == nil {
-		r.Refuse("", "it is %s, and the flow %s has no slot %s", brief.Shorten(string(data)),
+		r.Refusef("", "it is %s, and the flow %s has no slot %s", brief.Shorten(string(data)),
 			flow.Name, brief.Shorten(name))
 		return name, data
 	}
@@ -232,7 +232,7 @@ func (r *Reading) migrated(name string, data json.RawMessage,
 		err = fmt.Errorf("it returned %s, which is not JSON", brief.Shorten(string(now)))
 	}
 	if err != nil {
-		r.Refuse("", "the migration of %s refuses %s: %v", name, brief.Shorten(string(data)), err)
+		r.Refusef("", "the migration of %s refuses %s: %v", name, brief.Shorten(string(data)), err)
 		return data
 	}
 	r.migrates = true
@@ -298,7 +298,7 @@ func (r *Reading) readPlain(typ string, of *runtime.Shape, rule *runtime.Rule,
 // refuseWith records the refusal of a decoder.
 func (r *Reading) refuseWith(data json.RawMessage, err error) {
 	for _, p := range problemsOf(err) {
-		r.Refuse(p.Pointer, "it is %s: %s", brief.Shorten(string(data)), p.Reason)
+		r.Refusef(p.Pointer, "it is %s: %s", brief.Shorten(string(data)), p.Reason)
 	}
 }
 
@@ -357,12 +357,12 @@ func (r *Reading) readNamed(s *runtime.StoredShape, rule *runtime.Rule,
 func (r *Reading) readEnum(s *runtime.StoredShape, data json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(data, &text) != nil || len(data) == 0 || data[0] != '"' {
-		r.Refuse("", "it is %s, and has to be a value of %s", brief.Shorten(string(data)), s.Name)
+		r.Refusef("", "it is %s, and has to be a value of %s", brief.Shorten(string(data)), s.Name)
 		return data
 	}
 	switch is := Member(s, text); is {
 	case "":
-		r.Refuse("", "it is %s, which is no value of %s", brief.Shorten(string(data)), s.Name)
+		r.Refusef("", "it is %s, which is no value of %s", brief.Shorten(string(data)), s.Name)
 	case text:
 	default:
 		return encode(is)
@@ -374,7 +374,7 @@ func (r *Reading) readEnum(s *runtime.StoredShape, data json.RawMessage) json.Ra
 func (r *Reading) readRecord(s *runtime.StoredShape, data json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil || members == nil {
-		r.Refuse("", "it is %s, and has to be a %s", brief.Shorten(string(data)), s.Name)
+		r.Refusef("", "it is %s, and has to be a %s", brief.Shorten(string(data)), s.Name)
 		return data
 	}
 	changed := false
@@ -387,7 +387,8 @@ func (r *Reading) readRecord(s *runtime.StoredShape, data json.RawMessage) json.
 			fallthrough
 		case f == nil:
 			r.in(key, func() {
-				r.Refuse("", "it is %s, and %s has no such field", brief.Shorten(string(v)), s.Name)
+				r.Refusef("", "it is %s, and %s has no such field", brief.Shorten(string(v)),
+					s.Name)
 			})
 			continue
 		case string(v) == "null" && !f.Required:
@@ -398,7 +399,7 @@ func (r *Reading) readRecord(s *runtime.StoredShape, data json.RawMessage) json.
 		changed = changed || f.Name != key || !bytes.Equal(out[f.Name], v)
 	}
 	if s.Kind == runtime.ShapeUnion && len(out) != 1 {
-		r.Refuse("", "it has %d branches of %s, and has to have one", len(out), s.Name)
+		r.Refusef("", "it has %d branches of %s, and has to have one", len(out), s.Name)
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -409,7 +410,7 @@ func (r *Reading) readRecord(s *runtime.StoredShape, data json.RawMessage) json.
 			out[f.Name], changed = json.RawMessage(f.Default), true
 			continue
 		}
-		r.in(f.Name, func() { r.Refuse("", "%s needs it, and it is not there", s.Name) })
+		r.in(f.Name, func() { r.Refusef("", "%s needs it, and it is not there", s.Name) })
 	}
 	if !changed {
 		return data

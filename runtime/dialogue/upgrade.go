@@ -47,7 +47,7 @@ type frameUpgrade struct {
 }
 
 func (u *frameUpgrade) refuseFlow(name string) {
-	u.Refuse("", "it is %q, and the program has no such flow", brief.Shorten(name))
+	u.Refusef("", "it is %q, and the program has no such flow", brief.Shorten(name))
 }
 
 // checkPlace refuses a step that is gone, or is of another kind than the one that was stored: what
@@ -60,9 +60,10 @@ func (u *frameUpgrade) checkPlace(f *thread.Frame) {
 	is := typeOfField(u.flow, compat.Member(u.flow, mark+f.PC))
 	switch was := typeOfField(u.Was(runtime.ShapeFlow, f.Name), mark+f.PC); {
 	case is == "":
-		u.Refuse("", "it is %q, and the flow %s has no such step", brief.Shorten(f.PC), u.flow.Name)
+		u.Refusef("", "it is %q, and the flow %s has no such step", brief.Shorten(f.PC),
+			u.flow.Name)
 	case was != "" && was != is:
-		u.Refuse("", "it is %q, which was a %s and is a %s", brief.Shorten(f.PC),
+		u.Refusef("", "it is %q, which was a %s and is a %s", brief.Shorten(f.PC),
 			strings.TrimPrefix(was, mark), strings.TrimPrefix(is, mark))
 	}
 }

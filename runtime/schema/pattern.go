@@ -17,14 +17,14 @@ func GoPattern(pattern string) string {
 	after := atom // what a quantifier would repeat
 	for rest := pattern; rest != ""; {
 		n := 1
-		switch c := rest[0]; {
-		case c == '[':
+		switch rest[0] {
+		case '[':
 			end, foreign := classEnd(rest)
 			if foreign != "" {
 				return foreign
 			}
 			n, after = end, atom
-		case c == '\\':
+		case '\\':
 			if n = escapeEnd(rest, "dDwWsSbB"); n == 0 {
 				return firstPiece(rest)
 			}
@@ -32,19 +32,19 @@ func GoPattern(pattern string) string {
 			if rest[1] == 'b' || rest[1] == 'B' {
 				after = assertion
 			}
-		case c == '(':
+		case '(':
 			if group := foreignGroup.FindString(rest); group != "" {
 				return group
 			}
 			n, after = len(groupStart.FindString(rest)), assertion
-		case c == '^' || c == '$' || c == '|':
+		case '^', '$', '|':
 			after = assertion
-		case c == '*' || c == '+' || c == '?' || c == '{':
+		case '*', '+', '?', '{':
 			if n = len(quantifier.FindString(rest)); n == 0 || after == assertion {
 				return firstPiece(rest)
 			}
 			after = assertion // Go refuses a second one
-		case c == ']' || c == '}':
+		case ']', '}':
 			return firstPiece(rest)
 		default:
 			after = atom

@@ -165,7 +165,7 @@ func UpgradeThread(t *Thread, r *compat.Reader, fingerprint string,
 			continue
 		}
 		reading.Within(func() {
-			reading.Refuse("", "it is %q, which is no kind of interrupt any more", i.Kind)
+			reading.Refusef("", "it is %q, which is no kind of interrupt any more", i.Kind)
 		}, "open", strconv.Itoa(n), "kind")
 	}
 	if err := reading.Err(); err != nil {

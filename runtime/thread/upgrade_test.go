@@ -56,6 +56,7 @@ func waitingOrder(r *rig, old []runtime.StoredShape, order string) *thread.Threa
 }
 
 func TestThreadIsJudgedByWhatItHolds(t *testing.T) {
+	t.Parallel()
 	amount := runtime.StoredField{Name: "amount", Type: "int"}
 	old := orderOf(orderKey("pattern=^[a-m]+$", "max_length=9"), amount)
 	const order = `{"key":"abc","amount":5}`

@@ -64,19 +64,19 @@ func TestAGuestReadsNoInside(t *testing.T) {
 			require.Contains(t, string(r.get("/v1/threads/"+id).body), canary, "the control")
 			guest := r.forAll(id, "follow", "deliver", "answer", "escape", "cancel")
 			looks := []string{"", "/outbox?limit=1000", "/history", "/at/3", "/tokens"}
-			read := ""
+			var read strings.Builder
 			look := func(token string) {
 				for _, path := range looks {
-					read += string(r.try(token, http.MethodGet, "/v1/threads/"+id+path, "").body)
+					read.Write(r.try(token, http.MethodGet, "/v1/threads/"+id+path, "").body)
 				}
 				for _, i := range r.settled(id).Open {
-					read += string(r.try(token, http.MethodGet, "/v1/interrupts/"+i.ID, "").body)
-					read += string(r.try(token, http.MethodPost, "/v1/interrupts/"+i.ID+"/answer",
+					read.Write(r.try(token, http.MethodGet, "/v1/interrupts/"+i.ID, "").body)
+					read.Write(r.try(token, http.MethodPost, "/v1/interrupts/"+i.ID+"/answer",
 						`{"text":"abort"}`).body)
 				}
 				next, end := r.events(token, "/v1/threads/"+id+"/stream", "")
 				for row := next(); row != nil && row.Seq < r.settled(id).Seq; row = next() {
-					read += jsonOf(row)
+					read.WriteString(jsonOf(row))
 					if row.Type == thread.EntryAsked || row.Type == thread.EntryOver ||
 						row.Type == thread.EntryReturned {
 						break
@@ -84,23 +84,24 @@ func TestAGuestReadsNoInside(t *testing.T) {
 				}
 				end()
 				c := r.socket(token)
-				read += c.ask(context0(id, "")).raw
-				read += jsonOf(c.until(thread.EntryAsked))
-				read += string(r.try(token, http.MethodPost, "/v1/threads/"+id+"/messages",
+				read.WriteString(c.ask(context0(id, "")).raw)
+				read.WriteString(jsonOf(c.until(thread.EntryAsked)))
+				read.Write(r.try(token, http.MethodPost, "/v1/threads/"+id+"/messages",
 					`"hello"`).body)
 				r.contract.off = true // a stream of another form
-				read += r.run(token, id)
+				read.WriteString(r.run(token, id))
 			}
 			i := r.settled(id).Open[0]
 			bound := r.grant(id, fmt.Sprintf(
 				`{"interrupt":%q,"actions":["follow","answer"],"by":"ann","expires":%d}`, i.ID,
 				r.soon())).Token
-			read += string(r.try(bound, http.MethodGet, "/v1/interrupts/"+i.ID, "").is(200).body)
+			read.Write(r.try(bound, http.MethodGet, "/v1/interrupts/"+i.ID, "").is(200).body)
 			look(guest)
 			look(r.stored(web.Grant{Thread: id, Actions: []string{"view", "deliver"}, By: "ann",
 				Expires: r.soon()}))
 			assert.Equal(t, thread.KindSystemError, r.settled(id).Open[0].Kind, "it still asks")
-			assert.Contains(t, read, "(internal). Who operates this finds more under "+i.ID)
+			assert.Contains(t, read.String(),
+				"(internal). Who operates this finds more under "+i.ID)
 			// the turn ends with its failure: that has the text too
 			r.post("/v1/interrupts/"+i.ID+"/answer", `{"text":"abort","by":"op"}`).is(200)
 			whole := r.start("talk", `""`)
@@ -114,17 +115,17 @@ func TestAGuestReadsNoInside(t *testing.T) {
 			require.NotNil(t, failed.Failure)
 			require.Contains(t, failed.Failure.Text, canary, "the control")
 			for _, path := range looks {
-				read += string(r.try(r.forAll(whole.ID, "follow"), http.MethodGet, "/v1/threads/"+
+				read.Write(r.try(r.forAll(whole.ID, "follow"), http.MethodGet, "/v1/threads/"+
 					whole.ID+path, "").body)
 			}
 			for _, path := range looks {
-				read += string(r.try(guest, http.MethodGet, "/v1/threads/"+id+path, "").body)
+				read.Write(r.try(guest, http.MethodGet, "/v1/threads/"+id+path, "").body)
 			}
-			read += r.run(guest, id)
+			read.WriteString(r.run(guest, id))
 			for _, inside := range []string{"CANARY", "db-internal", "grant", "forged"} {
-				assert.NotContains(t, read, inside)
+				assert.NotContains(t, read.String(), inside)
 			}
-			assert.Contains(t, read, "its text is not shown here: see "+whole.ID+"/")
+			assert.Contains(t, read.String(), "its text is not shown here: see "+whole.ID+"/")
 
 			inspects := r.forAll(id, "inspect", "follow")
 			assert.Contains(t, string(r.try(inspects, http.MethodGet, "/v1/threads/"+id+"/history",

@@ -91,10 +91,10 @@ func TestWhoMayCallWhat(t *testing.T) {
 // one that is let through, whatever comes of it then.
 func callers(id, rights string) map[string]int {
 	let := func(tokens ...string) int {
-		switch {
-		case rights == anyone:
+		switch rights {
+		case anyone:
 			return 200
-		case rights == "":
+		case "":
 			return 403
 		}
 		for right := range strings.SplitSeq(rights, "+") {
@@ -170,7 +170,7 @@ func (r *rig) reaches(caller, method, path, body string) int {
 	defer func() { _ = res.Body.Close() }()
 	require.Less(r, res.StatusCode, 500)
 	switch res.StatusCode {
-	case 401, 403, 404:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return res.StatusCode
 	}
 	return 200

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -36,8 +37,8 @@ func (s *Server) clientAddress(r *http.Request) string {
 		return from
 	}
 	hops := forwarded(r.Header)
-	for n := len(hops) - 1; n >= 0; n-- {
-		addr, err := netip.ParseAddr(hops[n])
+	for _, hop := range slices.Backward(hops) {
+		addr, err := netip.ParseAddr(hop)
 		if err != nil { // who sent it is not known: they share the address of the hop before
 			return from
 		}

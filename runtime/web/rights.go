@@ -112,7 +112,7 @@ func (c *Call) WithholdInterrupt(i *Interrupt) Interrupt {
 		return *i
 	}
 	out := *i
-	out.Name, out.Context, out.Interrupt.Answer, out.Reroute = i.Kind, nil, nil, nil
+	out.Name, out.Context, out.Answer, out.Reroute = i.Kind, nil, nil, nil
 	if i.Kind != thread.KindSystemError {
 		return out // a pause: what a person said of it
 	}

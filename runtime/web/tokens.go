@@ -42,8 +42,7 @@ func (s *Server) SetOperatorTokens(tokens ...string) error {
 		sum := sha256.Sum256([]byte(token))
 		k := keyOf(s.keys, sum)
 		if k == nil {
-			k = &operatorKey{sum: sum}
-			k.life, k.end = context.WithCancel(context.Background())
+			k = newOperatorKey(sum)
 		}
 		keys = append(keys, k)
 	}
@@ -54,6 +53,12 @@ func (s *Server) SetOperatorTokens(tokens ...string) error {
 	}
 	s.keys = keys
 	return nil
+}
+
+func newOperatorKey(sum [sha256.Size]byte) *operatorKey {
+	k := &operatorKey{sum: sum}
+	k.life, k.end = context.WithCancel(context.Background())
+	return k
 }
 
 // operatorKey returns the operator's key that a token is, nil if it is none.

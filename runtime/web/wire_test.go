@@ -118,7 +118,7 @@ func unsent() map[string]map[string]string {
 			"made": engine, "control": "paused says what came of it", "modify": "Moment has it",
 			"mailbox": "an answer is shown with its question", "metadata": "for handlers",
 			"reroutes": "the interrupt has its own", "lease": engine, "over": "status has it",
-			"previous": "for handlers",
+			"previous": "for handlers", "firstFingerprint": engine,
 		},
 		"Frame": {
 			"visits": engine, "input": "Moment has it", "locals": "Moment has it",

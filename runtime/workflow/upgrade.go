@@ -48,9 +48,9 @@ func UpgradeFrame(r *compat.Reading, f *thread.Frame) {
 func checkNode(r *compat.Reading, key string) {
 	switch n := r.Now(runtime.ShapeNode, key); {
 	case n == nil:
-		r.Refuse("", "it is %q, and the program has no such node", brief.Shorten(key))
+		r.Refusef("", "it is %q, and the program has no such node", brief.Shorten(key))
 	case n.Name != key:
-		r.Refuse("", "it is %q, which is %q now: a frame that stands at a node is not renamed",
+		r.Refusef("", "it is %q, which is %q now: a frame that stands at a node is not renamed",
 			brief.Shorten(key), n.Name)
 	}
 }
@@ -59,7 +59,7 @@ func checkNode(r *compat.Reading, key string) {
 func checkAgent(r *compat.Reading, agentType string) {
 	agents := r.Now(runtime.ShapeEnum, runtime.ShapeAgentType)
 	if agentType != "" && agents != nil && compat.Member(agents, agentType) == "" {
-		r.Refuse("", "it is %q, and the program has no such agent type", brief.Shorten(agentType))
+		r.Refusef("", "it is %q, and the program has no such agent type", brief.Shorten(agentType))
 	}
 }
 
@@ -96,7 +96,7 @@ func upgradeInput(r *compat.Reading, f *thread.Frame) json.RawMessage {
 func upgradeState(r *compat.Reading, f *thread.Frame, data json.RawMessage) json.RawMessage {
 	var j frameState
 	if err := json.Unmarshal(data, &j); err != nil {
-		r.Refuse("", "it is %s: %v", brief.Shorten(string(data)), err)
+		r.Refusef("", "it is %s: %v", brief.Shorten(string(data)), err)
 		return data
 	}
 	u := &stateUpgrade{Reading: r, state: &j}
@@ -158,7 +158,7 @@ func (u *stateUpgrade) readResults(collects bool) {
 	u.Within(func() {
 		switch {
 		case at < 0:
-			u.Refuse("", "the node %s has no dispatch any more to take them", n.Name)
+			u.Refusef("", "the node %s has no dispatch any more to take them", n.Name)
 		case len(u.state.Results) > 0:
 			now := u.Value(n.Fields[at].Type, u.state.Results)
 			u.changed = u.changed || !bytes.Equal(now, u.state.Results)

@@ -51,6 +51,7 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	// locks are taken in one order, so that no two calls wait for each other
 	slices.SortFunc(rows, func(a, b record.Row) int { return cmp.Compare(a.ID, b.ID) })
 	args := columnsOf(rows, places)
+	//nolint:gosec // it only tells commits apart
 	why, err := s.send(ctx, append([]any{rand.Int64()}, args...))
 	if why == "" {
 		return wrapError(op, err)
@@ -90,6 +91,7 @@ func (s *Store) send(ctx context.Context, args []any) (why string, err error) {
 			waits = limit
 		}
 		select {
+		//nolint:gosec // it only spreads them
 		case <-time.After(commitPause/2 + rand.N(commitPause)):
 		case <-limit.Done():
 			return "", cmp.Or(unsure, err)
@@ -101,7 +103,7 @@ func (s *Store) send(ctx context.Context, args []any) (why string, err error) {
 func (s *Store) sendOnce(waits, limit context.Context, args []any) (why string, err error) {
 	c, err := s.pool.Acquire(waits)
 	if err != nil {
-		return "", &noConnection{err}
+		return "", &noConnectionError{err}
 	}
 	defer c.Release()
 	var answer *string

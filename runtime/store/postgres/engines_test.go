@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -84,7 +85,8 @@ func TestTheHostThatTakesWritesIsUsed(t *testing.T) {
 	run(t, demoted, "ALTER SYSTEM SET default_transaction_read_only = on")
 	run(t, demoted, "SELECT pg_reload_conf()")
 	require.Eventually(t, func() bool {
-		err := s.Commit(context.Background(), say(nil, fmt.Sprint(time.Now().UnixNano()), ""))
+		err := s.Commit(context.Background(), say(nil,
+			strconv.FormatInt(time.Now().UnixNano(), 10), ""))
 		assert.Contains(t, []runtime.Code{"", runtime.CodeUnavailable}, runtime.CodeOf(err))
 		return err != nil
 	}, 10*time.Second, 20*time.Millisecond)

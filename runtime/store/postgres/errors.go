@@ -78,7 +78,7 @@ const (
 func outcomeOf(err error) outcome {
 	e, answered := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case errors.As(err, new(*noConnection)):
+	case errors.As(err, new(*noConnectionError)):
 		return noServer
 	case pgconn.SafeToRetry(err):
 		return retried
@@ -95,7 +95,7 @@ func outcomeOf(err error) outcome {
 	}
 }
 
-// noConnection is the error of a connection that could not be had.
-type noConnection struct{ error }
+// noConnectionError is the error of a connection that could not be had.
+type noConnectionError struct{ error }
 
-func (e *noConnection) Unwrap() error { return e.error }
+func (e *noConnectionError) Unwrap() error { return e.error }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -76,8 +77,8 @@ func run(t *testing.T, c *pgx.Conn, query string) {
 	require.NoError(t, err)
 }
 
-// requireOnce wants a request in the log of a thread once, as its last entry.
-func requireOnce(t *testing.T, s *Store, id, request string, version int64) {
+// requireOnce wants the request r in the log of a thread once, as its last entry.
+func requireOnce(t *testing.T, s *Store, id string, version int64) {
 	t.Helper()
 	had, err := s.Load(t.Context(), id)
 	require.NoError(t, err)
@@ -86,7 +87,7 @@ func requireOnce(t *testing.T, s *Store, id, request string, version int64) {
 	require.NoError(t, err)
 	var found int
 	for _, e := range log {
-		if e.Request == request {
+		if e.Request == "r" {
 			found++
 		}
 	}
@@ -138,20 +139,18 @@ func TestFaults(t *testing.T) {
 func commitThroughACut(t *testing.T, dir string, direct *Store, cut postgrestest.Cut) {
 	t.Helper()
 	mark := fmt.Sprintf("cut-%d", cut)
-	_, proxied := postgrestest.NewProxy(t, dir, mark, cut)
-	s := at(t, proxied)
 	for _, had := range []*thread.Thread{nil, begin(t, direct, "had-"+mark)} {
 		id, version := mark, int64(1)
 		if had != nil {
 			id, version = had.ID, 2
 		}
-		_, proxied = postgrestest.NewProxy(t, dir, id, cut)
-		s = at(t, proxied)
+		_, proxied := postgrestest.NewProxy(t, dir, id, cut)
+		s := at(t, proxied)
 		c := say(had, id, "r")
 		// of two threads, so that half of a commit would show
 		other := say(nil, "beside-"+id, "")
 		require.NoError(t, s.Commit(t.Context(), c, other))
-		requireOnce(t, direct, id, "r", version)
+		requireOnce(t, direct, id, version)
 		_, err := direct.Load(t.Context(), other.Thread.ID)
 		require.NoError(t, err)
 	}
@@ -178,7 +177,7 @@ func commitIsWaitedFor(t *testing.T, server *postgrestest.Instance, dir string, 
 	}, 4*time.Second, 5*time.Millisecond, "both calls wait")
 	run(t, holder, "COMMIT")
 	require.NoError(t, <-result)
-	requireOnce(t, direct, had.ID, "r", 2)
+	requireOnce(t, direct, had.ID, 2)
 }
 
 // commitArrivesLate delivers a commit to the server after it was sent again and done.
@@ -191,7 +190,7 @@ func commitArrivesLate(t *testing.T, dir string, direct *Store) {
 	require.NoError(t, s.Commit(t.Context(), c))
 	require.NoError(t, direct.Commit(t.Context(), say(c.Thread, had.ID, "next")))
 	proxy.Release()
-	requireOnce(t, direct, had.ID, "r", 3)
+	requireOnce(t, direct, had.ID, 3)
 }
 
 // deadlockIsTriedAgain has another transaction take two threads in the other order.
@@ -209,8 +208,8 @@ func deadlockIsTriedAgain(t *testing.T, server *postgrestest.Instance, s *Store)
 	run(t, other, "SELECT FROM routegen.thread WHERE id = 'dead-a' FOR UPDATE")
 	run(t, other, "ROLLBACK")
 	require.NoError(t, <-result)
-	requireOnce(t, s, a.ID, "r", 2)
-	requireOnce(t, s, b.ID, "r", 2)
+	requireOnce(t, s, a.ID, 2)
+	requireOnce(t, s, b.ID, 2)
 	watcher := connected(t, server)
 	require.Eventually(t, func() bool {
 		var found int
@@ -236,7 +235,7 @@ func lockIsNotReleased(t *testing.T, server *postgrestest.Instance, s *Store) {
 	if err = s.Commit(t.Context(), c); runtime.CodeOf(err) != runtime.CodeConflict {
 		require.NoError(t, err) // the call that was given up may have been done after all
 	}
-	requireOnce(t, s, had.ID, "r", 2)
+	requireOnce(t, s, had.ID, 2)
 }
 
 func logWaits(t *testing.T, server *postgrestest.Instance, s *Store) {
@@ -297,12 +296,12 @@ func stopUnderLoad(t *testing.T, server *postgrestest.Instance, s *Store, how st
 		had := begin(t, s, fmt.Sprintf("%s-%d", how, n))
 		all.Go(func() {
 			for k := 0; ctx.Err() == nil; k++ {
-				c := say(had, had.ID, fmt.Sprint(k))
-				err := s.Commit(context.Background(), c)
+				c := say(had, had.ID, strconv.Itoa(k))
+				err := s.Commit(context.WithoutCancel(ctx), c)
 				switch {
 				case err == nil:
 					had = c.Thread
-					acknowledged[n] = append(acknowledged[n], fmt.Sprint(k))
+					acknowledged[n] = append(acknowledged[n], strconv.Itoa(k))
 				case runtime.CodeOf(err) != runtime.CodeUnavailable:
 					assert.NoError(t, err)
 					return

@@ -46,20 +46,20 @@ func Run(m *testing.M) int {
 
 // New returns a database for a test, in the server that the tests of a package share. Where there
 // is none, the test is skipped, or fails if ROUTEGEN_POSTGRES_TESTS=required.
-func New(t testing.TB) *Database {
-	t.Helper()
+func New(tb testing.TB) *Database {
+	tb.Helper()
 	shared.once.Do(startShared)
-	Need(t, shared.err)
+	Need(tb, shared.err)
 	name := "t_" + strings.ToLower(rand.Text())
 	d := &Database{Schema: name, Admin: shared.admin}
-	d.Exec(t, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'; CREATE SCHEMA %s AUTHORIZATION %s",
+	d.Exec(tb, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'; CREATE SCHEMA %s AUTHORIZATION %s",
 		name, name, name, name))
-	t.Cleanup(func() {
-		d.Exec(t, fmt.Sprintf("DROP SCHEMA IF EXISTS %s CASCADE; DROP ROLE %s", name, name))
+	tb.Cleanup(func() {
+		d.Exec(tb, fmt.Sprintf("DROP SCHEMA IF EXISTS %s CASCADE; DROP ROLE %s", name, name))
 	})
 	u, err := url.Parse(shared.admin)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	u.User = url.UserPassword(name, name)
 	d.URL = u.String()
@@ -67,14 +67,14 @@ func New(t testing.TB) *Database {
 }
 
 // Need skips a test where PostgreSQL is missing, or fails it, and fails it for any other error.
-func Need(t testing.TB, err error) {
-	t.Helper()
+func Need(tb testing.TB, err error) {
+	tb.Helper()
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrMissing) && os.Getenv("ROUTEGEN_POSTGRES_TESTS") != "required":
-		t.Skip("SKIPPED: " + err.Error() + ". Nothing was tried on PostgreSQL.")
+		tb.Skip("SKIPPED: " + err.Error() + ". Nothing was tried on PostgreSQL.")
 	default:
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -94,8 +94,8 @@ func startShared() {
 }
 
 // Exec runs statements as a role that may do everything.
-func (d *Database) Exec(t testing.TB, query string) {
-	t.Helper()
+func (d *Database) Exec(tb testing.TB, query string) {
+	tb.Helper()
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, d.Admin)
 	if err == nil {
@@ -103,6 +103,6 @@ func (d *Database) Exec(t testing.TB, query string) {
 		_ = c.Close(ctx)
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", query, err)
+		tb.Fatalf("%s: %v", query, err)
 	}
 }

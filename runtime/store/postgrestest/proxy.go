@@ -4,6 +4,7 @@ package postgrestest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"os"
@@ -38,19 +39,20 @@ type Proxy struct {
 
 // NewProxy returns a proxy to the server whose socket is in a folder, and the folder of its own
 // socket. It breaks the first connection that sends mark.
-func NewProxy(t testing.TB, server, mark string, cut Cut) (p *Proxy, dir string) {
-	t.Helper()
+func NewProxy(tb testing.TB, server, mark string, cut Cut) (p *Proxy, dir string) {
+	tb.Helper()
 	dir, err := os.MkdirTemp("", "routegen-proxy-") //nolint:usetesting // a socket's path is short
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p = &Proxy{to: filepath.Join(server, ".s.PGSQL.5432"), mark: mark, cut: cut,
 		late: make(chan struct{}), answered: make(chan struct{})}
-	l, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "unix",
+		filepath.Join(dir, ".s.PGSQL.5432"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = l.Close()
 		_ = os.RemoveAll(dir)
 	})
@@ -74,7 +76,7 @@ func (p *Proxy) Release() {
 
 func (p *Proxy) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
-	server, err := net.Dial("unix", p.to)
+	server, err := new(net.Dialer).DialContext(context.Background(), "unix", p.to)
 	if err != nil {
 		return
 	}

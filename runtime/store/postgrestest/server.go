@@ -57,8 +57,9 @@ func StartInstance(dir string, settings ...string) (*Instance, error) {
 		}
 	}
 	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U",
-		"postgres", "--no-sync", "--locale=C", "-E", "UTF8")
+	//nolint:gosec // the PostgreSQL that is installed here
+	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"), "-D", data,
+		"-A", "trust", "-U", "postgres", "--no-sync", "--locale=C", "-E", "UTF8")
 	initdb.Dir, initdb.SysProcAttr = dir, s.attributes()
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out))
@@ -67,12 +68,10 @@ func StartInstance(dir string, settings ...string) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(conf, "listen_addresses = ''\nport = 5432\nunix_socket_directories = '%s'\n"+
-		"max_connections = 200\n", dir)
-	for _, line := range settings {
-		fmt.Fprintln(conf, line)
-	}
-	if err := conf.Close(); err != nil {
+	lines := append([]string{"listen_addresses = ''", "port = 5432",
+		fmt.Sprintf("unix_socket_directories = '%s'", dir), "max_connections = 200"}, settings...)
+	_, err = conf.WriteString(strings.Join(lines, "\n") + "\n")
+	if err = errors.Join(err, conf.Close()); err != nil {
 		return nil, err
 	}
 	return s, s.Restart()
@@ -86,7 +85,7 @@ func (s *Instance) URL(role, database string) string {
 
 // Restart starts a server that was stopped, and returns when it takes connections.
 func (s *Instance) Restart() error {
-	out, err := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	out, err := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,8 @@ func (s *Instance) Restart() error {
 	started := make(chan error, 1)
 	s.ended = make(chan error, 1)
 	go runGuarded(func() error {
-		c := exec.Command(filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"))
+		c := exec.CommandContext(context.Background(), filepath.Join(s.bin, "postgres"), "-D",
+			filepath.Join(s.dir, "data"))
 		c.Dir, c.Stdout, c.Stderr, c.SysProcAttr = s.dir, out, out, s.attributes()
 		err := c.Start()
 		s.process = c.Process
@@ -137,7 +137,7 @@ func (s *Instance) Stop(how string) error {
 	if err := s.process.Signal(signal); err != nil {
 		return err
 	}
-	<-s.ended
+	<-s.ended //nolint:errcheck // it was stopped, however it says so
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -68,7 +69,7 @@ func TestAMissingServerSkipsOrFails(t *testing.T) {
 	try := func(env ...string) (string, error) {
 		again := exec.CommandContext(context.Background(), os.Args[0], "-test.v",
 			"-test.run=^TestAMissingServerSkipsOrFails$")
-		again.Env = append(env, "POSTGRESTEST_MISSING=1")
+		again.Env = slices.Concat(env, []string{"POSTGRESTEST_MISSING=1"})
 		out, err := again.CombinedOutput()
 		return string(out), err
 	}

@@ -26,7 +26,6 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	}
 	for _, umask := range []string{"022", "000"} {
 		folder := t.TempDir()
-		//nolint:gosec // this test, in a shell that sets the umask
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", `umask "$1"; exec "$2" `+
 			`-test.run '^TestOnlyTheOwnerReadsTheFiles$' -test.v`, "sh", umask, os.Args[0])
 		cmd.Env = append(os.Environ(), "ROUTEGEN_MODES="+folder)
@@ -40,7 +39,7 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 func makeFiles(t *testing.T, folder string) {
 	t.Helper()
 	control := filepath.Join(folder, "control")
-	require.NoError(t, os.WriteFile(control, nil, 0o666)) //nolint:gosec // the control
+	require.NoError(t, os.WriteFile(control, nil, 0o666))
 	info, err := os.Stat(control)
 	require.NoError(t, err)
 	require.NotZero(t, info.Mode().Perm()&0o044, "the control: the umask lets others read")

@@ -17,8 +17,9 @@ import (
 // left to refuse it.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	const mute, still = "Your token does not let you answer.",
-		"Your token does not let you pause it."
+	const mute, still, guest = "Your token does not let you answer.",
+		"Your token does not let you pause it.",
+		"Your token does not let you decide what the engine asks."
 	requested := acked{ack: thread.AckRequested}
 	for name, c := range map[string]struct {
 		rights []string
@@ -40,13 +41,15 @@ func TestRights(t *testing.T) {
 		"no right at all": {rights: []string{},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
 		"a pause that others decide": {rights: []string{"follow", "escape"},
-			events: []tea.Msg{with(1, paused()), escPress}, notice: mute},
-		"taking back is an answer": {rights: []string{"follow", "escape"},
-			events: []tea.Msg{escPress, requested, escPress}, notice: mute},
+			events: []tea.Msg{with(1, paused()), escPress}, notice: guest},
+		"answers are for other questions": {rights: []string{"follow", "answer"},
+			events: []tea.Msg{with(1, paused()), escPress}, notice: guest},
+		"taking back is a decision": {rights: []string{"follow", "escape"},
+			events: []tea.Msg{escPress, requested, escPress}, notice: guest},
 		"the pause comes, for others": {rights: []string{"follow", "escape"},
 			events: []tea.Msg{escPress, requested, with(1, paused())},
 			notice: "The work is paused. Someone else says how it goes on."},
-		"a pause that is there may be asked": {rights: []string{"follow", "answer"},
+		"a pause that is there may be asked": {rights: []string{"follow", "operate"},
 			events: []tea.Msg{with(1, paused()), escPress}, form: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,13 +90,20 @@ func TestAGuest(t *testing.T) {
 
 	_, err := r.client.Escape(t.Context(), id, thread.EscapeSafe, "ann", "")
 	require.NoError(t, err)
-	s = r.watchWith(guest(true, "follow", "answer"), id, 80, 24, true)
+	s = r.watchWith(guest(false, "follow", "answer"), id, 80, 24, true)
+	screen = s.sees("How shall it go on?", "Up/Down log · q leave")
+	assert.NotContains(t, screen, "Esc change the plan")
+	s.press(escKey, "Your token does not let you decide what the engine asks.")
+	s.leave()
+	s = r.watchWith(guest(false, "follow", "operate"), id, 80, 24, true)
 	s.sees("Esc change the plan · Enter answer")
 	s.press(escKey, "How should it change?")
-	s.keys(escKey) // which is its one answer
+	s.keys(escKey)
 	s.sees("What is it called?", "Nothing is changed: the work goes on.")
-	s.loses("Enter answer")
-	s.press(enterKey, "Your token does not let you answer.")
 	s.leave()
-	assert.Equal(t, thread.InterruptOpen, r.question(id).State)
+	s = r.watchWith(guest(true, "follow", "answer"), id, 80, 24, true)
+	s.press(enterKey, "What is it called?")
+	s.keys("box" + enterKey) // its one answer
+	s.loses("Enter answer")
+	s.leave()
 }

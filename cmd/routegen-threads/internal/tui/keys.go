@@ -67,7 +67,7 @@ func (s *state) watchKey(key string) []job {
 	case "shift+tab":
 		s.pickNext(-1)
 	case "enter":
-		if i := s.choice(); i != nil && !s.lacksRight(mayAnswer) {
+		if i := s.choice(); i != nil && !s.lacksRight(rightToAnswer(i)) {
 			s.openForm(i)
 		}
 	case "s":
@@ -93,14 +93,14 @@ func (s *state) watchKey(key string) []job {
 // pause that has.
 func (s *state) escape() []job {
 	if i := s.pauseQuestion(); i != nil {
-		if s.pause = pauseNone; !s.lacksRight(mayAnswer) {
+		if s.pause = pauseNone; !s.lacksRight(mayOperate) {
 			s.openForm(i)
 		}
 		return nil
 	}
 	switch s.pause {
 	case pauseAsked:
-		if s.lacksRight(mayAnswer) { // taking it back is an answer
+		if s.lacksRight(mayOperate) { // taking it back is an answer to the engine
 			return nil
 		}
 		if s.pauseAck != "" && !s.own {

@@ -230,7 +230,7 @@ func (s *state) applyPause() []job {
 	}
 	was := s.pause
 	s.pause = pauseNone
-	if was != pauseNone && !s.hasRight(mayAnswer) {
+	if was != pauseNone && !s.hasRight(mayOperate) {
 		s.notice = "The work is paused. Someone else says how it goes on."
 		return nil
 	}
@@ -248,9 +248,18 @@ func (s *state) applyPause() []job {
 
 // The rights that keys need.
 const (
-	mayAnswer = "answer"
-	mayEscape = "escape"
+	mayAnswer  = "answer"
+	mayEscape  = "escape"
+	mayOperate = "operate"
 )
+
+// rightToAnswer returns the right that an answer to a question needs.
+func rightToAnswer(i *web.Interrupt) string {
+	if i.EngineAsks() {
+		return mayOperate
+	}
+	return mayAnswer
+}
 
 // hasRight reports whether the token has a right. It has every right if the server does not say.
 func (s *state) hasRight(action string) bool {
@@ -263,7 +272,7 @@ func (s *state) lacksRight(action string) bool {
 		return false
 	}
 	s.notice = "Your token does not let you " + map[string]string{mayAnswer: "answer.",
-		mayEscape: "pause it."}[action]
+		mayEscape: "pause it.", mayOperate: "decide what the engine asks."}[action]
 	return true
 }
 

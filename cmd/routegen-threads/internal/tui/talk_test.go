@@ -78,9 +78,11 @@ func newTalk(t *testing.T) *rig {
 func TestAConversation(t *testing.T) {
 	t.Parallel()
 	r := newTalk(t)
-	for by, rights := range map[string][]string{"bob": {"follow"}, "ann": {"follow", "deliver"}} {
+	for by, rights := range map[string][]string{"bob": {"follow", "inspect"},
+		"ann": {"follow", "inspect", "deliver"}} {
 		g, err := r.client.Grant(t.Context(),
-			web.Grant{Thread: "talk", Actions: []string{"follow", "deliver"}, By: by,
+			web.Grant{Thread: "talk", Actions: []string{"follow", "inspect", "deliver"},
+				By:      by,
 				Expires: time.Now().Add(time.Hour).UnixMilli()})
 		require.NoError(t, err)
 		guest := client.Client{Base: r.client.Base, Token: g.Token}

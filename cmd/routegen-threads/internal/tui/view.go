@@ -301,14 +301,14 @@ func (s *state) drawHelp(c *screen) {
 
 // watchKeys lists the keys that do something while no form is open and that the token allows.
 func (s *state) watchKeys() (keys []string) {
-	switch answers := s.hasRight(mayAnswer); {
+	switch decides := s.hasRight(mayOperate); {
 	case s.isOver(): // nothing runs
-	case s.pauseQuestion() != nil && answers && offersChange(s.pauseQuestion()):
+	case s.pauseQuestion() != nil && decides && offersChange(s.pauseQuestion()):
 		keys = []string{"Esc change the plan"}
-	case s.pauseQuestion() != nil && answers:
+	case s.pauseQuestion() != nil && decides:
 		keys = []string{"Esc say how it goes on"}
 	case s.pauseQuestion() != nil: // others say how it goes on
-	case s.pause == pauseAsked && answers:
+	case s.pause == pauseAsked && decides:
 		keys = []string{"Esc take the pause back", "n pause now"}
 	case s.pause == pauseAsked:
 		keys = []string{"n pause now"}
@@ -317,8 +317,10 @@ func (s *state) watchKeys() (keys []string) {
 	case s.hasRight(mayEscape):
 		keys = []string{"Esc pause"}
 	}
-	if open := s.answerable(); len(open) > 0 && s.hasRight(mayAnswer) {
-		keys = append(keys, "Enter answer")
+	if open := s.answerable(); len(open) > 0 {
+		if s.hasRight(rightToAnswer(s.choice())) {
+			keys = append(keys, "Enter answer")
+		}
 		if len(open) > 1 {
 			keys = append(keys, "Tab next question")
 		}

@@ -82,6 +82,7 @@ export default {
     "stepped": ["goes on at {place}", "goes on between two nodes"],
     "superseded": ["{question} makes way for {other}", "{question} is no longer asked"],
     "taken": ["the early answer to {identifier} is used"],
+    "upgraded": ["another version of the program took the thread up"],
     "voted": ["{who} answered {question}, as one of several[: {answer}]"]
   }
 }
