@@ -4,8 +4,11 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 var errNoMachine = errors.New("a frame is of a machine that this program does not have")
@@ -62,7 +65,8 @@ func (e *Engine) isBackedOff(row *Summary) bool {
 }
 
 // backOff notes that a thread cannot be moved. The log gets at most one line a minute for each
-// fingerprint.
+// fingerprint. Of values that the program cannot read it gets the places alone: people may have
+// said them.
 func (e *Engine) backOff(row *Summary, why error) {
 	s, now := &e.timer.backoffs, time.Now()
 	s.mu.Lock()
@@ -81,8 +85,21 @@ func (e *Engine) backOff(row *Summary, why error) {
 	if last, found := s.told[row.Fingerprint]; !found || now.Sub(last) >= maxWait {
 		s.told[row.Fingerprint] = now
 		e.log.Warn("threads cannot be moved by this program", "fingerprint", row.Fingerprint,
-			"thread", row.ID, "error", why)
+			"thread", row.ID, "error", withoutValues(why))
 	}
+}
+
+// withoutValues returns the text of an error, of an [runtime.InvalidError] the places alone.
+func withoutValues(err error) string {
+	wrong, ok := errors.AsType[*runtime.InvalidError](err)
+	if !ok {
+		return err.Error()
+	}
+	places := make([]string, len(wrong.Problems))
+	for n, p := range wrong.Problems {
+		places[n] = p.Pointer
+	}
+	return "the program cannot read " + strings.Join(places, ", ")
 }
 
 // forget drops threads that have not been due for some time: another program has moved them.

@@ -27,9 +27,9 @@ func (c *loadCounter) Load(ctx context.Context, id string) (*thread.Thread, erro
 	return c.Store.Load(ctx, id)
 }
 
-// TestThreadsThatCannotMoveCostLittle leaves many threads to a program of another spec, and to one
-// without their machine. It tries them less and less often, the log has a line a minute, a deadline
-// of a healthy thread is kept to the moment, and their own program goes on with them.
+// TestThreadsThatCannotMoveCostLittle leaves many threads to a program without their machine, of
+// another spec and of none. It tries them less and less often, the log has a line a minute, a
+// deadline of a healthy thread is kept to the moment, and their own program goes on with them.
 func TestThreadsThatCannotMoveCostLittle(t *testing.T) {
 	t.Parallel()
 	const many, minutes = stuckThreads, 10
@@ -37,8 +37,7 @@ func TestThreadsThatCannotMoveCostLittle(t *testing.T) {
 		return []runtime.StoredShape{{Name: "Order",
 			Fields: []runtime.StoredField{{Name: "amount", Type: of}}}}
 	}
-	for name, incompatible := range map[string]bool{"of another spec": true,
-		"of a machine that is missing": false} {
+	for name, incompatible := range map[string]bool{"of another spec": true, "of none": false} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(r *rig) {
 				if r.cfg.Shapes = shapes("int"); !incompatible {

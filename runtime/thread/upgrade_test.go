@@ -1,8 +1,11 @@
 package thread_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -234,5 +237,27 @@ func TestForkFromBeforeAnUpgrade(t *testing.T) {
 			"as it was committed: the engine drives it at once, and brings it up to date")
 		r.done(r.reply(fork.Thread.ID, "which", `"b"`), `{"id":"abc"}`)
 		assert.Equal(r, compat.Fingerprint(now), r.load(fork.Thread.ID).Fingerprint)
+	})
+}
+
+// TestLogNamesThePlacesAndNoValues leaves a question of another spec past its deadline: the log has
+// a line a minute that says which values the program cannot read, and not what they are.
+func TestLogNamesThePlacesAndNoValues(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		stored := waitingOrder(r, orderOf(orderKey()), `{"key":"a secret"}`)
+		var log bytes.Buffer
+		cfg := r.cfg
+		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		cfg.Shapes = orderOf(orderKey("max_length=3"))
+		e, err := thread.Open(r.ctx, r.store, cfg, newOrders())
+		require.NoError(r, err)
+		r.pass(24*time.Hour + 10*time.Minute)
+		_, err = e.Answer(r.ctx, stored.ID, thread.Answer{Text: "a", By: "ann"})
+		assert.ErrorContains(r, err, "a secret", "the control: the caller is told the value")
+		require.NoError(r, e.Close(r.ctx))
+		assert.Contains(r, log.String(), "the program cannot read /frames/0/input/key")
+		assert.NotContains(r, log.String(), "secret")
+		assert.LessOrEqual(r, strings.Count(log.String(), "level=WARN"), 11)
+		assert.Equal(r, stored, r.load(stored.ID), "it is untouched")
 	})
 }

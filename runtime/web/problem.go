@@ -106,6 +106,8 @@ func ProblemOf(err error) *Problem {
 		p.Detail = "try again later"
 	case runtime.CodeUnknown:
 		p.Detail = "it may be done or not: ask again under the same Idempotency-Key, or look"
+	case runtime.CodeIncompatible: // its text and data quote what the thread holds
+		p.Detail = "this program cannot read what the thread holds: routegen-threads check names it"
 	case runtime.CodeNotFound: // the same text for what is not there and what is not yours
 		p.Detail = ProblemOf(ErrNotFound).Detail
 	default:
@@ -121,7 +123,8 @@ func ProblemOf(err error) *Problem {
 
 // data fills the fields that belong to the error's data.
 func (p *Problem) data(err error) {
-	if e, ok := errors.AsType[*runtime.InvalidError](err); ok {
+	// under another code it is about what is stored, and quotes it
+	if e, ok := errors.AsType[*runtime.InvalidError](err); ok && p.Code == runtime.CodeInvalid {
 		p.Problems = e.Problems
 	}
 	if e, ok := errors.AsType[*runtime.SelectionError](err); ok {
