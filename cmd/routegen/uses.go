@@ -141,7 +141,7 @@ func interfacesOf(pkg *types.Package) map[string]*types.Interface {
 	return out
 }
 
-// sealed returns the unexported method of an interface that nobody outside implements, or "".
+// sealed returns the unexported method of an interface that no other package can implement, or "".
 func sealed(i *types.Interface) string {
 	for m := range i.Methods() {
 		if !m.Exported() {

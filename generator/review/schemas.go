@@ -56,7 +56,7 @@ func nextTree(dec *json.Decoder) *tree {
 	return t
 }
 
-// child returns a member, an empty tree where there is none.
+// child returns a member, or an empty tree.
 func (t *tree) child(key string) *tree {
 	if t == nil || t.of[key] == nil {
 		return &tree{}

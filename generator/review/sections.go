@@ -69,7 +69,7 @@ func foldNames(names, said []string) []string {
 	return out
 }
 
-// told collects what changes say to somebody, equal texts once, in the order of the changes.
+// told collects what changes say under one heading, equal texts once, in the order of the changes.
 func (r *Report) told(of func(Change) []string, counts func(string) bool) []string {
 	var names, said []string
 	for _, c := range r.worstFirst() {
