@@ -214,8 +214,9 @@ func (f *file) ordered(key string) (times int) {
 }
 
 // repeated checks that an effect of Do had a reason each time it happened again: a process
-// that had begun it died, was stopped or lost the thread, which is a reason once; a person had
-// it cut, or the step failed; or a step began on what the store then refused.
+// that had begun it died, was stopped or lost the thread, which is a reason once; the one that
+// begins it has just lost the thread; a person had it cut, or the step failed; or a step began on
+// what the store then refused.
 func (a *audit) repeated(id string, f *file, rows []line) {
 	spent := make([]bool, len(rows))
 	for n := 1; n < len(rows); n++ {
@@ -230,13 +231,20 @@ func (a *audit) repeated(id string, f *file, rows []line) {
 			}
 		}
 		first := &rows[n-1]
-		reason = reason || a.returning(first) || a.returning(now) || f.stopped(first.At, now.At)
+		reason = reason || a.returning(first) || a.returning(now) || f.lost(now) ||
+			f.stopped(first.At, now.At)
 		if !reason && !a.refused(id, f, first, now) {
 			a.faultf(id, "effect %s happened again after %s in %s (first %s), for no reason",
 				first.Key,
 				time.Duration(now.At-first.At)*time.Microsecond, now.Proc, first.Proc)
 		}
 	}
+}
+
+// lost reports whether the process of an effect had just lost the thread, after the end of its
+// lease, and could not know it yet: on a busy machine a process is as slow as a stopped one.
+func (f *file) lost(row *line) bool {
+	return f.moved(row.Proc, row.At-lease.Microseconds(), row.At)
 }
 
 // resumeSlack is how long before its window is noted to be over a stopped process may go on, in
