@@ -15,8 +15,10 @@ import (
 //
 // The result is committed when the step ends, and at most 100 ms after fn returned while the store
 // takes commits; effects that complete within that time share a commit. If the process dies before,
-// fn runs again with the same key: Do is at-least-once. fn also runs again if its step began on a
-// start, an answer or a message that the store then rejected; effects of that run are not recorded.
+// fn runs again with the same key: Do is at-least-once. If the process is stopped, or is so slow
+// that its lease ends, another engine runs fn, and the first one may still begin it too. fn also
+// runs again if its step began on a start, an answer or a message that the store then rejected;
+// effects of that run are not recorded.
 // With a negative [Config.CommitDelay] no step begins before its request is stored. For an effect
 // that must not happen twice, use [Once].
 //
