@@ -19,7 +19,7 @@ func IsStyleRule(rule string) bool {
 // Rules returns the catalogue: every id that a finding can carry, in the order in which a file is
 // checked.
 func Rules() []report.Rule {
-	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), flowRules(),
+	rules := slices.Concat(documentRules(), includeRules(), nameRules(), typeRules(), graphRules(), flowRules(),
 		editRules(), outputRules())
 	for i := range rules {
 		if rules[i].Severity == "" {
