@@ -48,6 +48,7 @@ func (in *includer) include(at string, f report.File, chain []string) {
 		to := path.Join(path.Dir(at), item.Value)
 		before, again := in.first[to]
 		switch {
+		case fileFault(item.Value) != "": // reported
 		case to == "." || to == ".." || strings.HasPrefix(to, "../"):
 			r.report(RuleIncludePath, item.At, "name a file of the folder of the spec, or below it",
 				"%q leads out of the folder of the spec", item.Value)
