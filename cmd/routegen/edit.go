@@ -163,9 +163,9 @@ func unified(name string, before, after []byte) string {
 	return udiff.Unified("a/"+name, "b/"+name, string(before), string(after))
 }
 
-// writeFiles writes the files of a spec that an edit has changed, and returns their names, joined; ""
-// for none. No text is replaced before all are ready. A file that has changed since it was read is
-// not replaced, and neither are the others then.
+// writeFiles writes the files of a spec that an edit has changed, and returns their names, joined;
+// "" for none. No text is replaced before all are ready. If one of the files has changed since it
+// was read, none is replaced.
 func (p *program) writeFiles(src, after *source) (names string, err error) {
 	var changes []fileChange
 	var written []string
@@ -195,8 +195,8 @@ func (p *program) writeFiles(src, after *source) (names string, err error) {
 	return names, nil
 }
 
-// writeTexts makes changes in the folder of the spec. If the main file is a symbolic link and alone,
-// the file it leads to is replaced.
+// writeTexts makes changes in the folder of the spec. If the main file is a symbolic link and no
+// other file changes, the file it leads to is replaced.
 func (p *program) writeTexts(src *source, names string, changes []fileChange) error {
 	unwritten := func(err error) error {
 		return failf("write %s: %w; nothing was written", names, err)

@@ -58,7 +58,8 @@ func (p *program) runFmt(check, diff bool) error {
 		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt",
 			src.shown)}
 	}
-	if before, after := src.makeWith(p.generate), after.makeWith(p.generate); !maps.EqualFunc(before.Files, after.Files, bytes.Equal) {
+	if is, will := src.makeWith(p.generate), after.makeWith(p.generate); !maps.EqualFunc(is.Files,
+		will.Files, bytes.Equal) {
 		return failf("%w: please report this, with the spec: %s",
 			errors.New("the formatted spec would generate something else; nothing was written"),
 			reportTo)

@@ -106,7 +106,7 @@ func (p *program) renderText(src *source, findings []report.Finding) ([]byte, er
 		if n < 0 {
 			n = len(shown)
 		}
-		lines := src.textOf(file)
+		lines := src.fileText(file)
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}

@@ -31,7 +31,7 @@ type program struct {
 	opts           options
 }
 
-// makeFunc makes a plan of a spec and of the files that it includes, and maybe the files of the plan.
+// makeFunc makes a plan of a spec and of the files that it includes, and maybe the plan's files.
 type makeFunc = func(name string, src []byte, included ...report.File) *generator.Result
 
 // options are the flags that every command takes.

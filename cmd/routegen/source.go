@@ -98,8 +98,8 @@ func (s *source) withFiles(files edit.Files) *source {
 	return &out
 }
 
-// textOf returns the text of a file of the spec, or nil.
-func (s *source) textOf(name string) []byte {
+// fileText returns the text of a file of the spec, or nil.
+func (s *source) fileText(name string) []byte {
 	for _, f := range s.files() {
 		if f.Name == name {
 			return f.Text

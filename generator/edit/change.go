@@ -75,8 +75,8 @@ func blocksEdits(rule string) bool {
 // and not about the text.
 func (e *change) refuse(rule string, at report.Span, hint, format string,
 	args ...any) []report.Finding {
-	e.refused = append(e.refused, report.Finding{Rule: rule, Severity: report.Error, File: e.src.Name,
-		At: at, Message: fmt.Sprintf(format, args...), Hint: hint})
+	e.refused = append(e.refused, report.Finding{Rule: rule, Severity: report.Error,
+		File: e.src.Name, At: at, Message: fmt.Sprintf(format, args...), Hint: hint})
 	return e.refused
 }
 

@@ -12,10 +12,10 @@ type File struct {
 }
 
 // Places says in which file of a joined text a line stands. Nil: the text is one file.
-type Places []place
+type Places []joinedFile
 
-// place is one file of a joined text: the bytes it has there, and how many lines come before it.
-type place struct {
+// joinedFile is one file of a joined text: its bytes there, and how many lines come before it.
+type joinedFile struct {
 	name             string
 	from, to, before int
 }
@@ -36,7 +36,7 @@ func JoinFiles(files ...File) *Source {
 		if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
 			text = append(text, '\n')
 		}
-		places = append(places, place{f.Name, from, len(text), lines})
+		places = append(places, joinedFile{f.Name, from, len(text), lines})
 		text = append(text, "\n\n"...)
 		for _, b := range text[from:] {
 			if b == '\n' {

@@ -16,7 +16,7 @@ import (
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// section finds the first line of a section that an included file can hold, with the comments above.
+// section finds the first line of a section, with the comments above.
 var section = regexp.MustCompile(`(?m)^(?:#[^\n]*\n)*[a-z_]+:`)
 
 // split puts each section of a spec into a file of its own. It returns false if there are none.
@@ -45,7 +45,7 @@ func split(text string) (main string, files fstest.MapFS, ok bool) {
 	return main + "include:\n" + include.String(), files, include.Len() > 0
 }
 
-// withoutLines are findings without their lines: what is said, and the text of the lines that it is about.
+// withoutLines says what findings say, and the text of the lines that they are about.
 func withoutLines(findings []report.Finding, text func(file string) []byte) []string {
 	var out []string
 	line := func(file string, at report.Pos) string {
@@ -139,7 +139,7 @@ func TestMergeKeepsOneFindingForOneMistake(t *testing.T) {
 		"interrupts: {answer: Answer}\n": `f.yaml:1:1 SPEC_DUPLICATE_KEY key "interrupts" is ` +
 			`written twice; routes.yaml:%d:1 "interrupts" is first written here`,
 		"nodes:\n": `f.yaml:1:7 SPEC_WRONG_KIND "nodes" is nothing, not a mapping of names`,
-		"typse: {Extra: {doc: E., type: string}}\n": `f.yaml:1:1 SPEC_UNKNOWN_KEY unknown key ` +
+		"typse: {Spare: {doc: E., type: string}}\n": `f.yaml:1:1 SPEC_UNKNOWN_KEY unknown key ` +
 			`"typse" in the document`,
 		"- a\n":                 `f.yaml:1:1 SPEC_ROOT the document is a list, not a mapping`,
 		"":                      `f.yaml:1:1 SPEC_EMPTY the file is empty`,
@@ -201,4 +201,23 @@ func TestIncludedFilesAreBounded(t *testing.T) {
 	_, findings := spec.Parse("routes.yaml", half, report.File{Name: "a.yaml", Text: half})
 	require.Len(t, findings, 1)
 	assert.Equal(t, spec.RuleTooLarge, findings[0].Rule)
+}
+
+// TestEditorsTellIncludedFilesByTheirVersion: one schema serves both kinds of files.
+func TestEditorsTellIncludedFilesByTheirVersion(t *testing.T) {
+	t.Parallel()
+	schema := editorSchema(t)
+	for text, want := range map[string]bool{
+		"nodes: {a: {doc: A.}}": true,
+		"include: [a.yaml]":     true,
+		"version: 1\ngo: {package: a, out: a}\ninclude: [a.yaml]": true,
+		"version: 1\ngo: {package: a, out: a}\nnodes: {}":         true,
+		"version: 1\ngo: {package: a, out: a}":                    false,
+		"version: 1\nnodes: {}":                                   false,
+		"go: {package: a, out: a}\nnodes: {}":                     false,
+		"include: a.yaml":                                         false,
+		"noeds: {a: {doc: A.}}":                                   false,
+	} {
+		assert.Equal(t, want, accepts(schema, []byte(text)), text)
+	}
 }
