@@ -12,7 +12,7 @@ var language = sync.OnceValue(func() *Shape {
 			values: []string{"1"}}, readVersion).must(),
 		mapping("go", "The Go package that is generated.", goShape()).must(),
 		texts(includeKey, classFile,
-			"Other files of this spec, relative to this one. They have all keys but version and go."),
+			"Other files of this spec, relative to this one: sections, without version and go."),
 		entries("enums", classType, "Closed sets of strings.", enumShape()),
 		entries("types", classType, "Records used inside requests, and named scalars.", typ),
 		entries("results", classType, "Records that end a frame.", typ),
