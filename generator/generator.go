@@ -24,8 +24,9 @@ type Result struct {
 	// Findings are all errors, then all warnings, each sorted by position, without those the spec
 	// allows.
 	Findings []report.Finding
-	// Source is the spec's text.
-	Source []byte
+	// Source is the spec's text, and Included are the files that it includes.
+	Source   []byte
+	Included []report.File
 
 	name string
 }
@@ -34,38 +35,41 @@ type Result struct {
 // Result does not keep it: a large spec takes a third of the memory of its output, and only
 // explanations need it.
 func (r *Result) Spec() *spec.Spec {
-	sp, _ := spec.Parse(r.name, r.Source)
+	sp, _ := spec.Parse(r.name, r.Source, r.Included...)
 	return sp
 }
 
 // Generate reads a spec and renders its whole output. Name is the spec's path as findings show it;
-// the marker of each file names its last element. The same bytes always give the same result.
-// Generate is safe for concurrent use.
+// the marker of each file names its last element. Included are the files that the spec includes, as
+// [spec.ReadIncluded] returns them. The same bytes always give the same result. Generate is safe
+// for concurrent use.
 //
 // It does not check schemas against the limits of providers; see [Check].
-func Generate(name string, src []byte) *Result {
-	r := makePlan(name, src, false)
+func Generate(name string, src []byte, included ...report.File) *Result {
+	r := makePlan(name, src, included, false)
 	r.render()
 	return r
 }
 
 // Check does what Generate does, and warns of every routing whose schema exceeds the limits of a
 // provider.
-func Check(name string, src []byte) *Result {
-	r := makePlan(name, src, true)
+func Check(name string, src []byte, included ...report.File) *Result {
+	r := makePlan(name, src, included, true)
 	r.render()
 	return r
 }
 
 // Plan does what Generate does up to the plan and leaves Files nil. A review needs no more than two
 // plans.
-func Plan(name string, src []byte) *Result { return makePlan(name, src, false) }
+func Plan(name string, src []byte, included ...report.File) *Result {
+	return makePlan(name, src, included, false)
+}
 
 // GenerateLenient does what Generate does for an older version of a spec. Errors of style rules do
 // not prevent the plan and the files: the spec may have been valid when it was written, it cannot
 // be repaired, and it can still be compared.
-func GenerateLenient(name string, src []byte) *Result {
-	r := &Result{Source: src, name: name}
+func GenerateLenient(name string, src []byte, included ...report.File) *Result {
+	r := &Result{Source: src, Included: included, name: name}
 	r.makePlan(false, func(f report.Finding) bool {
 		return isError(f) && !spec.IsStyleRule(f.Rule)
 	})
@@ -73,29 +77,39 @@ func GenerateLenient(name string, src []byte) *Result {
 	return r
 }
 
-func makePlan(name string, src []byte, limits bool) *Result {
-	r := &Result{Source: src, name: name}
+func makePlan(name string, src []byte, included []report.File, limits bool) *Result {
+	r := &Result{Source: src, Included: included, name: name}
 	r.makePlan(limits, isError)
 	return r
 }
 
 // makePlan makes the plan, unless a finding prevents it.
 func (r *Result) makePlan(limits bool, prevents func(report.Finding) bool) {
-	name, src := r.name, r.Source
-	sp, findings := spec.Parse(name, src)
+	sp, findings := spec.Parse(r.name, r.Source, r.Included...)
 	if sp != nil {
 		var more []report.Finding
 		r.Plan, more = plan.Build(sp)
 		findings = merge(findings, more)
 		if limits && !hasError(findings) {
-			findings = append(findings, emit.Limits(r.Plan, name)...)
+			findings = append(findings, emit.Limits(r.Plan, r.name)...)
 		}
 		findings = spec.Suppress(findings, applicable(sp.Allows, limits))
 	}
 	if slices.ContainsFunc(findings, prevents) {
 		r.Plan = nil
 	}
-	r.Findings = findings
+	r.Findings = r.resolve(findings)
+}
+
+// resolve moves findings into the files that they are about. A plan has none if the spec cannot be
+// read, so the places are asked of the texts.
+func (r *Result) resolve(findings []report.Finding) []report.Finding {
+	if len(r.Included) > 0 && len(findings) > 0 {
+		files := append([]report.File{{Name: r.name, Text: r.Source}}, r.Included...)
+		report.JoinFiles(files...).Places.Resolve(r.name, findings)
+		report.Sort(findings)
+	}
+	return findings
 }
 
 // render makes the files of the plan, if there is one. If that fails, which is a bug of the

@@ -48,7 +48,7 @@ func (r *Result) CheckPrompts(folder fs.FS) {
 		return
 	}
 	r.Plan, r.Files = nil, nil
-	r.Findings = append(slices.Clone(r.Findings), bad...)
+	r.Findings = append(slices.Clone(r.Findings), r.resolve(bad)...)
 	report.Sort(r.Findings)
 }
 

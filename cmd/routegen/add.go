@@ -42,9 +42,9 @@ func (p *program) addCommand() *cobra.Command {
 			if what.Set, err = keyValues(args[2:]); err != nil {
 				return err
 			}
-			return p.edit(cmd.Context(), flags, func(name string, src []byte) ([]byte,
+			return p.edit(cmd.Context(), flags, func(files edit.Files) (edit.Files,
 				[]report.Finding) {
-				return edit.Add(name, src, what)
+				return files.Add(what)
 			})
 		},
 	}

@@ -79,7 +79,9 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 	}
 	findings := review.BreakingIn(old.Plan, now.Plan, wanted...)
 	for i := range findings {
-		findings[i].File = src.shown
+		if findings[i].File == now.Plan.Source { // the others are included files
+			findings[i].File = src.shown
+		}
 	}
 	line := fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against)
 	if threads != nil {

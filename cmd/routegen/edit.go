@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
@@ -67,42 +70,41 @@ func completeKinds(kinds []string) cobra.CompletionFunc {
 // edit changes the spec and generates from it. A change that is refused, or that would add errors
 // to a spec without errors, is reported and not written.
 func (p *program) edit(ctx context.Context, flags editFlags,
-	change func(name string, src []byte) ([]byte, []report.Finding)) error {
+	change func(files edit.Files) (edit.Files, []report.Finding)) error {
 	src, err := p.source()
 	if err != nil {
 		return failf("%w", err)
 	}
-	result, refused := change(src.shown, src.text)
+	result, refused := edit.Files(nil), src.refused
+	if len(refused) == 0 {
+		result, refused = change(src.files())
+	}
 	if result == nil {
 		line := counts(refused) + ": the edit was refused; nothing was written"
 		return p.conclude(src, refused, ending{
 			code: worse(exitFindings, chooseExitCode(refused, false)), line: line})
 	}
-	after := *src
-	after.text = result
-	findings, templates := checkEdited(&after)
+	after := src.withFiles(result)
+	findings, templates := checkEdited(after)
 	if flags.dryRun {
-		return p.wouldEdit(src, &after, append(findings, templates...))
+		return p.wouldEdit(src, after, append(findings, templates...))
 	}
 	if code := chooseExitCode(findings, false); code != exitFine &&
-		chooseExitCode(generator.Plan(src.shown, src.text).Findings, false) == exitFine {
-		return p.conclude(&after, findings,
+		chooseExitCode(src.makeWith(generator.Plan).Findings, false) == exitFine {
+		return p.conclude(after, findings,
 			ending{code: code, line: describeFindingsIn("the edited spec", findings) +
 				"; nothing was written"})
 	}
 	next := generateFlags{noVerify: flags.noVerify}
-	if string(result) == string(src.text) {
+	if next.edited, err = p.writeFiles(src, after); err != nil {
+		return err
+	}
+	if next.edited == "" {
 		p.notef("nothing to do: %s has this already", src.shown)
-	} else {
-		if err := p.writeSpec(src, result); err != nil {
-			return err
-		}
-		p.notef("~ %s", src.shown)
-		next.edited = src.shown
 	}
 	if flags.noGenerate || chooseExitCode(findings, false) != exitFine {
 		findings = append(findings, templates...)
-		return p.conclude(&after, findings, ending{code: chooseExitCode(findings, false), wrote: 1,
+		return p.conclude(after, findings, ending{code: chooseExitCode(findings, false), wrote: 1,
 			line: describeFindings(src.shown, findings)})
 	}
 	return p.runGenerate(ctx, next)
@@ -112,7 +114,7 @@ func (p *program) edit(ctx context.Context, flags editFlags,
 // longer fit their nodes. Templates are separate files that follow the spec, so they do not stop an
 // edit from being written.
 func checkEdited(after *source) (findings, templates []report.Finding) {
-	res := generator.Plan(after.shown, after.text)
+	res := after.makeWith(generator.Plan)
 	findings = slices.Clone(res.Findings)
 	res.CheckPrompts(after.prompts(res.Plan))
 	for _, f := range res.Findings {
@@ -125,7 +127,7 @@ func checkEdited(after *source) (findings, templates []report.Finding) {
 
 // wouldEdit prints the patch of an edit, and the findings it would lead to on standard error.
 func (p *program) wouldEdit(src, after *source, findings []report.Finding) error {
-	if err := p.printText(patch(src, after.text)); err != nil {
+	if err := p.printText(patch(src, after)); err != nil {
 		return err
 	}
 	errs := slices.DeleteFunc(findings, func(f report.Finding) bool {
@@ -135,60 +137,117 @@ func (p *program) wouldEdit(src, after *source, findings []report.Finding) error
 		p.notef("nothing was written")
 		return nil
 	}
-	if err := report.WriteText(p.stderr, after.text, errs); err != nil {
+	text, err := p.renderText(after, errs)
+	if err == nil {
+		_, err = p.stderr.Write(text)
+	}
+	if err != nil {
 		return failf("%w", err)
 	}
 	return &exitError{exitFindings,
 		fmt.Errorf("%s; nothing was written", describeFindingsIn("the edited spec", errs))}
 }
 
-// patch returns the unified diff between a spec and its text after an edit, "" if they are equal.
-func patch(src *source, text []byte) string { return unified(src.shown, src.text, text) }
+// patch returns the unified diff between a spec and its files after an edit, "" if they are equal.
+func patch(src, after *source) string {
+	var text strings.Builder
+	before := src.files()
+	for i, f := range after.files() {
+		text.WriteString(unified(f.Name, before[i].Text, f.Text))
+	}
+	return text.String()
+}
 
 // unified returns the unified diff between two texts of one file.
 func unified(name string, before, after []byte) string {
 	return udiff.Unified("a/"+name, "b/"+name, string(before), string(after))
 }
 
-// writeSpec replaces the text of the spec in one step. If the spec is a symbolic link, the file it
-// leads to is replaced. A file that has changed since it was read is not replaced.
-func (p *program) writeSpec(src *source, text []byte) error {
+// writeFiles writes the files of a spec that an edit has changed, and returns their names, joined;
+// "" for none. No text is replaced before all are ready. If one of the files has changed since it
+// was read, none is replaced.
+func (p *program) writeFiles(src, after *source) (names string, err error) {
+	var changes []fileChange
+	var written []string
+	before := src.files()
+	for i, f := range after.files() {
+		if string(f.Text) == string(before[i].Text) {
+			continue
+		}
+		name, err := filepath.Rel(path.Dir(src.shown), f.Name)
+		if err != nil {
+			return "", failf("%w", err)
+		}
+		changes = append(changes, fileChange{Path: filepath.ToSlash(name), Status: changed,
+			Old: before[i].Text, New: f.Text})
+		written = append(written, f.Name)
+	}
+	if len(changes) == 0 {
+		return "", nil
+	}
+	names = strings.Join(written, " and ")
+	if err := p.writeTexts(src, names, changes); err != nil {
+		return "", err
+	}
+	for _, name := range written {
+		p.notef("~ %s", name)
+	}
+	return names, nil
+}
+
+// writeTexts makes changes in the folder of the spec. If the main file is a symbolic link and no
+// other file changes, the file it leads to is replaced.
+func (p *program) writeTexts(src *source, names string, changes []fileChange) error {
 	unwritten := func(err error) error {
-		return failf("write %s: %w; nothing was written", src.shown, err)
+		return failf("write %s: %w; nothing was written", names, err)
 	}
 	if src.piped {
 		return failf("the spec is standard input, so there is no file to edit: --dry-run prints " +
 			"the patch")
 	}
-	file, err := filepath.EvalSymlinks(src.file)
-	if err != nil {
-		return unwritten(err)
+	folder := src.home()
+	if len(changes) == 1 && changes[0].Path == src.base {
+		file, err := filepath.EvalSymlinks(src.file)
+		if err != nil {
+			return unwritten(err)
+		}
+		folder, changes[0].Path = filepath.Dir(file), filepath.Base(file)
 	}
-	root, err := os.OpenRoot(filepath.Dir(file))
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return unwritten(err)
 	}
 	defer root.Close() //nolint:errcheck // only a handle
-	name := filepath.Base(file)
-	info, err := root.Stat(name)
-	if err != nil {
-		return unwritten(err)
+	modes := make([]os.FileMode, len(changes))
+	for i, c := range changes {
+		info, err := root.Lstat(c.Path)
+		if err != nil {
+			return unwritten(err)
+		}
+		modes[i] = info.Mode()
+		now, err := root.ReadFile(c.Path)
+		switch {
+		case err != nil:
+			return unwritten(err)
+		case !info.Mode().IsRegular():
+			return unwritten(fmt.Errorf("%s is a link; include the file that it leads to", c.Path))
+		case string(now) != string(c.Old):
+			return failf("%s was changed meanwhile; nothing was written: run the command again",
+				names)
+		}
 	}
-	now, err := root.ReadFile(name)
-	switch {
-	case err != nil:
-		return unwritten(err)
-	case string(now) != string(src.text):
-		return failf("%s was changed meanwhile; nothing was written: run the command again",
-			src.shown)
-	}
-	changes := []fileChange{{Path: name, Status: changed, Old: now, New: text}}
 	if err := write(p.disk(root), &survey{Changes: changes}); err != nil {
+		if _, part := errors.AsType[*partError](err); part {
+			return failf("write %s: %w", names, err)
+		}
 		return unwritten(err)
 	}
-	if mode := info.Mode().Perm(); mode != 0o644 {
-		if err := root.Chmod(name, mode); err != nil {
-			return failf("%s is written, but its file mode was not restored: %w", src.shown, err)
+	for i, c := range changes {
+		if mode := modes[i].Perm(); mode != 0o644 {
+			if err := root.Chmod(c.Path, mode); err != nil {
+				return failf("%s is written, but the file mode of %s was not restored: %w", names,
+					c.Path, err)
+			}
 		}
 	}
 	return nil

@@ -34,33 +34,36 @@ func (p *program) runFmt(check, diff bool) error {
 	if err != nil {
 		return failf("%w", err)
 	}
-	result, refused := edit.Format(src.shown, src.text)
-	if result == nil {
+	files, refused, same := src.files(), src.refused, true
+	for i, f := range files {
+		text, bad := edit.Format(f.Name, f.Text)
+		same = same && bytes.Equal(text, f.Text)
+		files[i].Text, refused = text, append(refused, bad...)
+	}
+	if len(refused) > 0 {
 		return p.conclude(src, refused, ending{
 			code: worse(exitFindings, chooseExitCode(refused, false)),
 			line: describeFindings(src.shown, refused) + "; nothing was written"})
 	}
+	after := src.withFiles(files)
 	switch {
 	case src.piped && !check && !diff:
-		return p.printText(string(result))
-	case bytes.Equal(result, src.text):
+		return p.printText(string(after.text))
+	case same:
 		p.notef("%s is in order", src.shown)
 		return nil
 	case diff:
-		return p.printText(patch(src, result))
+		return p.printText(patch(src, after))
 	case check:
 		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt",
 			src.shown)}
 	}
-	if before, after := p.generate(src.shown, src.text), p.generate(src.shown,
-		result); !maps.EqualFunc(before.Files, after.Files, bytes.Equal) {
+	if is, will := src.makeWith(p.generate), after.makeWith(p.generate); !maps.EqualFunc(is.Files,
+		will.Files, bytes.Equal) {
 		return failf("%w: please report this, with the spec: %s",
 			errors.New("the formatted spec would generate something else; nothing was written"),
 			reportTo)
 	}
-	if err := p.writeSpec(src, result); err != nil {
-		return err
-	}
-	p.notef("~ %s", src.shown)
-	return nil
+	_, err = p.writeFiles(src, after)
+	return err
 }

@@ -69,17 +69,17 @@ func (p *program) runLint(flags lintFlags) error {
 	findings := ofCategories(res.Findings, wanted)
 	fixed := 0
 	if flags.fix {
-		var text []byte
-		if text, fixed = edit.Fix(src.shown, src.text, findings); flags.dryRun {
-			return p.printText(patch(src, text))
+		var files edit.Files
+		if files, fixed = src.files().Fix(findings); flags.dryRun {
+			return p.printText(patch(src, src.withFiles(files)))
 		}
 		if fixed > 0 {
-			if err := p.writeSpec(src, text); err != nil {
+			after := src.withFiles(files)
+			if _, err := p.writeFiles(src, after); err != nil {
 				return err
 			}
-			p.notef("~ %s", src.shown)
-			src.text = text
-			findings = ofCategories(generator.Check(src.shown, src.text).Findings, wanted)
+			src = after
+			findings = ofCategories(src.makeWith(generator.Check).Findings, wanted)
 		}
 	}
 	line := describeFindings(src.shown, findings)

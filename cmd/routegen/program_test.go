@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // TestMain lets scripts run the program as a command, and benchmarks the least that any generator
@@ -40,7 +41,9 @@ func TestMain(m *testing.M) {
 			case "output":
 				p.generate = brokenGenerate
 			case "panic":
-				p.generate = func(string, []byte) *generator.Result { panic("index out of range") }
+				p.generate = func(string, []byte, ...report.File) *generator.Result {
+					panic("index out of range")
+				}
 			}
 			if fault := os.Getenv("ROUTEGEN_TEST_DISK"); fault != "" {
 				p.disk = func(root *os.Root) disk { return failingDisk(rootDisk{root}, fault) }
@@ -54,8 +57,8 @@ func TestMain(m *testing.M) {
 }
 
 // brokenGenerate adds a declaration that does not compile to one Go file.
-func brokenGenerate(name string, src []byte) *generator.Result {
-	r := generator.Generate(name, src)
+func brokenGenerate(name string, src []byte, included ...report.File) *generator.Result {
+	r := generator.Generate(name, src, included...)
 	for file, text := range r.Files {
 		if strings.HasSuffix(file, "/routes_gen.go") {
 			r.Files[file] = append(bytes.Clone(text), "\nvar broken int = \"text\"\n"...)

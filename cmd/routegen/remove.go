@@ -31,9 +31,9 @@ func (p *program) removeCommand() *cobra.Command {
 			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
 				return err
 			}
-			return p.edit(cmd.Context(), flags, func(name string, src []byte) ([]byte,
+			return p.edit(cmd.Context(), flags, func(files edit.Files) (edit.Files,
 				[]report.Finding) {
-				return edit.Remove(name, src, args[0], args[1])
+				return files.Remove(args[0], args[1])
 			})
 		},
 		ValidArgsFunction: completeKinds(kindsOfParts()),

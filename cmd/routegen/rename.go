@@ -32,9 +32,9 @@ func (p *program) renameCommand() *cobra.Command {
 			if err := oneOf("KIND", args[0], edit.Kinds()...); err != nil {
 				return err
 			}
-			return p.edit(cmd.Context(), flags, func(name string, src []byte) ([]byte,
+			return p.edit(cmd.Context(), flags, func(files edit.Files) (edit.Files,
 				[]report.Finding) {
-				return edit.Rename(name, src, args[0], args[1], args[2])
+				return files.Rename(args[0], args[1], args[2])
 			})
 		},
 		ValidArgsFunction: completeKinds(edit.Kinds()),

@@ -19,7 +19,7 @@ import (
 // was asked for, and returns an error with the line that says what happened where the code is not
 // 0. Where GitHub runs the program, annotations follow the text.
 func (p *program) conclude(src *source, findings []report.Finding, end ending) error {
-	if err := p.print(src, findings, end); err != nil {
+	if err := p.print(src, src.resolve(findings), end); err != nil {
 		return failf("%w", err)
 	}
 	if end.code == exitFine {
@@ -106,10 +106,7 @@ func (p *program) renderText(src *source, findings []report.Finding) ([]byte, er
 		if n < 0 {
 			n = len(shown)
 		}
-		lines := src.text
-		if file != src.shown {
-			lines = nil
-		}
+		lines := src.fileText(file)
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}

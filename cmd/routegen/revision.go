@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,9 @@ var errNoSpec = errors.New("it holds no such file")
 // the rules of today is compared as it stands.
 func (p *program) loadEarlier(ctx context.Context, src *source, now *plan.Plan, ref string) (
 	*generator.Result, error) {
-	text, err := p.revisionText(ctx, src, ref)
+	was := *src
+	var err error
+	was.text, err = p.revisionText(ctx, src, ref)
 	if errors.Is(err, errNoSpec) {
 		p.notef("%s has no %s: everything is new; where it stood elsewhere, name it as %s:path",
 			ref, src.shown, ref)
@@ -51,15 +54,19 @@ func (p *program) loadEarlier(ctx context.Context, src *source, now *plan.Plan, 
 	} else if err != nil {
 		return nil, failf("%w", err)
 	}
-	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(text))
-	res := generator.Plan(src.shown, text)
+	was.include(p.openEarlier(ctx, src, ref))
+	p.detailf("read %s of %s (%d bytes)", src.base, ref, len(was.text))
+	res := was.makeWith(generator.Plan)
 	if res.Plan == nil {
-		past := generator.GenerateLenient(src.shown, text)
+		past := was.makeWith(generator.GenerateLenient)
 		if past.Plan == nil {
 			f := res.Findings[0]
-			return nil, failf(
-				"%s at %s is wrong, so nothing can be compared with it: %s; line %d: %s",
-				src.shown, ref, describeFindingsIn("it", res.Findings), f.At.Start.Line, f.Message)
+			line := fmt.Sprintf("line %d", f.At.Start.Line)
+			if f.File != src.shown {
+				line += " of " + f.File
+			}
+			return nil, failf("%s at %s is wrong, so nothing can be compared with it: %s; %s: %s",
+				src.shown, ref, describeFindingsIn("it", res.Findings), line, f.Message)
 		}
 		p.notef("%s at %s is compared as it stands, with what this version refuses in it: %s",
 			src.shown, ref, strings.Join(errorRules(past.Findings), ", "))
@@ -111,6 +118,34 @@ func (p *program) revisionText(ctx context.Context, src *source, ref string) ([]
 		return readSpec(p.fileOf(ref))
 	}
 	return gitShow(ctx, src.home(), ref, src.base)
+}
+
+// openEarlier reads the files that an earlier spec includes: from the folder of its file, or from
+// the same revision.
+func (p *program) openEarlier(ctx context.Context, src *source, ref string) func(name string) (
+	[]byte, error) {
+	switch {
+	case ref == "-":
+		return func(string) ([]byte, error) {
+			return nil, errors.New("an earlier spec on standard input comes alone: name its " +
+				"revision or file")
+		}
+	case p.isFile(ref):
+		return openBeside(filepath.Dir(p.fileOf(ref)))
+	}
+	folder := src.home()
+	beside := besideSpec(ref, namesFile(ctx, folder, ref))
+	return func(name string) ([]byte, error) {
+		// of a folder, show would print the names in it
+		text, said, err := git(ctx, folder, "cat-file", "blob", beside(name))
+		switch {
+		case err == nil:
+			return text, nil
+		case strings.Contains(said, "bad file"):
+			return nil, errors.New("it is no file in " + ref)
+		}
+		return nil, fs.ErrNotExist
+	}
 }
 
 // isFile reports whether an earlier spec is read from a file or standard input, and not from git. A

@@ -14,6 +14,7 @@ import (
 
 	"github.com/routegen/routegen/cmd/internal/version"
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/report"
 )
 
 // reportTo is where a defect of this program is reported.
@@ -25,10 +26,13 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	generate       func(name string, src []byte) *generator.Result
+	generate       makeFunc
 	disk           func(*os.Root) disk // what files are written through
 	opts           options
 }
+
+// makeFunc makes a plan of a spec and of the files that it includes, and maybe the plan's files.
+type makeFunc = func(name string, src []byte, included ...report.File) *generator.Result
 
 // options are the flags that every command takes.
 type options struct {
@@ -182,7 +186,7 @@ func (p *program) load() (*source, *generator.Result, error) { return p.loadWith
 
 // loadPlan is loadWith for commands that need a plan. Where the spec gives none, it prints what is
 // wrong and returns an error.
-func (p *program) loadPlan(generate func(name string, src []byte) *generator.Result) (*source,
+func (p *program) loadPlan(generate makeFunc) (*source,
 	*generator.Result, error) {
 	src, res, err := p.loadWith(generate)
 	if err == nil && res.Plan == nil {
@@ -194,14 +198,14 @@ func (p *program) loadPlan(generate func(name string, src []byte) *generator.Res
 }
 
 // loadWith is load with another way to generate.
-func (p *program) loadWith(generate func(name string, src []byte) *generator.Result) (*source,
+func (p *program) loadWith(generate makeFunc) (*source,
 	*generator.Result, error) {
 	src, err := p.source()
 	if err != nil {
 		return nil, nil, failf("%w", err)
 	}
 	p.detailf("read %s (%d bytes)", src.shown, len(src.text))
-	res := generate(src.shown, src.text)
+	res := src.makeWith(generate)
 	res.CheckPrompts(src.prompts(res.Plan))
 	return src, res, nil
 }

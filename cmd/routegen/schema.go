@@ -91,7 +91,7 @@ func (p *program) runSchema(flags schemaFlags) error {
 		return failf("the schema is not JSON: %w", err)
 	}
 	pretty.WriteByte('\n')
-	if err := report.WriteText(p.stderr, src.text, findings); err != nil {
+	if err := report.WriteText(p.stderr, src.text, findings); err != nil { // at go.out
 		return failf("%w", err)
 	}
 	return p.printText(pretty.String())

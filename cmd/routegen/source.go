@@ -8,8 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
+	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/edit"
 	"github.com/routegen/routegen/generator/plan"
+	"github.com/routegen/routegen/generator/report"
+	"github.com/routegen/routegen/generator/spec"
 	"github.com/routegen/routegen/templates"
 )
 
@@ -30,6 +35,9 @@ type source struct {
 	module bool   // root holds a go.mod
 	folder string // of the spec, relative to root, slash-separated
 	piped  bool   // the text came from standard input, and no file is written
+
+	included []report.File    // the files that the spec includes
+	refused  []report.Finding // why they cannot be taken
 }
 
 // source finds and reads the spec that the flags name; - is standard input, in place of the file
@@ -45,6 +53,7 @@ func (p *program) source() (*source, error) {
 	s, err := placeSource(p.opts.dir, defaultSpec)
 	if err == nil {
 		s.text, s.piped = text, true
+		s.include(openBeside(s.home()))
 	}
 	return s, err
 }
@@ -66,8 +75,79 @@ func openSource(dir, name string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.text, err = readSpec(s.file)
+	if s.text, err = readSpec(s.file); err == nil {
+		s.include(openBeside(s.home()))
+	}
 	return s, err
+}
+
+// include reads the files that the spec includes.
+func (s *source) include(open func(name string) ([]byte, error)) {
+	s.included, s.refused = spec.ReadIncluded(s.shown, s.text, open)
+}
+
+// files are the texts of the spec, the main one first.
+func (s *source) files() edit.Files {
+	return append(edit.Files{{Name: s.shown, Text: s.text}}, s.included...)
+}
+
+// withFiles is the source with other texts.
+func (s *source) withFiles(files edit.Files) *source {
+	out := *s
+	out.text, out.included = files[0].Text, files[1:]
+	return &out
+}
+
+// fileText returns the text of a file of the spec, or nil.
+func (s *source) fileText(name string) []byte {
+	for _, f := range s.files() {
+		if f.Name == name {
+			return f.Text
+		}
+	}
+	return nil
+}
+
+// makeWith makes a plan. Where files that the spec includes cannot be taken, it returns why.
+func (s *source) makeWith(generate makeFunc) *generator.Result {
+	if len(s.refused) > 0 {
+		return &generator.Result{Source: s.text, Findings: slices.Clone(s.refused)}
+	}
+	return generate(s.shown, s.text, s.included...)
+}
+
+// resolve moves findings about the whole spec into the files that they are about.
+func (s *source) resolve(findings []report.Finding) []report.Finding {
+	if len(s.included) == 0 || len(findings) == 0 {
+		return findings
+	}
+	findings = slices.Clone(findings)
+	report.JoinFiles(s.files()...).Places.Resolve(s.shown, findings)
+	return findings
+}
+
+// openBeside reads files of a folder and below it. A link that leads out of it is not followed.
+func openBeside(folder string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close() //nolint:errcheck // nothing was written
+		info, err := root.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() { // a pipe would be waited for
+			return nil, errors.New("it is no regular file")
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() //nolint:errcheck // nothing was written
+		return io.ReadAll(io.LimitReader(f, maxRead))
+	}
 }
 
 // placeSource returns the spec of a name, which is taken relative to dir, without its text.

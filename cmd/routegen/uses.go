@@ -41,7 +41,7 @@ func filled(src *source, res *generator.Result) *generator.Result {
 	if res.Files != nil {
 		return res
 	}
-	out := generator.GenerateLenient(src.shown, res.Source)
+	out := generator.GenerateLenient(src.shown, res.Source, res.Included...)
 	if out.Plan == nil { // it cannot be: the plan was made of this text
 		return res
 	}

@@ -41,31 +41,36 @@ type Addition struct {
 // does not allow, a key that cannot be understood, or an error that the spec would then have. Their
 // positions are in src; a finding about the request or about new text has none.
 func Add(name string, src []byte, what Addition) ([]byte, []report.Finding) {
-	e, bad := parse(name, src)
-	if e == nil {
-		return nil, bad
-	}
+	return single(Files{{Name: name, Text: src}}.Add(what))
+}
+
+func (e *change) add(what Addition) {
 	owner, key := splitName(what.Kind, what.Name)
-	c := e.container(what.Kind, owner)
-	if c == nil {
-		return nil, e.refused
+	if e.at(section(what.Kind), key) == nil {
+		_, key = splitName(what.Kind, what.After+what.Before)
 	}
+	c := e.container(what.Kind, owner, key)
+	if c == nil {
+		return
+	}
+	_, key = splitName(what.Kind, what.Name)
 	things := c.things()
 	if p := things.get(key); p != nil {
-		return nil, e.refuse(spec.RuleEditArgument, e.spanOf(p.key), "choose another name",
+		e.refuse(spec.RuleEditArgument, e.spanOf(p.key), "choose another name",
 			"%s %q is there already", what.Kind, what.Name)
+		return
 	}
 	index := e.neighbour(things, what)
 	n := e.build(c.entry, what.Set)
 	if len(e.refused) > 0 {
-		return nil, e.refused
+		return
 	}
 	if things != nil {
 		if n.Kind == spec.MappingNode {
 			e.inLines[n] = likeNeighbour(things, index, e.inLines[n])
 		}
 		e.insert(things, index, key, n)
-		return e.finish()
+		return
 	}
 	nest := mappingNode("", nil)
 	e.inLines[nest] = true
@@ -80,7 +85,6 @@ func Add(name string, src []byte, what Addition) ([]byte, []report.Finding) {
 		e.inLines[nest] = true
 	}
 	e.insert(c.base, spot(c.shape, c.base, c.path[0]), c.path[0], nest)
-	return e.finish()
 }
 
 // neighbour returns the index at which something is put in, or refuses.

@@ -13,7 +13,6 @@ import (
 // change is one edit of a document. The nodes of its layout are kept as the result shall be read.
 type change struct {
 	*layout
-	name    string
 	spec    *spec.Spec
 	before  []report.Finding
 	refused []report.Finding
@@ -31,30 +30,29 @@ type splice struct {
 }
 
 // parse reads a document for an edit. The findings say why it cannot be edited.
-func parse(name string, src []byte) (*change, []report.Finding) {
-	s, findings := spec.Parse(name, src)
+func parse(files Files) (*change, []report.Finding) {
+	s, findings := files.parse()
+	src := report.JoinFiles(files...)
 	blocked := slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
 		return s != nil && !blocksEdits(f.Rule)
 	})
 	if len(blocked) > 0 {
+		src.Places.Resolve(src.Name, blocked)
 		return nil, blocked
 	}
-	root := spec.ReadYAML(src)
-	e := &change{layout: &layout{src: report.NewSource(name, src)}, name: name, spec: s,
-		before: findings, renamed: map[*spec.YAMLNode]bool{},
-		inLines: map[*spec.YAMLNode]bool{}, eol: "\n", step: 2}
-	if root != nil {
-		e.layout = newLayout(e.src, root)
-	}
+	e := &change{layout: newLayout(src, files), spec: s, before: findings,
+		renamed: map[*spec.YAMLNode]bool{}, inLines: map[*spec.YAMLNode]bool{}, eol: "\n", step: 2}
 	if e.fault >= 0 {
-		return nil, e.refuse(spec.RuleEditLayout, e.src.Span(e.fault, e.fault),
+		e.refuse(spec.RuleEditLayout, e.src.Span(e.fault, e.fault),
 			"write it in the plain form, or edit it by hand",
 			"this is laid out in a way that edits do not understand")
+		src.Places.Resolve(src.Name, e.refused)
+		return nil, e.refused
 	}
-	if at := bytes.IndexByte(src, '\n'); at > 0 && src[at-1] == '\r' {
+	if at := bytes.IndexByte(src.Text, '\n'); at > 0 && src.Text[at-1] == '\r' {
 		e.eol = "\r\n"
 	}
-	for _, top := range e.root.pairs {
+	for _, top := range e.tops() {
 		if v := top.value; len(v.pairs) > 0 && !v.brackets && e.indent(v.from) > 0 {
 			e.step = e.indent(v.from)
 			break
@@ -77,8 +75,8 @@ func blocksEdits(rule string) bool {
 // and not about the text.
 func (e *change) refuse(rule string, at report.Span, hint, format string,
 	args ...any) []report.Finding {
-	e.refused = append(e.refused, report.Finding{Rule: rule, Severity: report.Error, File: e.name,
-		At: at, Message: fmt.Sprintf(format, args...), Hint: hint})
+	e.refused = append(e.refused, report.Finding{Rule: rule, Severity: report.Error,
+		File: e.src.Name, At: at, Message: fmt.Sprintf(format, args...), Hint: hint})
 	return e.refused
 }
 
@@ -97,19 +95,21 @@ func (e *change) splice(from, to int, text string) {
 
 // finish makes the edit, reads the result, and refuses it if the spec has a new error or does not
 // say what it should.
-func (e *change) finish() ([]byte, []report.Finding) {
-	text, ok := e.apply()
+func (e *change) finish() (Files, []report.Finding) {
+	files, ok := e.apply()
 	if !ok || e.fault >= 0 {
 		return nil, e.refuseLayout()
 	}
-	_, after := spec.Parse(e.name, text)
+	_, after := files.parse()
 	if worse := newErrors(e.before, after); len(worse) > 0 {
-		return nil, e.moveBack(text, worse)
+		return nil, e.moveBack(report.JoinFiles(files...), worse)
 	}
-	if doc := spec.ReadYAML(text); doc == nil || !e.sameData(doc, e.root.n) {
-		return nil, e.refuseLayout()
+	for i, f := range files {
+		if doc := spec.ReadYAML(f.Text); doc == nil || !e.sameData(doc, e.roots[i].n) {
+			return nil, e.refuseLayout()
+		}
 	}
-	return text, nil
+	return files, nil
 }
 
 func (e *change) refuseLayout() []report.Finding {
@@ -125,8 +125,11 @@ func (e *change) refuseLayout() []report.Finding {
 		"this is laid out in a way in which the edit would change more than it should")
 }
 
-// apply makes the splices. It returns false if two of them overlap.
-func (e *change) apply() (text []byte, ok bool) {
+// apply makes the splices. It returns false if two of them overlap, or one reaches from a file into
+// another.
+func (e *change) apply() (files Files, ok bool) {
+	var text []byte
+	var made []report.Splice
 	slices.SortStableFunc(e.splices, func(a, b splice) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
@@ -137,8 +140,13 @@ func (e *change) apply() (text []byte, ok bool) {
 		}
 		text = append(append(text, e.src.Text[done:s.from]...), s.text...)
 		done = s.to
+		made = append(made, report.Splice{From: s.from, To: s.to, Length: len(s.text)})
 	}
-	return append(text, e.src.Text[done:]...), true
+	text = append(text, e.src.Text[done:]...)
+	if e.src.Places == nil {
+		return Files{{Name: e.src.Name, Text: text}}, true
+	}
+	return e.src.Places.Split(text, made)
 }
 
 // newErrors returns the errors that were not there before. A rule that had as many errors before
@@ -169,8 +177,7 @@ func newErrors(before, after []report.Finding) []report.Finding {
 
 // moveBack returns findings of the new text with positions in the old text, which is the one that
 // the user has. A finding in text that is only inserted has no position there.
-func (e *change) moveBack(text []byte, findings []report.Finding) []report.Finding {
-	after := report.NewSource("", text)
+func (e *change) moveBack(after *report.Source, findings []report.Finding) []report.Finding {
 	for i := range findings {
 		f := &findings[i]
 		f.Message, f.Related, f.Fixes = "after this edit: "+f.Message, nil, nil

@@ -15,21 +15,29 @@ import (
 // Findings of other files are passed over, and so is a repair that overlaps another or would make
 // the spec worse. Fix returns the new text and the number of places it changed.
 func Fix(name string, src []byte, findings []report.Finding) (text []byte, fixed int) {
-	_, before := spec.Parse(name, src)
-	findings = slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
-		return f.File != name || !f.Repairable
+	files, fixed := Files{{Name: name, Text: src}}.Fix(findings)
+	return files.text(), fixed
+}
+
+// Fix does what the function Fix does, in all files.
+func (f Files) Fix(findings []report.Finding) (files Files, fixed int) {
+	_, before := f.parse()
+	findings = slices.DeleteFunc(slices.Clone(findings), func(found report.Finding) bool {
+		return !found.Repairable || !slices.ContainsFunc(f, func(file report.File) bool {
+			return file.Name == found.File
+		})
 	})
-	if text, fixed, ok := repair(name, src, findings, before); ok {
-		return text, fixed
+	if files, fixed, ok := f.repair(findings, before); ok {
+		return files, fixed
 	}
-	text = src
+	files = f
 	var kept []report.Finding // one of them does harm: find out which
-	for _, f := range findings[:min(len(findings), maxSingleFixes)] {
-		if next, n, ok := repair(name, src, append(kept, f), before); ok {
-			text, fixed, kept = next, n, append(kept, f)
+	for _, one := range findings[:min(len(findings), maxSingleFixes)] {
+		if next, n, ok := f.repair(append(kept, one), before); ok {
+			files, fixed, kept = next, n, append(kept, one)
 		}
 	}
-	return text, fixed
+	return files, fixed
 }
 
 // maxSingleFixes bounds how many repairs are tried one by one; each costs a reading of the file.
@@ -37,26 +45,27 @@ const maxSingleFixes = 200
 
 // repair makes all repairs. It returns false if two of them overlap or the spec is worse
 // afterwards.
-func repair(name string, src []byte, findings, before []report.Finding) ([]byte, int, bool) {
-	e := &change{layout: &layout{src: report.NewSource(name, src), fault: -1}, name: name}
+func (f Files) repair(findings, before []report.Finding) (Files, int, bool) {
+	e := &change{layout: &layout{src: report.JoinFiles(f...), fault: -1}}
 	for i := range findings {
 		e.repairOne(&findings[i])
 	}
-	text, ok := e.apply()
+	files, ok := e.apply()
 	if !ok {
 		return nil, 0, false
 	}
-	_, after := spec.Parse(name, text)
-	return text, len(e.splices), len(newErrors(before, after)) == 0
+	_, after := files.parse()
+	return files, len(e.splices), len(newErrors(before, after)) == 0
 }
 
 // repairOne adds the splices of one finding.
 func (e *change) repairOne(f *report.Finding) {
-	from := e.src.Offset(f.At.Start)
+	offset := func(at report.Pos) int { return e.src.Offset(e.src.Places.Joined(f.File, at)) }
+	from := offset(f.At.Start)
 	switch {
 	case len(f.Fixes) == 1:
 		for _, edit := range f.Fixes[0].Edits {
-			at, end := e.src.Offset(edit.At.Start), e.src.Offset(edit.At.End)
+			at, end := offset(edit.At.Start), offset(edit.At.End)
 			if at >= 0 && end >= at {
 				e.splice(at, end, edit.Text)
 			}

@@ -19,12 +19,9 @@ import (
 // parts of the text could change what it says. Other errors, such as a reference to nothing, do not
 // matter.
 func Format(name string, src []byte) ([]byte, []report.Finding) {
-	e, bad := parse(name, src)
-	if e == nil {
-		return nil, bad
-	}
-	e.arrange(e.root, spec.Language())
-	return e.finish()
+	return single(Files{{Name: name, Text: src}}.change(func(e *change) {
+		e.arrange(e.roots[0], spec.Language())
+	}))
 }
 
 // arrange orders the keys of a mapping and of everything below it.

@@ -72,7 +72,9 @@ func splitName(kind, name string) (owner, member string) {
 func (e *change) names(sections ...string) []string {
 	var out []string
 	for _, s := range sections {
-		out = append(out, e.root.at(s).keys()...)
+		for _, root := range e.roots {
+			out = append(out, root.at(s).keys()...)
+		}
 	}
 	return out
 }
@@ -123,16 +125,17 @@ func (c *container) things() *value {
 }
 
 // container finds the mapping in which things of a kind are declared. It refuses and returns nil if
-// there is none.
-func (e *change) container(kind, owner string) *container {
+// there is none. Name is of one thing that may be in it: with several files, they are in the one
+// that declares that.
+func (e *change) container(kind, owner, name string) *container {
 	top := spec.Language()
 	ownerKind, key := ownerOf(kind)
 	switch {
 	case section(kind) != "":
-		return newContainer(e.root, top, "", section(kind))
+		return newContainer(e.home(section(kind), name), top, "", section(kind))
 	case kind == KindKind:
-		c := newContainer(e.root, top, "", "interrupts", "kinds")
-		c.list = nameList{e.root.at("interrupts"), top.Follow("interrupts"), "reserved_kinds"}
+		c := newContainer(e.home("interrupts", ""), top, "", "interrupts", "kinds")
+		c.list = nameList{e.at("interrupts"), top.Follow("interrupts"), "reserved_kinds"}
 		return c
 	case kind == KindField:
 		return e.record(owner)
@@ -151,7 +154,7 @@ func (e *change) container(kind, owner string) *container {
 
 // declared returns the value of what is declared at the top, or refuses and returns nil.
 func (e *change) declared(kind, name string) *value {
-	if v := e.root.at(section(kind), name); v != nil {
+	if v := e.at(section(kind), name); v != nil {
 		return v
 	}
 	if name == "" {
@@ -166,7 +169,7 @@ func (e *change) declared(kind, name string) *value {
 func (e *change) record(owner string) *container {
 	top := spec.Language()
 	for _, s := range []string{"types", "results"} {
-		if v := e.root.at(s, owner); v != nil {
+		if v := e.at(s, owner); v != nil {
 			return newContainer(v, top.Follow(s), owner, "fields")
 		}
 	}
@@ -184,8 +187,8 @@ func (e *change) record(owner string) *container {
 	}
 	switch owner {
 	case "interrupts":
-		c := newContainer(e.root, top, owner, owner, "fields")
-		c.list = nameList{e.root.at(owner), top.Follow(owner), "reserved"}
+		c := newContainer(e.home(owner, ""), top, owner, owner, "fields")
+		c.list = nameList{e.at(owner), top.Follow(owner), "reserved"}
 		return c
 	case "":
 		e.refuseArgumentf("write TYPE.field or NODE.field",
@@ -197,7 +200,7 @@ func (e *change) record(owner string) *container {
 }
 
 func (e *change) nodeRecord(node, part, owner string) *container {
-	in, shape := e.root.at("nodes", node), spec.Language().Follow("nodes")
+	in, shape := e.at("nodes", node), spec.Language().Follow("nodes")
 	c := newContainer(in, shape, owner, part, "fields")
 	c.list = nameList{in.at(part), shape.Follow(part), "reserved"}
 	return c
@@ -218,7 +221,7 @@ func (e *change) define(kind, target string) *definition {
 	if kind == KindStep {
 		return e.defineStep(owner, name)
 	}
-	c := e.container(kind, owner)
+	c := e.container(kind, owner, name)
 	if c == nil {
 		return nil
 	}
@@ -228,7 +231,7 @@ func (e *change) define(kind, target string) *definition {
 		d.kind = KindType
 	}
 	if kind == KindType && d.at == nil {
-		d.at, d.section = e.root.at("results").get(name), "results"
+		d.at, d.section = e.home("results", name).at("results").get(name), "results"
 	}
 	if d.at != nil {
 		return d

@@ -30,18 +30,36 @@ type pair struct {
 // layout is a document with the bytes of every value.
 type layout struct {
 	src   *report.Source
-	root  *value
-	fault int // offset of the first text that edits do not understand; -1 for none
+	roots []*value // of the files, the main one first
+	fault int      // offset of the first text that edits do not understand; -1 for none
 
 	line, column, offset int // the last position that was looked up
 }
 
 // newLayout finds the bytes of every value. Anchors, aliases and tags must have been refused
 // before.
-func newLayout(src *report.Source, root *spec.YAMLNode) *layout {
+func newLayout(src *report.Source, files Files) *layout {
 	t := &layout{src: src, fault: -1}
-	t.root = t.readValue(root, t.find(root), -1, false)
+	for _, f := range files {
+		root := spec.ReadYAML(f.Text)
+		first := src.Places.Joined(f.Name, report.Pos{Line: 1}).Line
+		if root == nil {
+			t.misplaced(src.LineStart(first))
+			return t
+		}
+		moveDown(root, first-1)
+		t.roots = append(t.roots, t.readValue(root, t.find(root), -1, false))
+	}
 	return t
+}
+
+// tops returns the sections of all files.
+func (t *layout) tops() []*pair {
+	var out []*pair
+	for _, root := range t.roots {
+		out = append(out, root.pairs...)
+	}
+	return out
 }
 
 // find returns the offset of a node. Nodes come in the order of the text, so a long line is walked

@@ -118,7 +118,7 @@ func (f *finder) interrupts(in *spec.Interrupts) {
 			f.add(KindValue, f.interruptEnum(), k.Auto.When...)
 		}
 		for _, key := range []string{"deadline", "auto"} {
-			f.json(f.root.at("interrupts", "kinds", k.Key.Value, key, "answer"), answer)
+			f.json(f.at("interrupts", "kinds", k.Key.Value, key, "answer"), answer)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (f *finder) addNode(n *spec.Node) {
 	if n.Loop != nil {
 		enum := f.interruptEnum()
 		for _, t := range n.Loop.Exempt {
-			if f.root.at("enums", enum, "values").get(t.Value) != nil {
+			if f.at("enums", enum, "values").get(t.Value) != nil {
 				f.add(KindValue, enum, t)
 			} else {
 				f.add(KindNode, "", t)

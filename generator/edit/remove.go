@@ -17,17 +17,17 @@ import (
 // place. It also refuses what would leave errors behind, such as a node that nothing leads to. The
 // kind is one of Kinds.
 func Remove(name string, src []byte, kind, target string) ([]byte, []report.Finding) {
-	e, bad := parse(name, src)
-	if e == nil {
-		return nil, bad
-	}
+	return single(Files{{Name: name, Text: src}}.Remove(kind, target))
+}
+
+func (e *change) removeThing(kind, target string) {
 	if kind == KindStep {
-		e.container(kind, "") // refuses
-		return nil, e.refused
+		e.container(kind, "", "") // refuses
+		return
 	}
 	d := e.define(kind, target)
 	if d == nil {
-		return nil, e.refused
+		return
 	}
 	e.checkUnused(d, target)
 	if d.kind == KindSlot {
@@ -42,17 +42,10 @@ func Remove(name string, src []byte, kind, target string) ([]byte, []report.Find
 	}
 	if len(e.refused) > 0 {
 		report.Sort(e.refused)
-		return nil, e.refused
+		return
 	}
 	e.remove(d.at)
 	e.listName(d.removed, d.name)
-	text, refused := e.finish()
-	for i := range refused {
-		if f := &refused[i]; f.Rule == spec.RuleNodeUnreachable && d.kind == KindBranch {
-			f.Hint = "if the node is to go too, remove both by hand"
-		}
-	}
-	return text, refused
 }
 
 // checkUnused refuses for every place outside a definition that refers to it.
@@ -73,7 +66,8 @@ func (e *change) checkUnused(d *definition, target string) {
 		if seen[r.at.Start] || !derived && !d.isNamed(r) {
 			continue
 		}
-		_, path := e.root.locate(e.src.Offset(r.at.Start))
+		at := e.src.Offset(r.at.Start)
+		_, path := e.rootAt(at).locate(at)
 		if home != "" && strings.HasPrefix(path, home) {
 			continue
 		}

@@ -19,20 +19,21 @@ import (
 // not exist, the language does not allow the new one, or the layout of the text does not allow the
 // edit.
 func Rename(name string, src []byte, kind, from, to string) ([]byte, []report.Finding) {
-	e, bad := parse(name, src)
-	if e == nil {
-		return nil, bad
-	}
+	return single(Files{{Name: name, Text: src}}.Rename(kind, from, to))
+}
+
+func (e *change) rename(kind, from, to string) {
 	d := e.define(kind, from)
 	if d == nil {
-		return nil, e.refused
+		return
 	}
 	if owner, _ := splitName(kind, from); owner != "" {
 		to = strings.TrimPrefix(to, owner+".")
 	}
 	if to == d.name {
-		return nil, e.refuse(spec.RuleEditArgument, e.spanOf(d.at.key), "choose another name",
+		e.refuse(spec.RuleEditArgument, e.spanOf(d.at.key), "choose another name",
 			"%q is its name already", to)
+		return
 	}
 	if d.kind == KindSlot {
 		e.writeImplicit(d, to)
@@ -40,10 +41,6 @@ func Rename(name string, src []byte, kind, from, to string) ([]byte, []report.Fi
 	e.replace(e.spanOf(d.at.key), d.name, to)
 	e.keepName(d, to)
 	e.renameReferences(d, to)
-	if len(e.refused) > 0 {
-		return nil, e.refused
-	}
-	return e.finish()
 }
 
 // keepName puts the old name into the list of earlier names. If the new name is one of these, the
@@ -109,7 +106,7 @@ func (d *definition) isNamed(r reference) bool {
 // implicit calls for every action step of a flow that is given a slot, or gives one, by its name
 // alone. Key is inputs or outputs.
 func (e *change) implicit(d *definition, do func(step *value, key string)) {
-	eachStep(e.root.at("flows", d.owner, "steps"), func(step *value) {
+	eachStep(e.at("flows", d.owner, "steps"), func(step *value) {
 		for _, a := range e.spec.Actions {
 			if a.Key.Value != step.at("call").name() || step.at("type").name() != "action" {
 				continue

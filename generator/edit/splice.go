@@ -37,7 +37,7 @@ func (v *value) locate(at int) (scalar *value, path string) {
 // refuses a name that is not written there as it is.
 func (e *change) replace(at report.Span, name, to string) {
 	from := e.src.Offset(at.Start)
-	v, _ := e.root.locate(from)
+	v, _ := e.rootAt(from).locate(from)
 	if (e.is(from, '"') || e.is(from, '\'')) && name[0] != e.src.Text[from] {
 		from++
 	}
@@ -108,7 +108,7 @@ func (e *change) isBlank(at int) bool {
 // document it looks at the neighbour of an index only: version and go may be close together.
 func (e *change) isSpaced(v *value, index int) bool {
 	first, last := 1, len(v.pairs)-1
-	if v == e.root {
+	if e.isRoot(v) {
 		first = max(1, min(index, last))
 		last = min(first, last)
 	}

@@ -24,6 +24,7 @@ func Build(sp *spec.Spec) (*Plan, []report.Finding) {
 		Convo: Convo{TurnStart: or(sp.Conversation.TurnStart, "entry"),
 			PlainText: or(sp.Conversation.PlainText, "answer")},
 		Reserved: values(sp.Reserved),
+		Places:   sp.Places,
 	}}
 	if sp.Go.Docs.Set() {
 		b.plan.Docs = path.Clean(sp.Go.Docs.Value)

@@ -37,6 +37,8 @@ type Plan struct {
 	Talk      *Talk      `json:"dialogue,omitempty"` // nil without flows
 	// names of nodes, types and enums that must not come back
 	Reserved []string `json:"reserved,omitempty"`
+	// files of the positions; nil: the spec is one file
+	Places report.Places `json:"-"`
 
 	byRecord map[string]*Record
 	byNode   map[string]*Node

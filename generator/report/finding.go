@@ -37,9 +37,13 @@ type Finding struct {
 
 // Related points at a second place that matters.
 type Related struct {
+	File    string // where it is not the finding's
 	At      Span
 	Message string
 }
+
+// fileOf returns the file that a second place is in.
+func (f *Finding) fileOf(r Related) string { return cmp.Or(r.File, f.File) }
 
 // Fix is a mechanical repair: the edits, all of them or none.
 type Fix struct {

@@ -39,6 +39,7 @@ type editRecord struct {
 }
 
 type relatedRecord struct {
+	File    string `json:"file,omitempty"` // where it is not the finding's
 	Start   [2]int `json:"start"`
 	Message string `json:"message"`
 }
@@ -79,7 +80,8 @@ func WriteJSON(w io.Writer, findings []Finding, end Summary) error {
 			record.Fixes = append(record.Fixes, fixRecord{fix.Title, edits})
 		}
 		for _, r := range f.Related {
-			record.Related = append(record.Related, relatedRecord{pair(r.At.Start), r.Message})
+			record.Related = append(record.Related, relatedRecord{r.File,
+				pair(r.At.Start), r.Message})
 		}
 		if err := enc.Encode(record); err != nil {
 			return err

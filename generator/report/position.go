@@ -18,9 +18,10 @@ type Span struct{ Start, End Pos }
 
 // Source is the text of a file with an index of its lines.
 type Source struct {
-	Name  string
-	Text  []byte
-	lines []int32 // offset of the first byte of each line
+	Name   string
+	Text   []byte
+	Places Places  // of the files that the text is joined of
+	lines  []int32 // offset of the first byte of each line
 }
 
 // NewSource indexes the lines of a text.

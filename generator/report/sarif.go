@@ -96,7 +96,7 @@ func WriteSARIF(w io.Writer, findings []Finding, rules []Rule) error {
 			Locations: []sarifLocation{sarifPlace(f.File, f.spanOrStart(), "")},
 		}
 		for _, r := range f.Related {
-			result.Related = append(result.Related, sarifPlace(f.File, r.At, r.Message))
+			result.Related = append(result.Related, sarifPlace(f.fileOf(r), r.At, r.Message))
 		}
 		run.Results = append(run.Results, result)
 	}

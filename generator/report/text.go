@@ -57,8 +57,8 @@ func writeFinding(out *bufio.Writer, src *Source, f *Finding) {
 		fmt.Fprintf(out, "%s| %s\n", margin, hint)
 	}
 	for _, r := range f.Related {
-		fmt.Fprintf(out, "%s| %s:%d:%d: %s\n", margin, f.File, r.At.Start.Line, r.At.Start.Column,
-			visible(r.Message))
+		fmt.Fprintf(out, "%s| %s:%d:%d: %s\n", margin, f.fileOf(r), r.At.Start.Line,
+			r.At.Start.Column, visible(r.Message))
 	}
 	fix := ""
 	if f.Repairable {

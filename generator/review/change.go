@@ -145,9 +145,7 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 			continue
 		}
 		message := c.title() + ": " + hits[0].text
-		if c.before > 0 && c.op != opAdded && c.before != c.at.Line {
-			message += fmt.Sprintf(" (line %d before)", c.before)
-		}
+		message += w.earlierPlace(c)
 		if len(c.lost) > 0 {
 			message += " (" + c.unknownNamesText() + ")"
 		}
@@ -162,7 +160,21 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 		}
 		out = append(out, f)
 	}
+	w.now.Places.Resolve(w.now.Source, out)
 	return out
+}
+
+// earlierPlace says where a change was in the old spec, if it was elsewhere there.
+func (w *comparison) earlierPlace(c *change) string {
+	file, line := lineIn(w.old, c.before)
+	nowFile, nowLine := lineIn(w.now, c.at.Line)
+	switch {
+	case c.before == 0 || c.op == opAdded || file == nowFile && line == nowLine:
+		return ""
+	case file != nowFile:
+		return fmt.Sprintf(" (%s:%d before)", cmp.Or(file, w.old.Source), line)
+	}
+	return fmt.Sprintf(" (line %d before)", line)
 }
 
 // relatedAt is the place of a consequence: that of its cause, or the first character of the file.

@@ -47,6 +47,7 @@ type Change struct {
 	Was   string `json:"was,omitempty"` // the name before a rename
 	// in the new spec: of the thing, or of what is left around it
 	Line     int      `json:"line"`
+	File     string   `json:"file,omitempty"` // of that line, where it is not Source
 	Details  []string `json:"details,omitempty"`
 	Severity string   `json:"severity,omitempty"` // of the finding: error, expected or notice
 	Rule     string   `json:"rule,omitempty"`     // of the finding
@@ -90,7 +91,8 @@ type SchemaEdit struct {
 type TextDelta struct {
 	Name   string `json:"name"` // of a template, "template" and its name
 	Line   int    `json:"line"`
-	Prompt bool   `json:"prompt"` // guidance or a template, not a doc
+	File   string `json:"file,omitempty"` // of that line, where it is not Source
+	Prompt bool   `json:"prompt"`         // guidance or a template, not a doc
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
@@ -130,6 +132,14 @@ func Compare(old, now *plan.Plan) *Report {
 		Interfaces: interfaces(w.oldAPI, w.newAPI), API: apiDelta(w.oldAPI, w.newAPI), old: old,
 		now: now, Unread: unread(w),
 	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		c.File, c.Line = lineIn(now, c.Line)
+	}
+	for i := range r.Texts {
+		t := &r.Texts[i]
+		t.File, t.Line = lineIn(now, t.Line)
+	}
 	r.Severities = map[string]int{}
 	for _, c := range r.Changes {
 		if c.Rule != "" {
@@ -137,6 +147,16 @@ func Compare(old, now *plan.Plan) *Report {
 		}
 	}
 	return r
+}
+
+// lineIn returns the file of a line, "" for the main one, and the line there.
+func lineIn(p *plan.Plan, line int) (file string, there int) {
+	main, _ := p.Places.Find(report.Pos{Line: 1})
+	file, at := p.Places.Find(report.Pos{Line: line})
+	if file == main {
+		file = ""
+	}
+	return file, at.Line
 }
 
 // Empty reports whether nothing changed that a report could tell.
@@ -147,7 +167,8 @@ func (r *Report) Empty() bool {
 
 // Breaking returns what the new plan breaks, or makes others pay for, sorted by position in the new
 // spec: one finding for each cause, with its most severe consequence as the finding and the others
-// as Related. Severities are error, expected and notice. File is the new plan's Source.
+// as Related. Severities are error, expected and notice. File is the new plan's Source, or the file
+// that it includes.
 func Breaking(old, now *plan.Plan) []report.Finding {
 	return comparePlans(old, now).findings(nil)
 }

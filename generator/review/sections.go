@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func (r *Report) changeSection() section {
 	s := section{title: "What changed", lead: "routegen breaking finds " + r.tally()}
 	var lines, ends []string
 	for _, c := range r.worstFirst() {
-		line := c.Op + " " + c.label() + fmt.Sprintf(" (%s:%d)", r.Source, max(c.Line, 1))
+		line := c.Op + " " + c.label() + fmt.Sprintf(" (%s:%d)", cmp.Or(c.File, r.Source),
+			max(c.Line, 1))
 		end := ""
 		if c.Rule != "" {
 			end = " [" + c.Severity + " " + c.Rule + "]"
@@ -159,7 +161,8 @@ func (r *Report) modelsSection() section {
 	s.items = foldNames(where, said)
 	for _, t := range r.Texts {
 		s.diffs = append(s.diffs, diffItem{fmt.Sprintf("%s %s (%s:%d)",
-			ifElse(t.Prompt, "prompt", "doc"), t.Name, r.Source, max(t.Line, 1)),
+			ifElse(t.Prompt, "prompt", "doc"), t.Name, cmp.Or(t.File, r.Source),
+			max(t.Line, 1)),
 			wordDiff(t.Before, t.After)})
 	}
 	measured := len(r.SchemaEdits)+len(r.Schemas) > 0

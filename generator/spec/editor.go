@@ -9,10 +9,17 @@ import (
 )
 
 // EditorSchema returns the JSON Schema of routes.yaml for editors, indented, with a newline at its
-// end. It has the rules of the grammar, key by key; Parse checks rules over several keys.
+// end. It has the rules of the grammar, key by key; Parse checks rules over several keys. It is for
+// included files, too: those are told by the missing version.
 func EditorSchema() []byte {
 	e := &editor{defs: jsonschema.Definitions{}}
 	root := e.object(language())
+	// A file without a version is included by another one: nothing else is required there.
+	main := &jsonschema.Schema{Required: root.Required,
+		AnyOf: append(root.AnyOf, &jsonschema.Schema{Required: []string{includeKey}})}
+	root.If, root.Then = &jsonschema.Schema{Required: []string{"version"}}, main
+	root.Required, root.AnyOf = nil, nil
+	root.DependentRequired = map[string][]string{"go": {"version"}}
 	root.Version, root.Title, root.Definitions = jsonschema.Version, "routes.yaml", e.defs
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -19,7 +19,9 @@ func FuzzSpec(f *testing.F) {
 		"? x\n: y\n", "a: |\n b\n", "%YAML 1.1\n---\na: 1\n...\n---\nb", "\"", "a: 'b\n\n  c'",
 		"{a: {b: [c, \"d\"]}}", "<<: {}\n", "# routegen:allow X\n", "\xff", "a:\tb",
 		"a:\u00a0{b:\u00a0[c,\u2003{d:\u3000e}]}\n\u3000-\u00a0f",
-		"version: 1\nnodes: {a: {branches: {b: }}}"} {
+		"version: 1\nnodes: {a: {branches: {b: }}}",
+		"version: 1\ninclude: [a.yaml, ../b, \"\"]\nnodes: {a: {doc: \"A\"}}",
+		"include: {a: b}\nnodes:\ntypes: []\nnoeds: {b: {}}\nreserved: a\nreserved: [b]"} {
 		f.Add([]byte(seed))
 	}
 	for _, archive := range flowCorpus(f) {
@@ -33,6 +35,7 @@ func FuzzSpec(f *testing.F) {
 		if len(src) > 1<<20 {
 			return
 		}
+		parseTwice(t, src)
 		var s *spec.Spec
 		var findings []report.Finding
 		took := worked(func() { s, findings = spec.Parse("routes.yaml", src) })
@@ -61,6 +64,27 @@ func FuzzSpec(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// parseTwice reads a text as a main file and as one that it includes.
+func parseTwice(t *testing.T, src []byte) {
+	t.Helper()
+	included, _ := spec.ReadIncluded("routes.yaml", src, func(string) ([]byte, error) {
+		return src, nil
+	})
+	if len(included) == 0 {
+		included = []report.File{{Name: "other.yaml", Text: src}}
+	}
+	all := append([]report.File{{Name: "routes.yaml", Text: src}}, included[0])
+	_, findings := spec.Parse("routes.yaml", src, all[1:]...)
+	report.JoinFiles(all...).Places.Resolve("routes.yaml", findings)
+	lines := strings.Count(string(src), "\n") + 1
+	for _, f := range findings {
+		if at := f.At.Start; at.Line < 1 || at.Line > lines+1 || at.Column < 1 ||
+			f.File != all[0].Name && f.File != all[1].Name {
+			t.Fatalf("%s at %s:%v", f.Rule, f.File, f.At)
+		}
+	}
 }
 
 // TestRepeatedShapesStayLinear takes texts that invite quadratic work: they may not cost much more

@@ -11,6 +11,8 @@ var language = sync.OnceValue(func() *Shape {
 		readBy(Key{Name: "version", doc: "Version of the language: 1.", Form: formWhole,
 			values: []string{"1"}}, readVersion).must(),
 		mapping("go", "The Go package that is generated.", goShape()).must(),
+		texts(includeKey, classFile,
+			"Other files of this spec, relative to this one: sections, without version and go."),
 		entries("enums", classType, "Closed sets of strings.", enumShape()),
 		entries("types", classType, "Records used inside requests, and named scalars.", typ),
 		entries("results", classType, "Records that end a frame.", typ),

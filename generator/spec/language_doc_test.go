@@ -114,8 +114,10 @@ func (d *describer) block(name string, def *yaml.Node) {
 		fmt.Fprintf(&d.out, "\nEither %s, or a mapping:\n", short)
 	}
 	required := map[string]bool{}
-	for _, key := range keyOf(full, "required").Content {
-		required[key.Value] = true
+	for _, in := range []*yaml.Node{full, keyOf(full, "then")} { // then: of a main file
+		for _, key := range keyOf(in, "required").Content {
+			required[key.Value] = true
+		}
 	}
 	d.out.WriteString("\n| key | holds | about |\n|---|---|---|\n")
 	each(rows, func(key string, value *yaml.Node) {

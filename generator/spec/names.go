@@ -37,6 +37,7 @@ const (
 	classPackage
 	classOut
 	classGoType
+	classFile
 	classTemplate
 	classPattern
 	classTypeExpr
@@ -170,6 +171,11 @@ func (r *reader) checkClass(c class, t Text) {
 		}
 	case classGoType:
 		r.checkGoType(t)
+	case classFile:
+		if why := fileFault(t.Value); why != "" {
+			r.report(RuleIncludePath, t.At, "name a file of the folder of the spec, or below it",
+				"%q %s", t.Value, why)
+		}
 	case classTemplate:
 		if isOutside(t.Value) || path.Clean(t.Value) != t.Value {
 			r.report(RuleRefOutside, t.At, "name it relative to the templates folder",
@@ -297,6 +303,24 @@ func outFault(out string) string {
 		case module.CheckImportPath(part) != nil:
 			return "has a part " + quoted(part) + ", which is not a valid part of an import path"
 		}
+	}
+	return ""
+}
+
+// fileFault says why a path cannot be that of an included file, or returns "". Where a path leads
+// depends on the file that has it.
+func fileFault(name string) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "is empty"
+	case strings.Contains(name, "://"):
+		return "is an address; included files are read from the folder"
+	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
+		return "is absolute"
+	case strings.Contains(name, `\`):
+		return "has a backslash; folders are separated by /"
+	case strings.HasPrefix(name, "~"):
+		return "begins with ~, which only a shell understands"
 	}
 	return ""
 }

@@ -30,6 +30,15 @@ const (
 	RuleConflict        = "SPEC_CONFLICT"
 	RuleTextComment     = "TEXT_COMMENT_END"
 
+	// Included files.
+
+	RuleIncludePath  = "INCLUDE_PATH"
+	RuleIncludeRead  = "INCLUDE_READ"
+	RuleIncludeTwice = "INCLUDE_TWICE"
+	RuleIncludeCycle = "INCLUDE_CYCLE"
+	RuleIncludeKey   = "INCLUDE_KEY"
+	RuleTooManyFiles = "INCLUDE_TOO_MANY"
+
 	// Suppressions.
 
 	RuleAllowNoReason    = "ALLOW_NO_REASON"

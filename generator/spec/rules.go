@@ -19,8 +19,8 @@ func IsStyleRule(rule string) bool {
 // Rules returns the catalogue: every id that a finding can carry, in the order in which a file is
 // checked.
 func Rules() []report.Rule {
-	rules := slices.Concat(documentRules(), nameRules(), typeRules(), graphRules(), flowRules(),
-		editRules(), outputRules())
+	rules := slices.Concat(documentRules(), includeRules(), nameRules(), typeRules(), graphRules(),
+		flowRules(), editRules(), outputRules())
 	for i := range rules {
 		if rules[i].Severity == "" {
 			rules[i].Severity, rules[i].Category = report.Error, report.CategoryError

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/assert"
@@ -26,17 +28,27 @@ type ruleCase struct {
 	among bool // both sides break so many others that nobody would list them
 }
 
-// side is one spec of a case, and for the rules of edits the command that is tried on it.
-type side struct{ text, edit string }
+// side is one spec of a case, the files beside it, and for the rules of edits the command that is
+// tried on it.
+type side struct {
+	text, edit string
+	beside     fstest.MapFS
+}
 
 // findings are what the rule is looked for in: those of the spec, or the refusals of the edit.
 func (s side) findings() []report.Finding {
 	if s.edit == "" {
-		parsed, findings := spec.Parse("routes.yaml", []byte(s.text))
+		included, refused := spec.ReadIncluded("routes.yaml", []byte(s.text), s.beside.ReadFile)
+		if len(refused) > 0 {
+			return refused
+		}
+		parsed, findings := spec.Parse("routes.yaml", []byte(s.text), included...)
 		if parsed == nil {
 			return findings
 		}
-		return spec.Suppress(findings, parsed.Allows)
+		findings = spec.Suppress(findings, parsed.Allows)
+		parsed.Places.Resolve("routes.yaml", findings)
+		return findings
 	}
 	words := strings.Fields(s.edit)
 	var refused []report.Finding
@@ -123,7 +135,11 @@ func (c ruleCase) complaints(rule report.Rule) []string {
 }
 
 func place(f report.Finding) string {
-	return fmt.Sprintf("%d:%d", f.At.Start.Line, f.At.Start.Column)
+	at := fmt.Sprintf("%d:%d", f.At.Start.Line, f.At.Start.Column)
+	if f.File != "routes.yaml" {
+		at = f.File + ":" + at
+	}
+	return at
 }
 
 func allCases(t *testing.T) map[string]ruleCase {
@@ -157,6 +173,7 @@ func readCase(t *testing.T, id string, text []byte) ruleCase {
 	archive := txtar.Parse(text)
 	require.NotEmpty(t, archive.Comment, "%s: say in the first line what is wrong", id)
 	var c ruleCase
+	c.bad.beside, c.good.beside = fstest.MapFS{}, fstest.MapFS{}
 	for _, file := range archive.Files {
 		body := string(file.Data)
 		switch file.Name {
@@ -170,6 +187,14 @@ func readCase(t *testing.T, id string, text []byte) ruleCase {
 			c.good.edit = strings.TrimSpace(body)
 		case "want":
 			c.want = strings.Split(strings.TrimSuffix(body, "\n"), "\n")
+		case "bad/agents.yaml", "good/agents.yaml", "agents.yaml":
+			in, name := path.Split(file.Name)
+			if in != "good/" {
+				c.bad.beside[name] = &fstest.MapFile{Data: file.Data}
+			}
+			if in != "bad/" {
+				c.good.beside[name] = &fstest.MapFile{Data: file.Data}
+			}
 		default:
 			require.Fail(t, "a section that nobody reads", "%s: %s", id, file.Name)
 		}

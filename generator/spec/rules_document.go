@@ -91,6 +91,32 @@ func documentRules() []report.Rule {
 	}
 }
 
+func includeRules() []report.Rule {
+	return []report.Rule{
+		{ID: RuleIncludePath, Summary: "A path to a file that cannot be part of the spec.",
+			Why: "A spec is read from one folder, so that a checkout of it is whole and no other " +
+				"file can be shown in a report.", Bad: "include: [../agents.yaml]",
+			Good: "include: [agents.yaml]"},
+		{ID: RuleIncludeRead, Summary: "An included file that cannot be read.",
+			Why: "What it declares is missing, and everything that names it would be wrong.",
+			Bad: "include: [agnets.yaml]", Good: "include: [agents.yaml]"},
+		{ID: RuleIncludeTwice, Summary: "A file is included twice.",
+			Why: "All that it declares would be declared twice.",
+			Bad: "include: [agents.yaml, ./agents.yaml]", Good: "include: [agents.yaml]"},
+		{ID: RuleIncludeCycle, Summary: "A file includes itself, at once or through others.",
+			Why:  "There would be no end to it.",
+			Bad:  "include: [routes.yaml]   # in agents.yaml, which routes.yaml includes",
+			Good: "nodes: {planner: {doc: Plans.}}   # in agents.yaml, which routes.yaml includes"},
+		{ID: RuleIncludeKey, Summary: "A key of the main file in an included one.",
+			Why:  "The spec has one version and makes one package.",
+			Bad:  "version: 1   # in agents.yaml, which routes.yaml includes",
+			Good: "nodes: {planner: {doc: Plans.}}   # in agents.yaml, which routes.yaml includes"},
+		{ID: RuleTooManyFiles, Summary: "A spec includes more than 255 files.",
+			Why: "The limit is far above any hand-written spec and keeps reading fast.",
+			Bad: "# 256 files of one enum each", Good: "# one file with all the enums"},
+	}
+}
+
 func nameRules() []report.Rule {
 	return []report.Rule{
 		{ID: RuleNameCharset, Summary: "A name with a character that names do not have.",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,18 @@ func madeCases() map[string]ruleCase {
 		s.text = strings.Replace(s.text, "type: string, doc: How", "type: \"[]R1\", doc: How", 1)
 		return s
 	}
+	including := func(n int) side { // that many files
+		s := side{beside: fstest.MapFS{}}
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "  - f%d.yaml\n", i)
+			s.beside[fmt.Sprintf("f%d.yaml", i)] = &fstest.MapFile{
+				Data: fmt.Appendf(nil, "reserved: [Old%d]\n", i)}
+		}
+		s.text = strings.Replace(smallest, "results:\n", "include:\n"+b.String()+"results:\n", 1)
+		return s
+	}
+	tooManyFiles := including(256)
 	tooManyKeys, tooManyNodes := values(65_537), examples(maxList+1)
 	return map[string]ruleCase{
 		spec.RuleEncoding: {bad: side{text: "\ufeff" + smallest}, good: side{text: smallest},
@@ -87,6 +100,8 @@ func madeCases() map[string]ruleCase {
 			want: at(tooManyKeys, "V65536")},
 		spec.RuleTooManyNodes: {bad: tooManyNodes, good: examples(maxList / 100),
 			want: at(tooManyNodes, "x,")},
+		spec.RuleTooManyFiles: {bad: tooManyFiles, good: including(255),
+			want: at(tooManyFiles, "f255.yaml")},
 		spec.RuleTypeTooDeep: {bad: chain(""), good: chain(", optional: true"),
 			want: []string{"4:3"}},
 		spec.RuleTooManyFindings: {bad: unknown(10_001), good: unknown(10_000),

@@ -54,7 +54,14 @@ func TestSoundSpecsFitTheEditorSchema(t *testing.T) {
 	assert.Contains(t, specs, "cmd/routegen/skeleton/routes.yaml.tmpl")
 	assert.Contains(t, specs, "generator/spec/base_test.go")
 	assert.GreaterOrEqual(t, from["cmd"], 15, "%v", slices.Sorted(maps.Keys(specs)))
-	for id := range writtenCases(t) {
+	for id, c := range writtenCases(t) {
+		for name, file := range c.good.beside {
+			assert.True(t, accepts(schema, file.Data), "%s of %s", name, id)
+		}
+		if len(c.good.beside) > 0 {
+			assert.True(t, accepts(schema, []byte(c.good.text)), id)
+			continue
+		}
 		assert.Contains(t, specs, "generator/spec/testdata/rules/"+id+".txtar:good.yaml",
 			"the good spec is not sound")
 	}

@@ -12,10 +12,12 @@ type Text struct {
 func (t Text) Set() bool { return !t.At.Start.IsZero() }
 
 // Spec is one routes.yaml, decoded but not yet decided upon: names that can be derived may be empty
-// here. Slices keep the order of the file.
+// here. Slices keep the order of the file, and of the files that it includes behind it.
 type Spec struct {
-	Name         string // the file's name as findings show it, slash-separated
+	Name         string        // the file's name as findings show it, slash-separated
+	Places       report.Places // of positions; nil: all are in that file
 	Version      int
+	Include      []Text // paths, those of the main file
 	Go           Go
 	Enums        []*Enum
 	Types        []*Type // records and named scalars
