@@ -250,6 +250,9 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	case o == nil:
 		w.noteUnknownNames(c(), n.Was)
 		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s", r.Node, n.Name, leads(n))
+		if n.When != "" {
+			c().notef(models, "its prompt says of %s: %s", n.Name, n.When)
+		}
 		c().notef(callers, "Go field %s.%s *%s is new", r.Name, n.Go, n.Type)
 		c().notef(stored, "none: nothing stored has it")
 		return
@@ -265,14 +268,16 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	}
 	was := *o
 	was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
-	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go,
+	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go, "name": n.Name,
 		"led": leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
 	if o.Name != n.Name {
 		w.warnOfStaleGuidance(c(), r.Node, o.Name)
 	} else if o.Key != n.Key {
 		c().notef(stored, "none: the JSON name is still %s", n.Name)
 	}
-	w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
+	if o.When == "" && n.When == "" {
+		w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
+	}
 }
 
 // warnOfStaleGuidance warns of guidance that still names what a model can no longer set.
@@ -317,8 +322,23 @@ func (w *comparison) compareKind(o, n *plan.InterruptKind) {
 		c().noteUnreserved(o.Name, w.now.Interrupt.ReservedKinds)
 	default:
 		subject{change: c}.effectsOf(compare(o, n, nil, nil))
+		if own := w.ownDeadlines(); n.Name == "agent_question" && own != "" &&
+			deadlineText(o.Deadline) != deadlineText(n.Deadline) {
+			c().detailf("not for what these nodes ask, which have a deadline of their own: %s", own)
+		}
 		w.addGoDoc("kind "+n.Name, n.Pos, o.Doc, n.Doc)
 	}
+}
+
+// ownDeadlines lists the nodes whose questions do not follow the deadline of agent_question.
+func (w *comparison) ownDeadlines() string {
+	var out []string
+	for i := range w.now.Nodes {
+		if w.now.Nodes[i].Deadline != nil {
+			out = append(out, w.now.Nodes[i].Key)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (w *comparison) kindChange(o, n *plan.InterruptKind) *change {
