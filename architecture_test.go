@@ -78,7 +78,7 @@ func architecture() *plan {
 			{path: "runtime/store/internal/record", lines: 780},
 			{path: "runtime/store/postgres", lines: 1010},
 			{path: "runtime/store/postgrestest", lines: 480},
-			{path: "runtime/store/sqlite", lines: 2270},
+			{path: "runtime/store/sqlite", lines: 2040},
 			{path: "runtime/web", lines: 3850},
 			{path: "runtime/web/agui", lines: 1250},
 			{path: "runtime/web/socket", lines: 510},

@@ -249,10 +249,8 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	switch {
 	case o == nil:
 		w.noteUnknownNames(c(), n.Was)
-		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s", r.Node, n.Name, leads(n))
-		if n.When != "" {
-			c().notef(models, "its prompt says of %s: %s", n.Name, n.When)
-		}
+		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s%s", r.Node, n.Name, leads(n),
+			ifElse(n.When != "", ", when: "+n.When, ""))
 		c().notef(callers, "Go field %s.%s *%s is new", r.Name, n.Go, n.Type)
 		c().notef(stored, "none: nothing stored has it")
 		return
@@ -268,8 +266,9 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	}
 	was := *o
 	was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
-	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go, "name": n.Name,
-		"led": leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
+	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go,
+		"name": n.Name,
+		"led":  leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
 	if o.Name != n.Name {
 		w.warnOfStaleGuidance(c(), r.Node, o.Name)
 	} else if o.Key != n.Key {

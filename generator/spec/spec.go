@@ -183,7 +183,8 @@ type InterruptKind struct {
 	Auto     *Auto
 }
 
-// Deadline of the interrupts of a kind, or of what a node asks. Then is expire, default, escalate, reroute or cancel.
+// Deadline of the interrupts of a kind, or of what a node asks. Then is expire, default, escalate,
+// reroute or cancel.
 type Deadline struct {
 	None     bool
 	After    Text // a Go duration
