@@ -70,8 +70,8 @@ func nestedRecords(n int) []byte {
 	}
 	return append(text, "results:\n  Report: {doc: What comes back., fields: {text: {type: "+
 		"string, doc: The answer.}}}\nnodes:\n  lead:\n    doc: Leads.\n    entry: true\n    "+
-		"request: {doc: Starts the work., fields: {first: {type: R0, doc: The first level.}}}\n    "+
-		"branches: {report: Report}\n"...)
+		"request: {doc: Starts the work., fields: {first: {type: R0, doc: The first level.}}}\n"+
+		"    branches: {report: Report}\n"...)
 }
 
 // manyTargets returns a spec whose entry can go to n nodes.

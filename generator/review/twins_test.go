@@ -42,12 +42,13 @@ func TestTwinsAreToldApart(t *testing.T) {
 	twins := edited(t, base, one, "      check: {type: CheckRequest, doc: All is there.}\n"+
 		"      recheck: {type: CheckRequest, doc: Something is odd.}\n      help: ")
 	old, now := planOf(t, base), planOf(t, twins)
-	all, err := review.Compare(old, now).JSON()
-	require.NoError(t, err)
-	assert.Contains(t, string(all), "may choose recheck: goes to check, when: Something is odd.")
-	assert.Contains(t, string(all), "the model of lead is told when to take check: All is there.")
-	assert.ElementsMatch(t, []string{"PROMPT_TEXT_CHANGED", "BRANCH_ADDED"},
-		rulesOf(review.Breaking(old, now)))
+	findings := review.Breaking(old, now)
+	require.Len(t, findings, 2)
+	assert.ElementsMatch(t, []string{"PROMPT_TEXT_CHANGED", "BRANCH_ADDED"}, rulesOf(findings))
+	all := findings[0].Message + "\n" + findings[1].Message
+	assert.Contains(t, all, "the model of lead may choose recheck: goes to ")
+	assert.Contains(t, all, ", when: Something is odd.")
+	assert.Contains(t, all, "the model of lead is told when to take check: All is there.")
 
 	renamed := planOf(t, edited(t, twins, "      recheck: {type: CheckRequest,",
 		"      doubt: {type: CheckRequest, was: [recheck],"))
