@@ -52,6 +52,7 @@ type Node struct {
 	LoopExempt []string      // nodes that do not count
 	Approval   []string      // tools that wait for an approval
 	Timeout    time.Duration // of one visit; 0 means none
+	Deadline   *Deadline     // of what it asks; nil: that of agent_question, After 0: none
 	Tools      []Tool
 	Was        []string // earlier keys
 }
@@ -101,7 +102,8 @@ type BranchRow struct {
 	Name string // JSON name
 	Type string // name of the record it carries
 	Kind BranchKind
-	Node int // where it goes; 0 for interrupts and results
+	Node int    // where it goes; 0 for interrupts and results
+	When string // when to take it, where another branch carries the same record; else ""
 	Was  []string
 }
 

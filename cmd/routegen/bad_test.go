@@ -22,7 +22,7 @@ import (
 func TestBadInputsAreRefused(t *testing.T) {
 	t.Parallel()
 	var want, got []string
-	for i := range 41 {
+	for i := range 45 {
 		want = append(want, fmt.Sprintf("testdata/bad/g%02d.txtar", i+1))
 	}
 	got, err := filepath.Glob("testdata/bad/*")
@@ -49,10 +49,29 @@ func badSpec(ts *testscript.TestScript, neg bool, args []string) {
 		text = append([]byte("version: 1\nnodes: "), bytes.Repeat([]byte("["), 200_000)...)
 	case "targets": // a node with 500 branches, each to a request with one optional field
 		text = manyTargets(500)
+	case "nested": // a request of 70 records, each of which requires the next one
+		text = nestedRecords(70)
 	default:
 		ts.Fatalf("badspec: there is no kind %q", kind)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o644))
+}
+
+// nestedRecords returns a spec whose request requires a record that requires another one, n deep.
+func nestedRecords(n int) []byte {
+	text := []byte("version: 1\ngo: {package: routes, out: generated/routes}\ntypes:\n")
+	for i := range n {
+		next := fmt.Sprintf("R%d", i+1)
+		if i == n-1 {
+			next = "string"
+		}
+		text = fmt.Appendf(text, "  R%d: {doc: Level %d., fields: {next: {type: %s, doc: The next "+
+			"level.}}}\n", i, i, next)
+	}
+	return append(text, "results:\n  Report: {doc: What comes back., fields: {text: {type: "+
+		"string, doc: The answer.}}}\nnodes:\n  lead:\n    doc: Leads.\n    entry: true\n    "+
+		"request: {doc: Starts the work., fields: {first: {type: R0, doc: The first level.}}}\n"+
+		"    branches: {report: Report}\n"...)
 }
 
 // manyTargets returns a spec whose entry can go to n nodes.

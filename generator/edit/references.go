@@ -109,7 +109,6 @@ func fieldType(fields []*spec.Field, name string) *spec.TypeExpr {
 func (f *finder) interrupts(in *spec.Interrupts) {
 	f.add(KindType, "", in.Answer)
 	f.fields(in.Fields)
-	answer := &spec.TypeExpr{Kind: spec.Named, Name: in.Answer.Value}
 	for _, k := range in.Kinds {
 		if k.Deadline != nil {
 			f.add(KindNode, "", k.Deadline.Target)
@@ -118,9 +117,17 @@ func (f *finder) interrupts(in *spec.Interrupts) {
 			f.add(KindValue, f.interruptEnum(), k.Auto.When...)
 		}
 		for _, key := range []string{"deadline", "auto"} {
-			f.json(f.at("interrupts", "kinds", k.Key.Value, key, "answer"), answer)
+			f.json(f.at("interrupts", "kinds", k.Key.Value, key, "answer"), f.answer())
 		}
 	}
+}
+
+// answer is the type of what people answer, nil where the spec does not say.
+func (f *finder) answer() *spec.TypeExpr {
+	if f.spec.Interrupts == nil {
+		return nil
+	}
+	return &spec.TypeExpr{Kind: spec.Named, Name: f.spec.Interrupts.Answer.Value}
 }
 
 // interruptEnum returns the name of the enum of the common field `type` of interrupts, or "".
@@ -177,6 +184,10 @@ func (f *finder) addNode(n *spec.Node) {
 		f.add(KindType, "", n.Route.Returns)
 	}
 	f.add(KindNode, "", n.Escalates)
+	if n.Deadline != nil {
+		f.add(KindNode, "", n.Deadline.Target)
+		f.json(f.at("nodes", n.Key.Value, "deadline", "answer"), f.answer())
+	}
 	if d := n.Dispatch; d != nil {
 		f.add(KindField, request, d.Each)
 		f.add(KindNode, "", d.To)

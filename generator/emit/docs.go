@@ -28,8 +28,9 @@ type docView struct {
 	Interrupts *docInterrupts
 	Collectors []docCollector
 	Kinds      []docKind
-	Workflow   bool     // whether there is anything but flows
-	Talk       *docTalk // nil without flows
+	Late       []docLate // nodes with a deadline of their own
+	Workflow   bool      // whether there is anything but flows
+	Talk       *docTalk  // nil without flows
 }
 
 type docEdge struct{ From, To, How markdown }
@@ -37,6 +38,8 @@ type docEdge struct{ From, To, How markdown }
 type docRoute struct{ Field, Tag, AgentType, DisplayName, Returns, Node markdown }
 
 type docNode struct{ Key, AgentType, DisplayName, Takes, Answers, Doc markdown }
+
+type docLate struct{ Node, Deadline markdown }
 
 type docMatrix struct {
 	Columns []markdown
@@ -86,6 +89,11 @@ func newDocView(p *plan.Plan) *docView {
 	}
 	moves := p.Moves()
 	v.Routes, v.Nodes, v.Kinds = docRoutes(p), docNodes(p), docKinds(p)
+	for _, n := range p.Nodes {
+		if n.Deadline != nil {
+			v.Late = append(v.Late, docLate{mdCode(n.Key), deadlineText(n.Deadline)})
+		}
+	}
 	v.Interrupts, v.Collectors = docInterruptsOf(p), docCollectors(p, moves)
 	if len(p.Nodes) <= maxDrawn {
 		v.Graph = newDocGraph(p, moves)
@@ -193,7 +201,7 @@ func docKinds(p *plan.Plan) []docKind {
 }
 
 func deadlineText(d *runtime.Deadline) markdown {
-	if d == nil {
+	if d == nil || d.After == 0 {
 		return "none"
 	}
 	s := "after " + mdText(plan.DurationText(d.After)) + ": " + mdText(d.Then)

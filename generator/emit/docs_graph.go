@@ -68,8 +68,9 @@ func newDocGraph(p *plan.Plan, moves []plan.Move) *docGraph {
 	}
 	seen := map[docGraphEdge]bool{}
 	reached := map[string]bool{}
+	twins := twinsOf(p)
 	for _, mv := range moves {
-		for _, e := range drawn(mv) {
+		for _, e := range drawn(mv, twins[mv]) {
 			if !seen[e] {
 				seen[e], reached[e.To] = true, true
 				g.Edges = append(g.Edges, e)
@@ -86,10 +87,27 @@ func newDocGraph(p *plan.Plan, moves []plan.Move) *docGraph {
 	return g
 }
 
-func drawn(mv plan.Move) []docGraphEdge {
+// twinsOf are the branches of which another one of the node carries the same record.
+func twinsOf(p *plan.Plan) map[plan.Move]bool {
+	out := map[plan.Move]bool{}
+	for _, r := range p.Routings {
+		for _, b := range r.Branches {
+			if b.When != "" {
+				out[plan.Move{From: r.Node, To: b.Node, How: plan.ByBranch, Name: b.Name}] = true
+			}
+		}
+	}
+	return out
+}
+
+// drawn are the edges of a move. One that has a twin is drawn with its name.
+func drawn(mv plan.Move, twin bool) []docGraphEdge {
 	from, to := "n_"+mv.From, "n_"+mv.To
 	if mv.To == "" {
 		to = endID
+	}
+	if twin {
+		return []docGraphEdge{{from, to, `-->|"` + string(mermaidText(mv.Name)) + `"|`}}
 	}
 	switch mv.How {
 	case plan.ByDecision:

@@ -178,17 +178,24 @@ func interruptKind(k *spec.InterruptKind) InterruptKind {
 		Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was),
 		Pos: k.Key.At.Start,
 	}
-	if d := k.Deadline; d != nil && !d.None {
-		out.Deadline = &runtime.Deadline{
-			After: duration(d.After.Value), Then: or(d.Then, "expire"), Answer: d.Answer.Value,
-			Assignee: d.Assignee.Value, Target: d.Target.Value,
-			Reminder: duration(d.Reminder.Value),
-		}
+	if k.Deadline != nil && !k.Deadline.None {
+		out.Deadline = deadline(k.Deadline)
 	}
 	if a := k.Auto; a != nil {
 		out.AutoAnswer, out.AutoWhen = a.Answer.Value, values(a.When)
 	}
 	return out
+}
+
+// deadline is what a spec says of a deadline; without a time for `none`.
+func deadline(d *spec.Deadline) *runtime.Deadline {
+	if d.None {
+		return &runtime.Deadline{}
+	}
+	return &runtime.Deadline{
+		After: duration(d.After.Value), Then: or(d.Then, "expire"), Answer: d.Answer.Value,
+		Assignee: d.Assignee.Value, Target: d.Target.Value, Reminder: duration(d.Reminder.Value),
+	}
 }
 
 // duration reads a duration of the spec; 0 where it was not given. The spec has been checked.

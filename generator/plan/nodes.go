@@ -59,6 +59,9 @@ func (b *builder) node(n *spec.Node) Node {
 		out.Template, out.Vars, out.Guidance = p.Template.Value, values(p.Vars), p.Guidance.Value
 		out.Prompt = &Prompt{Pos: p.At.Start}
 	}
+	if n.Deadline != nil {
+		out.Deadline = deadline(n.Deadline)
+	}
 	if l := n.Loop; l != nil {
 		out.LoopExempt, out.LoopLimit = values(l.Exempt), countOr(l.Limit, 0)
 		out.LoopWarn = countOr(l.Warn, out.LoopWarn)
@@ -163,8 +166,14 @@ func inOrder(e *Enum, arms []runtime.Arm) []runtime.Arm {
 // nameRerouteTargets replaces the node keys that deadlines reroute to by agent types, which an
 // engine looks up.
 func (b *builder) nameRerouteTargets() {
+	var all []*runtime.Deadline
 	for i := range b.plan.Interrupt.Kinds {
-		d := b.plan.Interrupt.Kinds[i].Deadline
+		all = append(all, b.plan.Interrupt.Kinds[i].Deadline)
+	}
+	for i := range b.plan.Nodes {
+		all = append(all, b.plan.Nodes[i].Deadline)
+	}
+	for _, d := range all {
 		if d == nil || d.Target == "" {
 			continue
 		}
@@ -242,7 +251,7 @@ func (b *builder) addRoutings() {
 		routing := Routing{RoutingRow: runtime.RoutingRow{Name: node.Routing}, Node: node.Key,
 			Doc: "What happens after " + node.DisplayName + "."}
 		for _, br := range n.Branches {
-			routing.Branches = append(routing.Branches, b.branch(node, br, targets))
+			routing.Branches = append(routing.Branches, b.branch(n, node, br, targets))
 		}
 		p.Routings = append(p.Routings, routing)
 	}
@@ -273,7 +282,8 @@ func (b *builder) branchTargets() map[string]branchTarget {
 	return out
 }
 
-func (b *builder) branch(node *Node, br *spec.Branch, targets map[string]branchTarget) Branch {
+func (b *builder) branch(n *spec.Node, node *Node, br *spec.Branch,
+	targets map[string]branchTarget) Branch {
 	out := Branch{
 		BranchRow: runtime.BranchRow{Name: or(br.JSON, br.Key.Value)}, Key: br.Key.Value,
 		Go: or(br.GoName, spec.GoName(br.Key.Value)), Doc: br.Doc.Value,
@@ -284,6 +294,11 @@ func (b *builder) branch(node *Node, br *spec.Branch, targets map[string]branchT
 		return out
 	}
 	out.Type = b.symbols[br.Type.Value].name
+	for _, other := range n.Branches {
+		if other != br && other.Type.Value == br.Type.Value {
+			out.When = br.Doc.Value
+		}
+	}
 	to := targets[out.Type]
 	out.Kind, out.Node = to.kind, to.node
 	if out.Kind == 0 {

@@ -111,8 +111,11 @@ func toolsText(tools []runtime.Tool) string {
 
 // deadlineText says what happens to people who do not answer.
 func deadlineText(d *runtime.Deadline) string {
-	if d == nil {
+	switch {
+	case d == nil:
 		return ""
+	case d.After == 0:
+		return "unanswered, it waits for ever"
 	}
 	out := "unanswered after " + plan.DurationText(d.After) + ", "
 	switch d.Then {
@@ -124,7 +127,7 @@ func deadlineText(d *runtime.Deadline) string {
 		out += strings.Join(strings.Fields(d.Then+" "+d.Answer+d.Assignee+d.Target), " ")
 	}
 	if d.Reminder != 0 {
-		out += ", with a reminder after " + plan.DurationText(d.Reminder)
+		out += ", with a reminder " + plan.DurationText(d.Reminder) + " before"
 	}
 	return out
 }

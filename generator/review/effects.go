@@ -108,6 +108,10 @@ var effects = []effect{
 		text: "resolve was reuse and is model"},
 	{members: "Node.Timeout Node.Feedback Node.Action Node.Approval", rule: "NODE_POLICY_CHANGED",
 		text: "{member} was {old|not set} and is {now|not set}"},
+	{members: "Node.Deadline", rule: "NODE_POLICY_CHANGED", text: "what it asks from now on: " +
+		"{now|the deadline of agent_question holds} (was: {old|the deadline of agent_question})"},
+	{members: "Node.Deadline", to: stored, text: "none: an open question keeps the deadline and " +
+		"the reminder that it was asked with, and what follows then"},
 	{members: "Node.Tools", rule: "TOOLS_CHANGED",
 		text: "its model was offered {old|no tool} and is offered {now|no tool}"},
 	{members: "Node.Template", prompt: true, rule: "PROMPT_TEXT_CHANGED",
@@ -136,6 +140,8 @@ var effects = []effect{
 		text: "Go field {routing}.{go} carries {now} in place of {old}"},
 	{members: "Branch.Type", to: models,
 		text: "the model of {node} has to write {now} in place of {old}"},
+	{members: "Branch.When", rule: "PROMPT_TEXT_CHANGED", text: "the model of {node} is told " +
+		"when to take {name}: {now|no more} (was: {old|not told})"},
 	{members: "Branch.Node Branch.Kind", rule: "BRANCH_SAME_TARGET",
 		text: "it {led}, and now {leads}"},
 

@@ -249,7 +249,8 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	switch {
 	case o == nil:
 		w.noteUnknownNames(c(), n.Was)
-		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s", r.Node, n.Name, leads(n))
+		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s%s", r.Node, n.Name, leads(n),
+			ifElse(n.When != "", ", when: "+n.When, ""))
 		c().notef(callers, "Go field %s.%s *%s is new", r.Name, n.Go, n.Type)
 		c().notef(stored, "none: nothing stored has it")
 		return
@@ -266,13 +267,16 @@ func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
 	was := *o
 	was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
 	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go,
-		"led": leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
+		"name": n.Name,
+		"led":  leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
 	if o.Name != n.Name {
 		w.warnOfStaleGuidance(c(), r.Node, o.Name)
 	} else if o.Key != n.Key {
 		c().notef(stored, "none: the JSON name is still %s", n.Name)
 	}
-	w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
+	if o.When == "" && n.When == "" {
+		w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
+	}
 }
 
 // warnOfStaleGuidance warns of guidance that still names what a model can no longer set.
@@ -317,8 +321,23 @@ func (w *comparison) compareKind(o, n *plan.InterruptKind) {
 		c().noteUnreserved(o.Name, w.now.Interrupt.ReservedKinds)
 	default:
 		subject{change: c}.effectsOf(compare(o, n, nil, nil))
+		if own := w.ownDeadlines(); n.Name == "agent_question" && own != "" &&
+			deadlineText(o.Deadline) != deadlineText(n.Deadline) {
+			c().detailf("not for what these nodes ask, which have a deadline of their own: %s", own)
+		}
 		w.addGoDoc("kind "+n.Name, n.Pos, o.Doc, n.Doc)
 	}
+}
+
+// ownDeadlines lists the nodes whose questions do not follow the deadline of agent_question.
+func (w *comparison) ownDeadlines() string {
+	var out []string
+	for i := range w.now.Nodes {
+		if w.now.Nodes[i].Deadline != nil {
+			out = append(out, w.now.Nodes[i].Key)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (w *comparison) kindChange(o, n *plan.InterruptKind) *change {

@@ -79,16 +79,20 @@ func (c *checker) checkEscalates() {
 // the entry and every route.
 func (c *checker) checkReached() {
 	var from []*Node
+	late := func(d *Deadline) {
+		if d != nil && c.nodes[d.Target.Value] != nil {
+			from = append(from, c.nodes[d.Target.Value])
+		}
+	}
 	for _, n := range c.spec.Nodes {
 		if n.Entry || n.HasRoute() {
 			from = append(from, n)
 		}
+		late(n.Deadline)
 	}
 	if c.spec.Interrupts != nil {
 		for _, k := range c.spec.Interrupts.Kinds {
-			if k.Deadline != nil && c.nodes[k.Deadline.Target.Value] != nil {
-				from = append(from, c.nodes[k.Deadline.Target.Value])
-			}
+			late(k.Deadline)
 		}
 	}
 	if slices.ContainsFunc(c.spec.Nodes, func(n *Node) bool {

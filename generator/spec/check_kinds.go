@@ -38,7 +38,7 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 			}
 		}
 		if k.Deadline != nil && !k.Deadline.None {
-			c.checkDeadline(k, path+"/deadline")
+			c.checkDeadline(k.Deadline, "kind", k.Key, RuleKindPolicy, path+"/deadline")
 		}
 		c.checkRetry(k.Retry, path+"/retry", RuleKindPolicy)
 		// else it gets that name back
@@ -222,21 +222,21 @@ func (c *checker) checkRetry(r *Retry, path, rule string) {
 }
 
 // checkDeadline requires exactly the keys that its `then` needs.
-func (c *checker) checkDeadline(k *InterruptKind, path string) {
-	d := k.Deadline
+// noun and of say whose it is.
+func (c *checker) checkDeadline(d *Deadline, noun string, of Text, rule, path string) {
 	bad := func(at report.Span, hint, format string, args ...any) {
 		if at.Start.IsZero() {
-			at = k.Key.At
+			at = of.At
 		}
-		c.fail(RuleKindPolicy, path, at, hint, format, args...)
+		c.fail(rule, path, at, hint, format, args...)
 	}
 	if !d.After.Set() {
 		bad(d.Then.At, "write deadline: none, or add after: 24h",
-			"the deadline of kind %q does not say when", k.Key.Value)
+			"the deadline of %s %q does not say when", noun, of.Value)
 	}
 	if !d.Then.Set() {
 		bad(d.After.At, "add then: expire",
-			"the deadline of kind %q does not say what happens then", k.Key.Value)
+			"the deadline of %s %q does not say what happens then", noun, of.Value)
 		return
 	}
 	needs := map[string]string{"default": "answer", "escalate": "assignee",

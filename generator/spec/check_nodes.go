@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // checkNode looks at one node and everything it refers to.
@@ -52,6 +53,9 @@ func (c *checker) checkNode(n *Node) {
 		c.checkCollect(n, path+"/collect")
 	}
 	c.checkTools(n, path)
+	if d := n.Deadline; d != nil && !d.None {
+		c.checkDeadline(d, "node", n.Key, RuleNodeDeadline, path+"/deadline")
+	}
 	if n.Loop != nil {
 		c.checkLoop(n.Loop, path+"/loop")
 	}
@@ -77,6 +81,8 @@ func (c *checker) checkOnly(n *Node, path string) {
 		extra = "adapt"
 	case n.Entry:
 		extra = "entry"
+	case n.Deadline != nil:
+		extra = "deadline" // it never runs, and so asks nothing
 	}
 	if extra != "" {
 		c.fail(RuleNodeForm, path, n.Only.At, "remove one of them",
@@ -84,9 +90,31 @@ func (c *checker) checkOnly(n *Node, path string) {
 	}
 }
 
+// checkTwin refuses a branch that carries what others carry, unless all go to a node and the docs
+// say when to take which. Of a result, or a question, nobody who gets it could tell the branch.
+func (c *checker) checkTwin(n *Node, b *Branch, others []*Branch, path string) {
+	doc := func(b *Branch) string { return strings.ToLower(strings.TrimSpace(b.Doc.Value)) }
+	for _, other := range others {
+		goes, hint, why := c.takers[b.Type.Value] != nil, "keep one of them", ""
+		switch {
+		case goes && doc(b) != "" && doc(other) != "" && doc(b) != doc(other):
+			continue
+		case goes:
+			hint = "write at each when to take it: " + b.Key.Value + ": {type: " + b.Type.Value +
+				", doc: ...}"
+			why = ", and no doc says when to take which"
+		}
+		c.fail(RuleBranchDuplicate, path, b.Type.At, hint,
+			"branches %q and %q of node %q both carry %s%s", other.Key.Value, b.Key.Value,
+			n.Key.Value, b.Type.Value, why).
+			relatedf(other.Type.At, "%q carries it here", other.Key.Value)
+		return
+	}
+}
+
 func (c *checker) checkBranches(n *Node, path string) {
 	names := make([]wireName, len(n.Branches))
-	first := make(map[string]*Branch, len(n.Branches))
+	carry := make(map[string][]*Branch, len(n.Branches)) // by type
 	var asks *Branch
 	for i, b := range n.Branches {
 		names[i] = wireName{b.Key, b.JSON}
@@ -98,14 +126,12 @@ func (c *checker) checkBranches(n *Node, path string) {
 		if !b.Type.Set() {
 			continue
 		}
-		if other := first[b.Type.Value]; other != nil {
-			c.fail(RuleBranchDuplicate, path+"/branches/"+b.Key.Value, b.Type.At,
-				"keep one of them", "branches %q and %q of node %q both carry %s", other.Key.Value,
-				b.Key.Value, n.Key.Value, b.Type.Value).
-				relatedf(other.Type.At, "%q carries it here", other.Key.Value)
+		if others := carry[b.Type.Value]; others != nil {
+			c.checkTwin(n, b, others, path+"/branches/"+b.Key.Value)
+			carry[b.Type.Value] = append(others, b)
 			continue
 		}
-		first[b.Type.Value] = b
+		carry[b.Type.Value] = []*Branch{b}
 		if b.Type.Value == "interrupt" {
 			asks = b
 			continue

@@ -156,8 +156,8 @@ func interruptsShape(field *Shape) *Shape {
 	)
 }
 
-func kindShape() *Shape {
-	deadline := newShape[Deadline]("deadline",
+func deadlineShape() *Shape {
+	return newShape[Deadline]("deadline",
 		text("after", classDuration, "How long it may stay open."),
 		oneOf("then", "What happens then: expire and cancel end the turn of a conversation, and "+
 			"any other work.", "expire", "default", "escalate", "reroute", "cancel"),
@@ -166,11 +166,14 @@ func kindShape() *Shape {
 		text("target", classAny, "Node to go to, for `then: reroute`."),
 		text("reminder", classDuration, "How long before the deadline to remind."),
 	).orShort(Key{Name: "none", values: []string{"none"}})
+}
+
+func kindShape() *Shape {
 	return newShape[InterruptKind]("interrupt kind",
 		text("doc", classProse, "When it happens."),
 		texts("was", classKind, "Earlier names."),
 		oneOf("clash", "What a second one does while one is open.", "supersede", "queue"),
-		mapping("deadline", "How long it may stay open, and what then.", deadline),
+		mapping("deadline", "How long it may stay open, and what then.", deadlineShape()),
 		mapping("retry", "Tries of a failed step before a person is asked, on system_error.",
 			retryShape()),
 		texts("choices", classMark, "What an answer may order, on user_escape and system_error."),

@@ -52,6 +52,8 @@ func nodeShape(field *Shape) *Shape {
 		toolsKey(),
 		texts("approval", classTool, "Tools that a person has to approve."),
 		text("timeout", classDuration, "How long one visit may take."),
+		mapping("deadline", "How long a question of the node may stay open, and what then; "+
+			"default: the deadline of agent_question.", deadlineShape()),
 		text("action", classMark, "Action name in histories and prompts; default: the key."),
 		text("deprecated", classProse, "Why it should not be used."),
 	)

@@ -109,6 +109,7 @@ const (
 	RuleKindMissing       = "KIND_MISSING"
 	RuleKindChoices       = "KIND_CHOICES"
 	RuleKindPolicy        = "KIND_POLICY"
+	RuleNodeDeadline      = "NODE_DEADLINE"
 	RuleSelfRoute         = "SELF_ROUTE"
 	RuleNodeNoEnd         = "NODE_NO_END"
 

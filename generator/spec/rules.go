@@ -12,7 +12,7 @@ func IsStyleRule(rule string) bool {
 	return slices.Contains([]string{
 		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleDefaultHidden,
 		RuleEnumHidden, RuleTypeTooDeep, RuleOldValues, RuleInterruptType,
-		RuleKindMissing, RuleKindChoices, RuleKindPolicy,
+		RuleKindMissing, RuleKindChoices, RuleKindPolicy, RuleNodeDeadline,
 	}, rule)
 }
 

@@ -126,9 +126,13 @@ func graphRules() []report.Rule {
 		{ID: RuleBranchTarget, Summary: "A type that no node takes or returns.",
 			Why: "Work would stop there without an end.", Bad: "branches: {next: Ticket}",
 			Good: "branches: {next: TicketRequest}"},
-		{ID: RuleBranchDuplicate, Summary: "Two branches with one type.",
-			Why: "A model cannot tell them apart.",
-			Bad: "branches: {a: PlanRequest, b: PlanRequest}", Good: "branches: {a: PlanRequest}"},
+		{ID: RuleBranchDuplicate, Summary: "Two branches with one type that nothing tells apart.",
+			Why: "Two branches may go to one node with the same request when their docs say when " +
+				"to take which. Of two that end with one result, or ask with one interrupt " +
+				"request, nobody who gets it could tell which was taken.",
+			Bad: "branches: {retry: FixerRequest, escalate: FixerRequest}",
+			Good: "branches:\n  retry: {type: FixerRequest, doc: A test failed.}\n  escalate: " +
+				"{type: FixerRequest, doc: The plan itself is wrong.}"},
 		{ID: RuleInterruptNoBranch, Summary: "An interrupt that no branch raises.",
 			Why:  "The node could never ask.",
 			Bad:  "interrupt: {fields: {}}\nbranches: {next: PlanRequest}",
@@ -163,6 +167,11 @@ func graphRules() []report.Rule {
 			"no effect there.", Why: "It would be found when a person waits.",
 			Bad:  "deadline: {after: 1h, then: reroute}",
 			Good: "deadline: {after: 1h, then: reroute, target: planning}"},
+		{ID: RuleNodeDeadline, Summary: "A deadline of a node that cannot work.",
+			Why: "It stands in place of that of agent_question, so it says all of it: when, and " +
+				"what happens then.",
+			Bad:  "planner: {deadline: {after: 4h, reminder: 5h}}",
+			Good: "planner: {deadline: {after: 4h, then: expire, reminder: 1h}}"},
 	}
 }
 

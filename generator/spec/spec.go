@@ -185,7 +185,8 @@ type InterruptKind struct {
 	Auto     *Auto
 }
 
-// Deadline of an interrupt. Then is expire, default, escalate, reroute or cancel.
+// Deadline of the interrupts of a kind, or of what a node asks. Then is expire, default, escalate,
+// reroute or cancel.
 type Deadline struct {
 	None     bool
 	After    Text // a Go duration
@@ -241,6 +242,7 @@ type Node struct {
 	Tools       []Tool
 	Approval    []Text
 	Timeout     Text // a Go duration
+	Deadline    *Deadline
 	Action      Text
 	Deprecated  Text
 }

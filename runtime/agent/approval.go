@@ -79,7 +79,7 @@ func (l *talkRun) askClarification(ctx context.Context, c *toolCall) (llm.ToolRe
 		return llm.ToolResult{}, err
 	}
 	q := thread.Question{Asker: l.setup.Node.Key, Name: c.name, Text: text, Type: clarifyTool,
-		Payload: payload, Plain: thread.PlainText}
+		Payload: payload, Plain: thread.PlainText, Deadline: l.setup.Node.Deadline}
 	if l.info.User != "" {
 		q.Assignees = []string{l.info.User}
 	}
@@ -114,6 +114,7 @@ func (l *talkRun) askApprovals(ctx context.Context, calls []toolCall) error {
 			Asker: l.setup.Node.Key, Name: c.name, Text: "May " + c.Name + " be run?",
 			Type: approvalType, Payload: payload,
 			Schema: approvalSchema(l.tools[at].Schema), Assignees: l.Approvers,
+			Deadline: l.setup.Node.Deadline,
 			Choices: []thread.Choice{
 				{Label: "approve", Value: json.RawMessage(`{"decision":"approve"}`)},
 				{Label: "deny", Value: json.RawMessage(`{"decision":"deny"}`)},

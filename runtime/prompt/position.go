@@ -43,6 +43,9 @@ func (p *Prompts) optionText(node int, b runtime.BranchRow) string {
 		goes = " goes where its decision says"
 	}
 	text := "- **" + b.Name + "**" + goes + "."
+	if b.When != "" {
+		text += " " + b.When
+	}
 	if form := p.forms[b.Type]; form != nil && form.Doc != "" {
 		text += " " + form.Doc
 	}

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -77,11 +78,15 @@ const engine = `const out = JSON.parse(require('fs').readFileSync(0, 'utf8')).ma
   }));
 console.log(JSON.stringify(out))`
 
-// ask asks a real engine of JavaScript; without one the test is skipped.
+// ask asks a real engine of JavaScript. Without one the test is skipped, or fails if
+// ROUTEGEN_NODE=required, which .ci/run sets where there is one.
 func ask(t *testing.T, questions []question) [][2][]bool {
 	t.Helper()
 	node, err := exec.LookPath("node")
-	if err != nil {
+	switch {
+	case err != nil && os.Getenv("ROUTEGEN_NODE") == "required":
+		t.Fatal("ROUTEGEN_NODE=required, but there is no node in PATH")
+	case err != nil:
 		t.Skip("SKIPPED: no node in PATH, so no engine of JavaScript has judged the patterns")
 	}
 	asked, err := json.Marshal(questions)

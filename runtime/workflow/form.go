@@ -65,7 +65,7 @@ func (s *stepRun) askForFields(ctx context.Context, n *runtime.Node, typeName st
 	replies, err := thread.AskAll(ctx, thread.Question{
 		Asker: s.state.Node, Name: s.state.Node + "/" + n.Key, Text: "What does " + n.DisplayName +
 			" need to know?",
-		Payload: payload, Schema: schema,
+		Payload: payload, Schema: schema, Deadline: s.node(s.nodeByKey(s.state.Node)).Deadline,
 	})
 	if err != nil {
 		return nil, err

@@ -150,6 +150,7 @@ func (s *stepRun) buildQuestion(ctx context.Context) (thread.Question, error) {
 		Plain: thread.PlainText,
 	}
 	n := s.node(s.nodeByKey(s.state.Node))
+	q.Deadline = n.Deadline
 	visible, err := visibleFields(s.program.Interrupt(r.Name), r.Request)
 	if err != nil {
 		return q, err
