@@ -271,9 +271,16 @@ func TestAccessIsTheWays(t *testing.T) {
 // TestVerdict: what breaks stored threads or senders is not deployed just so, and a module that
 // does not compile not at all.
 func TestVerdict(t *testing.T) {
-	for _, c := range ruleCases {
-		old, now := planOf(t, base), planOf(t, edited(t, base, c.bad...))
+	for _, c := range slices.Concat(ruleCases, flowRuleCases) {
+		from := base
+		if !strings.Contains(base, c.bad[0]) {
+			from = flowBase
+		}
+		old, now := planOf(t, from), planOf(t, edited(t, from, c.bad...))
 		r := review.Compare(old, now)
+		text, err := r.JSON()
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "<invalid", "%s: each row finds its values", c.rule)
 		v := r.Verdict()
 		if len(compat.Compare(plan.Shapes(old), plan.Shapes(now))) > 0 {
 			assert.Equal(t, "after", v.Answer, c.rule)
