@@ -168,7 +168,7 @@ var effects = []effect{
 		text: "the schema of {JSON} says {now} in place of {old}"},
 	{members: "Field.Required", when: came, detail: true, text: "optional → required"},
 	{members: "Field.Required", when: came, only: inMessages, to: senders,
-		text: "a message without the key {JSON} is refused with code invalid; Go sends the key, " +
+		text: "a message without the key {JSON} is refused; Go sends the key, " +
 			"with the zero value where nothing is set"},
 	{members: "Field.Required", when: came, only: visible, to: models,
 		text: "models must send {JSON}"},

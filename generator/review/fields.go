@@ -18,6 +18,28 @@ func (w *comparison) compareFields(o, n *plan.Record, skipCommon bool) {
 	})
 	s := subject{change: func() *change { return w.recordChange(o, n) }}
 	compareOrder(s, "Record/Fields", both, counts)
+	both.visit(func(was, is *plan.Field) {
+		if is == nil && counts(was) {
+			w.adviseWas(n, was, both)
+		}
+	})
+}
+
+// adviseWas names was: where a field went and others of its type came to the same record: one of
+// them may be that field under another name, which the spec does not say.
+func (w *comparison) adviseWas(rec *plan.Record, gone *plan.Field, both pairs[plan.Field]) {
+	var came []string
+	for i := range both.now {
+		f := &both.now[i]
+		if both.prev[f.Key] == nil && f.Type.String() == w.typeNow(gone.Type).String() {
+			came = append(came, f.Key)
+		}
+	}
+	if len(came) > 0 {
+		w.fieldChange(rec, gone, nil).advice = "if it is " + strings.Join(came, " or ") +
+			" under another name, say so there: was: [" + gone.Key + "]; stored threads go on " +
+			"then; if not, make it optional and hidden"
+	}
 }
 
 func fieldText(f *plan.Field) string {
@@ -105,8 +127,7 @@ func (w *comparison) messagesWith(r *plan.Record) string {
 	case n == 0:
 		return ""
 	case n > few:
-		return "part of " + counted(n, "message") + ": " + strings.Join(messages[:few], ", ") +
-			" and more"
+		return "part of " + counted(n, "message")
 	default:
 		return "part of " + strings.Join(messages, ", ")
 	}
@@ -135,8 +156,7 @@ func (w *comparison) compareBounds(c func() *change, was, is []string, read bool
 	}
 	if patterns(was) && patterns(tighter) {
 		c().detailf("%s → %s", strings.Join(was, ", "), strings.Join(is, ", "))
-		c().notef(senders, "a value that the new pattern does not match is refused with code "+
-			"invalid")
+		c().notef(senders, "a value that the new pattern does not match is refused")
 		c().advice = "where the new pattern takes all that the old one took, say so: " +
 			"accepts_old with the old pattern"
 		return
@@ -144,7 +164,7 @@ func (w *comparison) compareBounds(c func() *change, was, is []string, read bool
 	text := func(rules []string) string { return nameOr(strings.Join(rules, ", "), "no bound") }
 	c().detailf("%s → %s", text(was), text(is))
 	if len(tighter) > 0 {
-		c().notef(senders, "a message with a value outside %s is refused with code invalid",
+		c().notef(senders, "a message with a value outside %s is refused",
 			text(tighter))
 		c().advice = boundAdvice(was, tighter)
 		if read {

@@ -30,17 +30,24 @@ func (r *Report) Verdict() Verdict {
 		}
 		return out
 	}
-	if sent := names(func(c Change) bool { return len(c.Senders) > 0 }); len(sent) > 0 {
-		add("after", "tell who sends or reads "+listed(sent, maxListed))
+	sent := names(func(c Change) bool { return len(c.Senders) > 0 })
+	if len(sent) > 0 {
+		add("after", tellSenders+listed(sent, maxListed))
 	}
-	if held := names(func(c Change) bool {
+	held := names(func(c Change) bool {
 		return slices.ContainsFunc(c.Stored, func(text string) bool {
 			return strings.HasPrefix(text, refused)
 		})
-	}); len(held) > 0 {
-		add("after", "let the old program finish the threads that hold "+listed(held, maxListed))
+	})
+	if len(held) > 0 {
+		add("after", finishThreads+listed(held, maxListed))
 	}
-	if r.Uses != nil && len(r.Uses.Stops)+len(r.Uses.Lost) > 0 {
+	switch {
+	case r.Uses == nil || r.Uses.Note != "":
+		if r.mayStopGo() {
+			add("after", "build the Go that uses the package: it was not read here")
+		}
+	case len(r.Uses.Stops)+len(r.Uses.Lost) > 0:
 		add("no", "mend the Go of this module, "+plural(max(len(r.Uses.Stops),
 			len(r.Uses.Lost)), "line"))
 		slices.Reverse(v.First)
@@ -49,21 +56,45 @@ func (r *Report) Verdict() Verdict {
 	if asked := names(told); asked != nil {
 		v.First = append(v.First, "best after an evaluation run of "+listed(asked, maxListed))
 	}
-	if len(r.Unread) > 0 {
-		v.Order = "stop the old processes before the first new one writes: they cannot read " +
-			listed(r.Unread, maxListed)
-	} else if len(r.Changes) > 0 {
-		v.Order = "old and new processes may run side by side: each reads what the other stores"
+	switch unread := "old processes cannot read " + listed(r.Unread, 2); {
+	case len(r.Changes) == 0:
+	case len(r.Unread) > 0 && len(held) > 0:
+		v.Order = "stop the old processes before the first new one runs: " + unread +
+			", and store what new ones refuse"
+	case len(r.Unread) > 0:
+		v.Order = "stop the old processes before the first new one writes: they" +
+			strings.TrimPrefix(unread, "old processes")
+	case len(held) > 0:
+		v.Order = "stop the old processes before the first new one runs: they store what new " +
+			"ones refuse"
+	default:
+		v.Order = "old and new processes may run side by side"
 	}
+	var severe []Change
 	for _, c := range r.worstFirst() {
 		if c.severe() && c.Advice != "" {
-			v.Others = append(v.Others, c.Name+": "+c.Advice)
+			severe = append(severe, c)
 		}
+	}
+	for _, c := range severe {
+		v.Others = append(v.Others, ifElse(len(severe) == 1, "", c.Name+": ")+c.Advice)
 	}
 	return v
 }
 
+// mayStopGo reports whether some Go that uses the package could compile no longer.
+func (r *Report) mayStopGo() bool {
+	return len(r.API.Removed)+len(r.API.Changed) > 0 ||
+		slices.ContainsFunc(r.Interfaces, InterfaceDelta.stops)
+}
+
 const maxListed = 4
+
+// What comes before deploying, with the names after it.
+const (
+	tellSenders   = "tell who sends or reads "
+	finishThreads = "let the old program finish the threads that hold "
+)
 
 // Summary is the verdict in one line.
 func (v Verdict) Summary() string {
@@ -84,6 +115,14 @@ func (v Verdict) Summary() string {
 
 func (r *Report) deploySection() section {
 	v := r.Verdict()
+	for i, first := range v.First { // which, the sections below say
+		for _, begin := range []string{tellSenders, finishThreads} {
+			if strings.HasPrefix(first, begin) {
+				v.First[i] = ifElse(begin == tellSenders, begin+"what is sent below",
+					strings.TrimSuffix(begin, "that hold ")+"refused below")
+			}
+		}
+	}
 	s := section{title: "Deploy", lead: v.Summary()}
 	if v.Order != "" {
 		s.items = append(s.items, "order: "+v.Order)
