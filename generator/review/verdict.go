@@ -56,30 +56,30 @@ func (r *Report) Verdict() Verdict {
 	if asked := names(told); asked != nil {
 		v.First = append(v.First, "best after an evaluation run of "+listed(asked, maxListed))
 	}
-	switch unread := "old processes cannot read " + listed(r.Unread, 2); {
-	case len(r.Changes) == 0:
-	case len(r.Unread) > 0 && len(held) > 0:
-		v.Order = "stop the old processes before the first new one runs: " + unread +
-			", and store what new ones refuse"
-	case len(r.Unread) > 0:
-		v.Order = "stop the old processes before the first new one writes: they" +
-			strings.TrimPrefix(unread, "old processes")
-	case len(held) > 0:
-		v.Order = "stop the old processes before the first new one runs: they store what new " +
-			"ones refuse"
-	default:
-		v.Order = "old and new processes may run side by side"
-	}
-	var severe []Change
+	v.Order = r.describeOrder(len(held) > 0)
 	for _, c := range r.worstFirst() {
 		if c.severe() && c.Advice != "" {
-			severe = append(severe, c)
+			v.Others = append(v.Others, c.Name+": "+c.Advice)
 		}
 	}
-	for _, c := range severe {
-		v.Others = append(v.Others, ifElse(len(severe) == 1, "", c.Name+": ")+c.Advice)
-	}
 	return v
+}
+
+// describeOrder says which processes come first; held: the new ones refuse some of what is stored.
+func (r *Report) describeOrder(held bool) string {
+	const stop = "stop the old processes before the first new one "
+	unread := "cannot read " + listed(r.Unread, 2)
+	switch {
+	case len(r.Changes) == 0:
+		return ""
+	case len(r.Unread) > 0 && held:
+		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
+	case len(r.Unread) > 0:
+		return stop + "writes: they " + unread
+	case held:
+		return stop + "runs: they store what new ones refuse"
+	}
+	return "old and new processes may run side by side"
 }
 
 // mayStopGo reports whether some Go that uses the package could compile no longer.
@@ -128,6 +128,9 @@ func (r *Report) deploySection() section {
 		s.items = append(s.items, "order: "+v.Order)
 	}
 	for _, way := range v.Others {
+		if len(v.Others) == 1 { // of what, the next section says
+			_, way, _ = strings.Cut(way, ": ")
+		}
 		s.items = append(s.items, "without a break: "+way)
 	}
 	return s
