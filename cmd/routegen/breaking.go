@@ -30,7 +30,8 @@ func (p *program) breakingCommand() *cobra.Command {
 			"what a model is told (PROMPT). A finding is an error, a notice, or expected, as an " +
 			"added node is. Only errors\n" +
 			"change the exit code, to 1. A rename that the spec declares with `was:` is one " +
-			"finding.",
+			"finding.\nThe last line, and deploy in JSON, say of the whole change whether to " +
+			"deploy it. Your Go is not read: diff --against does that.",
 		Example: "  routegen breaking --against origin/main\n  routegen breaking --against " +
 			"v1.2.0 --category WIRE_JSON,SCHEMA --format sarif",
 		Args: cobra.NoArgs,
@@ -83,11 +84,14 @@ func (p *program) runBreaking(ctx context.Context, flags breakingFlags) error {
 			findings[i].File = src.shown
 		}
 	}
-	line := fmt.Sprintf("%s against %s", describeSeverities(findings), flags.against)
+	verdict := review.Compare(old.Plan, now.Plan).Verdict()
+	line := fmt.Sprintf("%s against %s; deploy: %s", describeSeverities(findings), flags.against,
+		verdict.Summary())
 	if threads != nil {
 		line += "; " + threads.Summary()
 	}
-	return p.conclude(src, findings, ending{code: chooseExitCode(findings, false), line: line})
+	return p.conclude(src, findings, ending{code: chooseExitCode(findings, false), line: line,
+		deploy: verdict})
 }
 
 // describeSeverities counts findings by severity, as in "1 error and 2 notices".

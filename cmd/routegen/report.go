@@ -36,6 +36,8 @@ type ending struct {
 	drift []byte           // printed below the findings in the text form
 	line  string           // what happened, for people
 	plain []report.Finding // findings that drift has as text, for the other forms
+	// whether to deploy, of breaking, for the JSON form; nil: not asked for
+	deploy any
 }
 
 // reportFormats are the forms that findings can be printed in.
@@ -47,7 +49,7 @@ func (p *program) print(src *source, findings []report.Finding, end ending) erro
 	switch p.opts.format {
 	case "json":
 		return report.WriteJSON(p.stdout, all,
-			report.Summary{Wrote: end.wrote, Code: int(end.code)})
+			report.Summary{Wrote: end.wrote, Code: int(end.code), Deploy: end.deploy})
 	case "github":
 		return report.WriteGitHub(p.stdout, p.fromTop(all))
 	case "sarif":

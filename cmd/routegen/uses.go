@@ -87,6 +87,7 @@ func (m *module) differ(before, after *universe) *review.GoUses {
 		out.Lost = m.lostImplementers(before, after)
 		out.Dead = m.deadMethods(before, after)
 		out.Changed = m.changedUses(before, is)
+		out.Switches = after.openSwitches(before.packages[m.path], is)
 	}
 	return out
 }

@@ -236,6 +236,7 @@ type universe struct {
 	faults   []review.GoPlace
 	uses     map[token.Pos]use       // names of the generated package, where they are used
 	named    map[token.Position]bool // declarations that something in the module names
+	switches []enumSwitch
 }
 
 // check type-checks every package that depends on the generated one.
@@ -292,11 +293,13 @@ func (u *universe) load(id string) *types.Package {
 		},
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{},
+		Types:      map[ast.Expr]types.TypeAndValue{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	pkg, _ := conf.Check(plainPath(id), u.m.fset, files, info) // each fault was handed over
 	u.packages[id] = pkg
 	if reads {
 		u.note(info)
+		u.findSwitches(info, files)
 	}
 	return pkg
 }

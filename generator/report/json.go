@@ -8,8 +8,9 @@ import (
 
 // Summary closes a JSON report.
 type Summary struct {
-	Wrote int // files written
-	Code  int // the exit code of the program
+	Wrote  int // files written
+	Code   int // the exit code of the program
+	Deploy any // a verdict, as its own JSON says it; nil: not asked for
 }
 
 type findingRecord struct {
@@ -53,6 +54,7 @@ type summaryRecord struct {
 	Notices  int    `json:"notices,omitempty"`
 	Wrote    int    `json:"wrote"`
 	Code     int    `json:"code"`
+	Deploy   any    `json:"deploy,omitempty"`
 }
 
 // WriteJSON writes one record a line: every finding, then one summary. The field v stays 1 as long
@@ -62,7 +64,8 @@ func WriteJSON(w io.Writer, findings []Finding, end Summary) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	summary := summaryRecord{V: 1, Kind: "summary", Wrote: end.Wrote, Code: end.Code}
+	summary := summaryRecord{V: 1, Kind: "summary", Wrote: end.Wrote, Code: end.Code,
+		Deploy: end.Deploy}
 	for i := range findings {
 		f := &findings[i]
 		summary.count(f.Severity)

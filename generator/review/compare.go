@@ -144,23 +144,74 @@ func retryText(r *runtime.Retry) string {
 		plan.DurationText(r.First), longest)
 }
 
-// subject is a thing whose members are compared, as effects speak of it.
+// subject is a thing of the plans, as the rows of effects speak of it.
 type subject struct {
 	change func() *change // made when something is said
 	prompt func() *change // that of what its model is told, or nil
 	values map[string]string
-	is     []condition // what holds of it
+	is     map[condition]bool // what holds of it
+	doc    string             // the name that its doc is told under; "": not here
+	unread bool               // no model reads its doc
+	flows  [2]*plan.Flow      // that its slots and targets belong to, before and now
+	thing  any                // its new form, or the old one of what is gone
 }
 
-// effectsOf says what the edits of a thing do, as the table of effects has it.
+// compareThing says what became of a thing, as the table of effects has it: o is nil for a new one,
+// n for one that is gone. It reports whether the thing is on both sides.
+func compareThing[T any](w *comparison, s subject, o, n *T) bool {
+	s.thing = either(o, n)
+	kind := reflect.TypeFor[T]().Name()
+	switch {
+	case o == nil:
+		w.noteUnknownNames(s.change(), earlierNames(n))
+		s.effectsOf([]edit{{path: kind, now: "there"}})
+	case n == nil:
+		s.effectsOf([]edit{{path: kind, old: "there"}})
+	default:
+		s.effectsOf(compare(o, n, s.flows[0], s.flows[1]))
+		if s.doc != "" {
+			tell := w.addDoc
+			if s.unread {
+				tell = w.addGoDoc
+			}
+			tell(s.doc, placeOf(n), memberOf(o, "Doc"), memberOf(n, "Doc"))
+		}
+	}
+	return o != nil && n != nil
+}
+
+// compareOrder tells of the things of a list, Type/List, that stand in another order.
+func compareOrder[T any](s subject, list string, both pairs[T], counts func(*T) bool) {
+	before, after := both.commonOrders(counts)
+	if !slices.Equal(before, after) {
+		s.effectsOf([]edit{{list, strings.Join(before, ", "), strings.Join(after, ", ")}})
+	}
+}
+
+// memberOf is a member of a thing that is a text.
+func memberOf(thing any, name string) string {
+	return reflect.ValueOf(thing).Elem().FieldByName(name).String()
+}
+
+// effectsOf says what the edits of a thing do.
 func (s subject) effectsOf(edits []edit) {
 	for _, e := range edits {
 		for _, row := range effectsByMember()[e.path] {
-			if row.fits(e) && (row.only == "" || slices.Contains(s.is, row.only)) {
+			if row.fits(e) && s.holds(row.only) {
 				s.tell(row, e)
 			}
 		}
 	}
+}
+
+// holds reports whether each condition of a row holds.
+func (s subject) holds(only condition) bool {
+	for c := range strings.FieldsSeq(string(only)) {
+		if !s.is[condition(c)] {
+			return false
+		}
+	}
+	return true
 }
 
 func (r effect) fits(e edit) bool {
@@ -184,14 +235,16 @@ func (s subject) tell(row effect, e edit) {
 	}
 	text := placeholder.ReplaceAllStringFunc(row.text, func(place string) string {
 		name, none, _ := strings.Cut(strings.Trim(place, "{}"), "|")
-		value := s.values[name]
-		switch name {
-		case "old":
+		value, given := s.values[name]
+		switch {
+		case name == "old":
 			value = e.old
-		case "now":
+		case name == "now":
 			value = e.now
-		case "member":
+		case name == "member":
 			value = memberName(e.path)
+		case !given:
+			value = memberOf(s.thing, name)
 		}
 		return nameOr(value, none)
 	})

@@ -50,11 +50,11 @@ func comparePlans(old, now *plan.Plan) *comparison {
 		}
 	})
 	w.nodes.visit(w.compareNode)
-	before, after := w.nodes.commonOrders(anyThing)
-	reportOrder(w.setting("nodes", top, 0), before, after, callers, nodesOrder)
+	compareOrder(subject{change: w.setting("nodes", top, 0)}, "Plan/Nodes", w.nodes, nil)
 	w.compareRoutings()
 	w.kinds.visit(w.compareKind)
-	w.compareKindOrder()
+	compareOrder(subject{change: w.setting("kinds", w.interruptsPos(), 0)}, "Interrupts/Kinds",
+		w.kinds, nil)
 	w.compareFlows()
 	w.compareStoredData()
 	w.compareOrigins()
@@ -98,6 +98,11 @@ func (w *comparison) changeOf(kind, owner string, o, n any, gone report.Pos) *ch
 		}
 	}
 	return w.changeAt(kind+" "+cmp.Or(after, before), kind, before, after, pos, placeOf(o).Line)
+}
+
+// changer makes that change when something is said of it.
+func (w *comparison) changer(kind, owner string, o, n any, gone report.Pos) func() *change {
+	return func() *change { return w.changeOf(kind, owner, o, n, gone) }
 }
 
 // setting is the change of something at the top of the spec.
@@ -279,23 +284,6 @@ func (w *comparison) addGoDoc(name string, pos report.Pos, before, after string)
 		w.changeAt("doc "+name, "doc", name, name, pos, 0).
 			detailf("in Go and in ROUTES.md only (%s)",
 				wordDelta(before, after))
-	}
-}
-
-// What another order means.
-const (
-	nodesOrder = "constants have other numbers, which nothing stores; the routes stand in " +
-		"another order in the schema"
-	flowsOrder = "are offered the flows in another order, and of two that a text would start the " +
-		"first is taken"
-)
-
-// reportOrder tells of things that stand in another order. Both lists hold what is on both sides,
-// in the new names.
-func reportOrder(c func() *change, before, after []string, to audience, what string) {
-	if !slices.Equal(before, after) {
-		c().detailf("in another order")
-		c().notef(to, "%s", what)
 	}
 }
 

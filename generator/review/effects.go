@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -9,9 +10,11 @@ import (
 // effect is one row of the table of what a change of a member does. To add a rule about a member is
 // to add a row, and the rule's entry in the catalogue.
 type effect struct {
-	members string // type and name of each: Node.Timeout
+	// type and name of each: Node.Timeout; Node: a node that came or went; Enum/Values: the order
+	// of the values
+	members string
 	when    when
-	only    condition // "": always
+	only    condition // each word of it; "": always
 	rule    string    // "" informs, without a rule
 	to      audience  // where it is not that of the rule's category
 	// {old} and {now} are the values, {member} its name, others are values of the subject; what
@@ -37,14 +40,18 @@ const (
 type condition string
 
 const (
-	visible   condition = "visible"    // models see it, before and after
-	byModels  condition = "by models"  // models write messages that have it
-	byCallers condition = "by callers" // callers that start a run or answer send it
-	inSchema  condition = "in schema"  // it is a definition in schemas
-	sameName  condition = "same name"  // it has the name that it had
-	newGoType condition = "go type"    // its type in Go is another
+	visible   condition = "visible" // models see it: a member, before and after
+	hidden    condition = "hidden"
+	byModels  condition = "models"  // models write messages that have it
+	byCallers condition = "callers" // callers that start a run or answer send it
+	inSchema  condition = "schema"  // it is a definition in schemas
+	sameName  condition = "name"    // it has the name that it had
+	newGoType condition = "go"      // its type in Go is another
 	// it belongs to a message or a type of one, not to a flow or an action
-	inMessages condition = "in messages"
+	inMessages condition = "messages"
+	required   condition = "required"
+	optional   condition = "optional"
+	forgotten  condition = "forgotten" // it is gone, and its name is not reserved
 )
 
 var placeholder = regexp.MustCompile(`\{[\w ]+(\|[^}]*)?\}`)
@@ -52,7 +59,7 @@ var placeholder = regexp.MustCompile(`\{[\w ]+(\|[^}]*)?\}`)
 // effectsByMember is the table by member. It is never written to.
 var effectsByMember = sync.OnceValue(func() map[string][]effect {
 	out := map[string][]effect{}
-	for _, row := range effects {
+	for _, row := range slices.Concat(arrivals, effects) {
 		for member := range strings.FieldsSeq(row.members) {
 			out[member] = append(out[member], row)
 		}
@@ -60,7 +67,7 @@ var effectsByMember = sync.OnceValue(func() map[string][]effect {
 	return out
 })
 
-// effects are what changes of members do, thing by thing.
+// effects are what changes of members do, thing by thing. What comes and goes is in arrivals.
 var effects = []effect{
 	{members: "Node.Const Node.AgentConst Node.Method Node.AdaptMethod Node.Routing Node.Route " +
 		"Enum.Name Scalar.Name Record.Name InterruptKind.Const Interrupts.Interface " +
@@ -84,16 +91,16 @@ var effects = []effect{
 		text: "JSON and Go that write the agent type say {now} now"},
 	{members: "Node.Group", detail: true, text: "group {old|none} → {now|none}"},
 	{members: "Node.Request", when: replaced, rule: "NODE_SAME_REQUEST", to: callers,
-		text: "the method {method} takes {now} in place of {old}"},
+		text: "the method {Method} takes {now} in place of {old}"},
 	{members: "Node.Method", when: came, rule: "METHOD_ADDED",
-		text: "Handlers gains {now}, which takes {request}: what implements it stops compiling"},
+		text: "Handlers gains {now}, which takes {Request}: what implements it stops compiling"},
 	{members: "Node.AdaptMethod", when: came, rule: "METHOD_ADDED",
-		text: "Handlers gains {now}, which takes {adapt}: what implements it stops compiling"},
+		text: "Handlers gains {now}, which takes {Adapt}: what implements it stops compiling"},
 	{members: "Node.Method", when: went, rule: "GO_API_NO_DELETE", text: "Handlers loses {old}"},
 	{members: "Node.Routing", when: went, rule: "ROUTING_NO_DELETE",
 		text: "{old} is gone: the node answers nothing"},
 	{members: "Node.Entry", when: came, rule: "ENTRY_SAME", to: callers,
-		text: "runs start here now, and who starts one sends {request}"},
+		text: "runs start here now, and who starts one sends {Request}"},
 	{members: "Node.Result", rule: "NODE_SAME_RESULT",
 		text: "its frame ended with {old|no result} and ends with {now|no result}"},
 	{members: "Node.LoopWarn", rule: "NODE_POLICY_CHANGED",
@@ -127,9 +134,9 @@ var effects = []effect{
 	{members: "Route.Go", rule: "FIELD_SAME_GO_NAME",
 		text: "Go field {routing}.{old} is {now} now"},
 	{members: "Route.Request", rule: "ROUTE_SAME_REQUEST", to: callers,
-		text: "Go field {routing}.{go} carries {now} in place of {old}"},
+		text: "Go field {routing}.{Go} carries {now} in place of {old}"},
 	{members: "Route.Request", to: models,
-		text: "the branch {field} asks for {now} in place of {old}"},
+		text: "the branch {Field} asks for {now} in place of {old}"},
 
 	{members: "Branch.Name", to: models,
 		text: "the model of {node} is offered {now} in place of {old}"},
@@ -137,19 +144,19 @@ var effects = []effect{
 		text: "Go field {routing}.{old} is {now} now"},
 	{members: "Branch.Type", detail: true, text: "{old} → {now}"},
 	{members: "Branch.Type", rule: "BRANCH_SAME_TYPE", to: callers,
-		text: "Go field {routing}.{go} carries {now} in place of {old}"},
+		text: "Go field {routing}.{Go} carries {now} in place of {old}"},
 	{members: "Branch.Type", to: models,
 		text: "the model of {node} has to write {now} in place of {old}"},
 	{members: "Branch.When", rule: "PROMPT_TEXT_CHANGED", text: "the model of {node} is told " +
-		"when to take {name}: {now|no more} (was: {old|not told})"},
+		"when to take {Name}: {now|no more} (was: {old|not told})"},
 	{members: "Branch.Node Branch.Kind", rule: "BRANCH_SAME_TARGET",
 		text: "it {led}, and now {leads}"},
 
 	{members: "EnumValue.Hidden", when: came, rule: "VISIBILITY_SAME",
-		text: "models are no longer offered {value}, and refused when they send it"},
+		text: "models are no longer offered {Wire}, and refused when they send it"},
 	{members: "EnumValue.Hidden", when: went, rule: "VISIBILITY_SAME",
-		text: "models are offered {value}, which was hidden"},
-	{members: "Scalar.Type", rule: "FIELD_SAME_GO_TYPE", text: "{name} was {old} and is {now}"},
+		text: "models are offered {Wire}, which was hidden"},
+	{members: "Scalar.Type", rule: "FIELD_SAME_GO_TYPE", text: "{Name} was {old} and is {now}"},
 	{members: "Record.Name", only: inSchema, rule: "DEF_SAME_NAME",
 		text: "the definition {old} is named {now} in every schema"},
 	{members: "Record.GoType", rule: "BINDING_SAME",
@@ -162,27 +169,27 @@ var effects = []effect{
 	{members: "Field.Go", rule: "FIELD_SAME_GO_NAME", text: "Go field {record}.{old} is {now} now"},
 	{members: "Field.Type Field.Pointer", detail: true, text: "{type before} → {type}"},
 	{members: "Field.Type Field.Pointer", only: newGoType, rule: "FIELD_SAME_GO_TYPE",
-		text: "Go field {record}.{go} was {go type before} and is {go type}"},
+		text: "Go field {record}.{Go} was {go type before} and is {go type}"},
 	{members: "Field.Type", only: visible, rule: "SCHEMA_SAME_TYPE",
-		text: "the schema of {json} says {now} in place of {old}"},
+		text: "the schema of {JSON} says {now} in place of {old}"},
 	{members: "Field.Required", when: came, detail: true, text: "optional → required"},
 	{members: "Field.Required", when: came, only: inMessages, to: senders,
-		text: "a message without the key {json} is refused with code invalid; Go sends the key, " +
+		text: "a message without the key {JSON} is refused; Go sends the key, " +
 			"with the zero value where nothing is set"},
 	{members: "Field.Required", when: came, only: visible, to: models,
-		text: "models must send {json}"},
+		text: "models must send {JSON}"},
 	{members: "Field.Required", when: came, only: byCallers, rule: "SCHEMA_NO_TIGHTEN", to: senders,
-		text: "who starts a run or answers without {json} is refused"},
+		text: "who starts a run or answers without {JSON} is refused"},
 	{members: "Field.Required", when: went, detail: true, text: "required → optional"},
 	{members: "Field.Required", when: went, to: stored, text: "none: stored data has it"},
 	{members: "Field.Required", when: went, to: callers,
-		text: "code must be ready for messages without {json}"},
+		text: "code must be ready for messages without {JSON}"},
 	{members: "Field.Required", when: went, only: visible, rule: "SCHEMA_NO_LOOSEN",
-		text: "models may leave {json} out"},
+		text: "models may leave {JSON} out"},
 	{members: "Field.Hidden", when: came, only: byModels, rule: "VISIBILITY_SAME",
-		text: "models no longer see {json}, and are refused when they send it"},
+		text: "models no longer see {JSON}, and are refused when they send it"},
 	{members: "Field.Hidden", when: went, only: byModels, rule: "VISIBILITY_SAME",
-		text: "models see {json}, which was hidden, and {must} send it"},
+		text: "models see {JSON}, which was hidden, and {must} send it"},
 	{members: "Field.Default", rule: "FIELD_SAME_DEFAULT",
 		text: "left out or null, it is read as {now|none} in place of {old|none}"},
 	{members: "Field.Examples", rule: "DOC_CHANGED",
@@ -216,7 +223,7 @@ var effects = []effect{
 		text: "plain_text was {old} and is {now}"},
 
 	{members: "Flow.Const", rule: "GO_NAME_SAME",
-		text: "{old} is {now} now, and so are {struct} and the names of its steps and slots"},
+		text: "{old} is {now} now, and so are {Struct} and the names of its steps and slots"},
 	{members: "Flow.Intents", rule: "DOC_CHANGED",
 		text: "the phrases that start it were [{old}] and are [{now}]"},
 	{members: "Flow.Trigger Flow.Hidden Flow.Interruptible Flow.OnError " +
@@ -243,5 +250,5 @@ var effects = []effect{
 	{members: "Action.Method Validator.Method", rule: "GO_NAME_SAME",
 		text: "method {old} is {now} now"},
 	{members: "Validator.Type", only: newGoType, rule: "FIELD_SAME_GO_TYPE",
-		text: "method {method} takes {go type} in place of {go type before}"},
+		text: "method {Method} takes {go type} in place of {go type before}"},
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 
@@ -16,19 +17,35 @@ import (
 // say anything.
 func TestEffectsNameMembersAndRules(t *testing.T) {
 	t.Parallel()
-	members := map[string]bool{}
+	members, kinds := map[string]bool{}, map[string]reflect.Type{}
 	for _, thing := range []any{plan.Plan{}, plan.Interrupts{}, runtime.Handler{}, plan.Convo{},
 		plan.Enum{}, plan.EnumValue{}, plan.Scalar{}, plan.Record{}, plan.Field{}, plan.Node{},
-		plan.Route{}, plan.Branch{}, plan.InterruptKind{}, plan.Talk{}, plan.Flow{},
-		plan.FlowStep{}, plan.Action{}, plan.Validator{}} {
+		plan.Route{}, plan.Routing{}, plan.Branch{}, plan.InterruptKind{}, plan.Talk{},
+		plan.Flow{}, plan.FlowStep{}, plan.Action{}, plan.Validator{}} {
 		v := reflect.ValueOf(thing)
+		name := v.Type().Name()
+		kinds[name] = v.Type()
+		members[name] = true
 		for _, c := range plan.Cells(v) {
-			members[v.Type().Name()+"."+c.Name] = true
+			members[name+"."+c.Name] = true
+			members[name+"/"+c.Name] = c.Value.Kind() == reflect.Slice
 		}
 	}
-	for _, row := range effects {
+	members["Plan/Flows"] = true // of its dialogue
+	for _, row := range slices.Concat(arrivals, effects) {
 		for member := range strings.FieldsSeq(row.members) {
 			assert.True(t, members[member], "%s: %q", member, row.text)
+			kind := kinds[strings.FieldsFunc(member, func(r rune) bool {
+				return r == '.' || r == '/'
+			})[0]]
+			for _, place := range placeholder.FindAllString(row.text, -1) {
+				name, _, _ := strings.Cut(strings.Trim(place, "{}"), "|")
+				if unicode.IsUpper(rune(name[0])) {
+					f, has := kind.FieldByName(name)
+					assert.True(t, has && f.Type.Kind() == reflect.String, "%s: %q", member,
+						row.text)
+				}
+			}
 		}
 		if row.rule != "" {
 			assert.Contains(t, catalogue(), row.rule, row.text)

@@ -12,13 +12,34 @@ func (w *comparison) compareFields(o, n *plan.Record, skipCommon bool) {
 	both := follow(o.Fields, n.Fields)
 	counts := func(f *plan.Field) bool { return !(f.Common && skipCommon) }
 	both.visit(func(was, is *plan.Field) {
-		if is != nil && counts(is) || is == nil && counts(was) {
+		if counts(either(was, is)) {
 			w.compareField(n, was, is)
 		}
 	})
-	before, after := both.commonOrders(counts)
-	reportOrder(func() *change { return w.recordChange(o, n) }, before, after, models,
-		"the properties stand in another order in the schema")
+	s := subject{change: func() *change { return w.recordChange(o, n) }}
+	compareOrder(s, "Record/Fields", both, counts)
+	both.visit(func(was, is *plan.Field) {
+		if is == nil && counts(was) {
+			w.adviseWas(n, was, both)
+		}
+	})
+}
+
+// adviseWas names was: where a field went and others of its type came to the same record: one of
+// them may be that field under another name, which the spec does not say.
+func (w *comparison) adviseWas(rec *plan.Record, gone *plan.Field, both pairs[plan.Field]) {
+	var came []string
+	for i := range both.now {
+		f := &both.now[i]
+		if both.prev[f.Key] == nil && f.Type.String() == w.typeNow(gone.Type).String() {
+			came = append(came, f.Key)
+		}
+	}
+	if len(came) > 0 {
+		w.fieldChange(rec, gone, nil).advice = "if it is " + strings.Join(came, " or ") +
+			" under another name, say so there: was: [" + gone.Key + "]; stored threads go on " +
+			"then; if not, make it optional and hidden"
+	}
 }
 
 func fieldText(f *plan.Field) string {
@@ -26,78 +47,39 @@ func fieldText(f *plan.Field) string {
 		f.Type.String()
 }
 
-func (w *comparison) fieldAdded(c *change, rec *plan.Record, f *plan.Field) {
-	w.noteUnknownNames(c, f.Was)
-	c.detailf("%s", fieldText(f))
-	c.notef(callers, "Go field %s.%s %s is new", rec.Name, f.Go, goText(f))
-	if f.Required && w.now.Record(rec.Name) != nil {
-		c.notef(senders, "a message without the key %s is refused with code invalid", f.JSON)
-	}
-	switch {
-	case f.Hidden:
-		c.notef(models, "none: the field is hidden from them")
-	case w.seenByModel[rec.Name]:
-		c.hitf("FIELD_ADDED", "models %s send %s", ifElse(f.Required, "must", "may"), f.JSON)
-	}
-	if !f.Required {
-		c.notef(stored, "none: an optional field may be absent")
-	}
-	if f.Required && w.sent[rec.Name] {
-		c.tellf("SCHEMA_NO_TIGHTEN", senders, "who starts a run or answers without %s is refused",
-			f.JSON)
-	}
-}
-
-func (w *comparison) fieldRemoved(c *change, rec *plan.Record, f *plan.Field) {
-	c.detailf("%s", fieldText(f))
-	c.hitf("GO_API_NO_DELETE", "Go field %s.%s is gone", rec.Name, f.Go)
-	switch {
-	case f.Hidden:
-		c.notef(models, "none: the field was hidden from them")
-	case w.seenByModel[rec.Name]:
-		c.notef(models, "the property %s is gone, and refused when they send it", f.JSON)
-	}
-	if f.Common {
-		c.noteUnreserved(f.Key, w.now.Interrupt.Reserved)
-	} else {
-		c.noteUnreserved(f.Key, rec.Reserved)
-	}
-}
-
 // compareField compares one field; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
+	f := either(o, n)
 	c := func() *change { return w.fieldChange(rec, o, n) }
-	switch {
-	case o == nil:
-		w.fieldAdded(c(), rec, n)
-		return
-	case n == nil:
-		w.fieldRemoved(c(), rec, o)
-		return
+	read := w.seenByModel[rec.Name] && !f.Hidden && (o == nil || !o.Hidden)
+	reserved := rec.Reserved
+	owner := rec.Name
+	if f.Common {
+		reserved, owner = w.now.Interrupt.Reserved, w.now.Interrupt.Interface
 	}
-	read := w.seenByModel[rec.Name] && !n.Hidden && !o.Hidden
-	if o.Key != n.Key && o.JSON == n.JSON {
-		c().notef(stored, "none: the JSON name is still %s", n.JSON)
+	s := subject{change: c, doc: owner + "." + f.Key, unread: !read, values: map[string]string{
+		"record": rec.Name, "must": ifElse(f.Required, "must", "may"),
+		"text": fieldText(f), "type": ifElse(f.Pointer, "*", "") + f.Type.String(),
+		"go type": goText(f),
+	}, is: map[condition]bool{visible: read, hidden: f.Hidden, byModels: w.seenByModel[rec.Name],
+		byCallers: w.sent[rec.Name], inMessages: w.now.Record(rec.Name) != nil,
+		required: f.Required, optional: !f.Required,
+		forgotten: !slices.Contains(reserved, f.Key)}}
+	if o == nil || n == nil {
+		compareThing(w, s, o, n)
+		return
 	}
 	was := *o
 	was.Type = w.typeNow(o.Type)
-	s := subject{change: c, values: map[string]string{
-		"record": rec.Name, "go": n.Go, "json": n.JSON, "must": ifElse(n.Required, "must", "may"),
-		"type before": ifElse(o.Pointer, "*", "") + o.Type.String(),
-		"type":        ifElse(n.Pointer, "*", "") + n.Type.String(),
-		"go type":     goText(n), "go type before": goText(o),
-	}}
-	for is, holds := range map[condition]bool{visible: read, byModels: w.seenByModel[rec.Name],
-		byCallers: w.sent[rec.Name], newGoType: goText(o) != goText(n),
-		inMessages: w.now.Record(rec.Name) != nil} {
-		if holds {
-			s.is = append(s.is, is)
-		}
-	}
-	s.effectsOf(compare(&was, n, nil, nil))
+	s.values["type before"] = ifElse(o.Pointer, "*", "") + o.Type.String()
+	s.values["go type before"] = goText(o)
+	s.is[newGoType] = goText(o) != goText(n)
+	compareThing(w, s, &was, n)
 	switch {
-	case o.JSON != n.JSON && w.now.Record(rec.Name) != nil:
+	case o.JSON != n.JSON && s.is[inMessages]:
 		c().advice = "json: " + o.JSON + " keeps the name on the wire, whatever it is called here"
+	case o.Key != n.Key && o.JSON == n.JSON:
+		c().notef(stored, "none: the JSON name is still %s", n.JSON)
 	case !o.Required && n.Required:
 		c().advice = "leave it optional until no unfinished thread and no sender lacks it"
 	case was.Type.Kind == plan.String && n.Type.Kind == plan.Int:
@@ -110,8 +92,6 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 		c().tellf("SCHEMA_NO_TIGHTEN", senders,
 			"who starts a run or answers with a value outside it is refused")
 	}
-	owner := ifElse(n.Common, w.now.Interrupt.Interface, rec.Name)
-	w.docAdder(read)(owner+"."+n.Key, n.Pos, o.Doc, n.Doc)
 }
 
 // messagesWith are the messages that a record is part of, as a detail; "" for a message.
@@ -147,8 +127,7 @@ func (w *comparison) messagesWith(r *plan.Record) string {
 	case n == 0:
 		return ""
 	case n > few:
-		return "part of " + counted(n, "message") + ": " + strings.Join(messages[:few], ", ") +
-			" and more"
+		return "part of " + counted(n, "message")
 	default:
 		return "part of " + strings.Join(messages, ", ")
 	}
@@ -177,8 +156,7 @@ func (w *comparison) compareBounds(c func() *change, was, is []string, read bool
 	}
 	if patterns(was) && patterns(tighter) {
 		c().detailf("%s → %s", strings.Join(was, ", "), strings.Join(is, ", "))
-		c().notef(senders, "a value that the new pattern does not match is refused with code "+
-			"invalid")
+		c().notef(senders, "a value that the new pattern does not match is refused")
 		c().advice = "where the new pattern takes all that the old one took, say so: " +
 			"accepts_old with the old pattern"
 		return
@@ -186,7 +164,7 @@ func (w *comparison) compareBounds(c func() *change, was, is []string, read bool
 	text := func(rules []string) string { return nameOr(strings.Join(rules, ", "), "no bound") }
 	c().detailf("%s → %s", text(was), text(is))
 	if len(tighter) > 0 {
-		c().notef(senders, "a message with a value outside %s is refused with code invalid",
+		c().notef(senders, "a message with a value outside %s is refused",
 			text(tighter))
 		c().advice = boundAdvice(was, tighter)
 		if read {

@@ -16,53 +16,37 @@ func (w *comparison) compareFlows() {
 		w.compareSetting("dialogue", top, 0, old, now)
 	}
 	w.flows.visit(w.compareFlow)
-	before, after := w.flows.commonOrders(func(f *plan.Flow) bool { return !f.Hidden })
-	reportOrder(w.setting("flows", top, 0), before, after, models, flowsOrder)
+	compareOrder(subject{change: w.setting("flows", top, 0)}, "Plan/Flows", w.flows,
+		func(f *plan.Flow) bool { return !f.Hidden })
 	w.actions.visit(w.compareAction)
 	w.validators.visit(w.compareValidator)
 }
 
 // compareFlow compares one flow; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareFlow(o, n *plan.Flow) {
-	c := func() *change { return w.flowChange(o, n) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().detailf("%s, %s", counted(len(n.Steps), "step"), counted(len(n.Slots), "slot"))
-		c().notef(callers, "%s, %s and the names of its steps and slots are new", n.Const, n.Struct)
-		c().notef(stored, "none: nothing stored has it")
-		if !n.Hidden {
-			c().notef(models, "the model that understands users may start %s", n.Name)
-			c().notef(ways, "users may start %s", n.Name)
-		}
-		return
-	case n == nil:
-		c().hitf("GO_API_NO_DELETE", "%s, %s and the names of its steps and slots are gone",
-			o.Const, o.Struct)
-		c().noteUnreserved(o.Name, w.now.Reserved)
-		if !o.Hidden {
-			c().notef(models, "the model that understands users is no longer offered %s", o.Name)
-			c().notef(ways, "users can no longer start %s", o.Name)
-		}
+	f := either(o, n)
+	s := subject{change: func() *change { return w.flowChange(o, n) }, doc: "flow " + f.Name,
+		values: map[string]string{"steps": counted(len(f.Steps), "step"),
+			"slots": counted(len(f.Slots), "slot")},
+		is: map[condition]bool{visible: !f.Hidden, sameName: nameOf(o) == nameOf(n),
+			forgotten: !slices.Contains(w.now.Reserved, f.Name)}}
+	if o == nil || n == nil {
+		compareThing(w, s, o, n)
 		return
 	}
 	was := w.renamed(o, n)
-	s := subject{change: c, values: map[string]string{"struct": o.Struct}}
-	if o.Name == n.Name {
-		s.is = append(s.is, sameName)
-	} else {
-		c().notef(stored, "none: the old name is read")
+	s.flows = [2]*plan.Flow{was, n}
+	compareThing(w, s, was, n)
+	if !s.is[sameName] {
+		s.change().notef(stored, "none: the old name is read")
 	}
-	s.effectsOf(compare(was, n, was, n))
-	w.addDoc("flow "+n.Name, n.Pos, o.Doc, n.Doc)
-	reportUnreserved(c, "name of a step or slot", o.Reserved, n.Reserved, allEarlierNames(n.Slots))
+	reportUnreserved(s.change, "name of a step or slot", o.Reserved, n.Reserved,
+		allEarlierNames(n.Slots))
 	w.compareSlots(o, n)
 	w.compareWays(was, n)
 	steps := follow(o.Steps, n.Steps)
 	steps.visit(func(a, b *plan.FlowStep) { w.compareStep(was, n, a, b) })
-	if before, after := steps.commonOrders(anyThing); !slices.Equal(before, after) {
-		c().detailf("its steps stand in another order")
-	}
+	compareOrder(s, "Flow/Steps", steps, nil)
 }
 
 // compareSlots compares the slots of a flow, and what its callers see of them.
@@ -95,17 +79,13 @@ func slotText(s *plan.FlowSlot) string {
 // compareStep compares one step; o is nil for a new one, n for one that is gone. old is the old
 // flow in the names of the new plan.
 func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
-	c := func() *change { return w.stepChange(f, o, n) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().detailf("%s", stepText(f, n))
-		c().notef(callers, "%s is new", n.Const)
-		c().notef(stored, "none: nothing stored stands at it")
-		return
-	case n == nil:
-		c().hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
-		c().noteUnreserved(o.ID, f.Reserved)
+	step := either(o, n)
+	s := subject{change: func() *change { return w.stepChange(f, o, n) },
+		values: map[string]string{"text": stepText(f, step)},
+		is:     map[condition]bool{forgotten: !slices.Contains(f.Reserved, step.ID)},
+		flows:  [2]*plan.Flow{old, f}}
+	if o == nil || n == nil {
+		compareThing(w, s, o, n)
 		return
 	}
 	for _, t := range [][2]runtime.Texts{{o.Text, n.Text}, {o.Invalid, n.Invalid}} {
@@ -115,7 +95,7 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 		case n.Kind == plan.StepGenerate:
 			w.addPrompt("step "+f.Name+"."+n.ID, n.Pos, was, is)
 		default:
-			c().tellf("SAID_TEXT_CHANGED", ways, "users are told: %s", wordDiff(was, is))
+			s.change().tellf("SAID_TEXT_CHANGED", ways, "users are told: %s", wordDiff(was, is))
 		}
 	}
 	was := old.Step(n.ID)
@@ -123,9 +103,9 @@ func (w *comparison) compareStep(old, f *plan.Flow, o, n *plan.FlowStep) {
 	if o.ID == n.ID { // its constant has the name of the flow
 		is.Const = was.Const
 	} else {
-		c().notef(stored, "none: the old id is read")
+		s.change().notef(stored, "none: the old id is read")
 	}
-	subject{change: c}.effectsOf(compare(was, &is, old, f))
+	compareThing(w, s, was, &is)
 }
 
 // stepText says what a new step does.
@@ -204,47 +184,30 @@ func renamedBinds(list []runtime.Bind, names map[string]*plan.FlowSlot) []runtim
 	return out
 }
 
-const stopsCompiling = "%s gains %s: what implements it stops compiling"
-
 // compareAction compares one action: the method that a program implements. o is nil for a new one,
 // n for one that is gone.
 func (w *comparison) compareAction(o, n *plan.Action) {
-	c := func() *change { return w.changeOf("action", "", o, n, top) }
-	switch {
-	case o == nil:
-		c().hitf("METHOD_ADDED", stopsCompiling, ifaceActions, n.Method)
-		return
-	case n == nil:
-		c().hitf("GO_API_NO_DELETE", "method %s.%s, %s and %s are gone",
-			ifaceActions, o.Method, o.Input, o.Output)
-		return
+	s := subject{change: w.changer("action", "", o, n, top), unread: true,
+		doc: "action " + either(o, n).Name}
+	if compareThing(w, s, o, n) {
+		wasIn, wasOut := o.Records()
+		isIn, isOut := n.Records()
+		w.compareFields(&wasIn, &isIn, false)
+		w.compareFields(&wasOut, &isOut, false)
 	}
-	subject{change: c}.effectsOf(compare(o, n, nil, nil))
-	w.addGoDoc("action "+n.Name, n.Pos, o.Doc, n.Doc)
-	wasIn, wasOut := o.Records()
-	isIn, isOut := n.Records()
-	w.compareFields(&wasIn, &isIn, false)
-	w.compareFields(&wasOut, &isOut, false)
 }
 
 // compareValidator compares one validator; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareValidator(o, n *plan.Validator) {
-	c := func() *change { return w.changeOf("validator", "", o, n, top) }
-	switch {
-	case o == nil:
-		c().hitf("METHOD_ADDED", stopsCompiling, ifaceValidators, n.Method)
-		return
-	case n == nil:
-		c().noteUnreserved(o.Key, w.now.Reserved)
-		c().advice = "take the method away with it: nothing calls it any more"
-		c().hitf("GO_API_NO_DELETE", "method %s.%s is gone", ifaceValidators, o.Method)
-		return
+	v := either(o, n)
+	s := subject{change: w.changer("validator", "", o, n, top), doc: "validator " + v.Key,
+		unread: true, is: map[condition]bool{forgotten: !slices.Contains(w.now.Reserved, v.Key)}}
+	if o != nil && n != nil {
+		was, is := goTypeText(o.Type), goTypeText(n.Type)
+		s.values = map[string]string{"go type": is, "go type before": was}
+		s.is[newGoType] = was != is
+	} else if n == nil {
+		s.change().advice = "take the method away with it: nothing calls it any more"
 	}
-	s := subject{change: c, values: map[string]string{"method": n.Method,
-		"go type": goTypeText(n.Type), "go type before": goTypeText(o.Type)}}
-	if goTypeText(o.Type) != goTypeText(n.Type) {
-		s.is = append(s.is, newGoType)
-	}
-	s.effectsOf(compare(o, n, nil, nil))
-	w.addGoDoc("validator "+n.Key, n.Pos, o.Doc, n.Doc)
+	compareThing(w, s, o, n)
 }

@@ -127,16 +127,18 @@ func either[T any](o, n *T) *T {
 }
 
 // commonOrders returns the new names of what is on both sides and counts, in the old order and in
-// the new.
+// the new; nil counts all.
 func (p pairs[T]) commonOrders(counts func(*T) bool) (before, after []string) {
 	for i := range p.old {
-		if n := p.next[nameOf(&p.old[i])]; n != nil && counts(n) && counts(&p.old[i]) {
+		n := p.next[nameOf(&p.old[i])]
+		if n != nil && (counts == nil || counts(n) && counts(&p.old[i])) {
 			before = append(before, nameOf(n))
 		}
 	}
 	for i := range p.now {
 		name := nameOf(&p.now[i])
-		if o := p.prev[name]; o != nil && counts(o) && counts(&p.now[i]) {
+		o := p.prev[name]
+		if o != nil && (counts == nil || counts(o) && counts(&p.now[i])) {
 			after = append(after, name)
 		}
 	}

@@ -15,20 +15,22 @@ func (r *Report) Measure(old, now Schemas) {
 	r.Schemas, r.SchemaEdits = nil, nil
 	both := newMatch(r.old, r.now)
 	trees := schemaTrees{renamed: both.recordNow, done: map[string]bool{}}
-	add := func(name, was, is string) {
+	add := func(name, where, was, is string) {
 		if was == is {
 			return
 		}
 		r.Schemas = append(r.Schemas, SchemaDelta{name, len(was), len(is)})
 		if was != "" && is != "" {
-			trees.compareSchemas(name, parseTree(was), parseTree(is))
+			trees.compareSchemas(where, parseTree(was), parseTree(is))
 		}
 	}
 	nodes := both.nodes
-	add("every route, "+r.now.Interrupt.Routing, whole(r.old, old), whole(r.now, now))
+	interrupts := r.now.Interrupt.Routing
+	add("every route", interrupts, whole(r.old, old), whole(r.now, now))
 	before, after := origins(r.old, old), origins(r.now, now)
 	nodes.visit(func(o, n *plan.Node) {
-		add("after an interrupt of "+either(o, n).Key, before(o), after(n))
+		name := "after an interrupt of " + either(o, n).Key
+		add(name, interrupts+" "+name, before(o), after(n))
 	})
 	byNode := func(p *plan.Plan) map[string]plan.Routing {
 		out := map[string]plan.Routing{}
@@ -39,7 +41,8 @@ func (r *Report) Measure(old, now Schemas) {
 	}
 	was, is := byNode(r.old), byNode(r.now)
 	nodes.visit(func(o, n *plan.Node) {
-		add("routing of "+either(o, n).Key, routingText(old, was, o), routingText(now, is, n))
+		add("routing of "+either(o, n).Key, either(o, n).Routing, routingText(old, was, o),
+			routingText(now, is, n))
 	})
 	r.SchemaEdits = trees.edits
 }

@@ -14,15 +14,15 @@ import (
 // compareNode compares one node; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareNode(o, n *plan.Node) {
 	c := func() *change { return w.nodeChange(o, n) }
-	switch {
-	case o == nil:
-		w.nodeAdded(c(), n)
-		return
-	case n == nil:
-		c().detailf("agent type %s", o.AgentType)
-		c().hitf("GO_API_NO_DELETE", "gone from %s; types %s", strings.Join(methods(o), "; "),
-			strings.Join(compact(o.Request, o.Interrupt, o.Routing), ", "))
-		if r := w.oldRoute[o.Key]; r != nil {
+	node := either(o, n)
+	s := subject{change: c, doc: node.Key, unread: node.Request == "", values: map[string]string{
+		"methods": strings.Join(methods(node), "; "),
+		"types":   strings.Join(compact(node.Request, node.Interrupt, node.Routing), ", ")}}
+	if o == nil || n == nil {
+		compareThing(w, s, o, n)
+		if n != nil {
+			w.nodeAdded(c(), n)
+		} else if r := w.oldRoute[o.Key]; r != nil {
 			c().hitf("ROUTE_NO_DELETE", "the route %s is gone: no interrupt can be sent there",
 				r.Field)
 		}
@@ -30,9 +30,8 @@ func (w *comparison) compareNode(o, n *plan.Node) {
 	}
 	was := *o // in the names of the new plan
 	was.Request, was.Result = w.recordNow(o.Request), w.recordNow(o.Result)
-	subject{change: c, prompt: w.promptChange(o, n), values: map[string]string{
-		"method": n.Method, "request": n.Request, "adapt": n.Adapt,
-	}}.effectsOf(compare(&was, n, nil, nil))
+	s.prompt = w.promptChange(o, n)
+	compareThing(w, s, &was, n)
 	w.compareAgentTypes(o, n)
 	if rec := w.old.Record(o.Adapt); o.AdaptMethod != "" && n.AdaptMethod == "" && rec != nil {
 		w.recordChange(rec, w.records.next[rec.Name]).
@@ -43,7 +42,6 @@ func (w *comparison) compareNode(o, n *plan.Node) {
 			nameOr(dispatchText(w.old, o.Dispatch), "not there"), nameOr(is, "taken away"))
 	}
 	w.compareCollect(o, n)
-	w.docAdder(n.Request != "")(n.Key, n.Pos, o.Doc, n.Doc)
 	w.comparePrompt(o, n)
 	w.compareRoute(o, n)
 }
@@ -68,8 +66,6 @@ func compact(names ...string) []string {
 }
 
 func (w *comparison) nodeAdded(c *change, n *plan.Node) {
-	w.noteUnknownNames(c, n.Was)
-	c.detailf("agent type %s", n.AgentType)
 	if r := w.now.Record(n.Request); r != nil {
 		c.detailf("request %s: %s", r.Name, fieldList(r))
 		w.texts = append(w.texts, TextDelta{Name: n.Key, Line: n.Pos.Line, After: n.Doc})
@@ -83,14 +79,12 @@ func (w *comparison) nodeAdded(c *change, n *plan.Node) {
 	}
 	if r := w.newRoute[n.Key]; r != nil {
 		c.detailf("route %s, tag %s", r.Field, r.Tag)
-		w.routeAdded(c, r)
+		c.hitf("ROUTE_ADDED", "%s has one more route, %s: a reroute may send any interrupt there",
+			w.now.Interrupt.Routing, r.Field)
 	} else {
 		c.detailf("no route: its interrupts go back to %s",
 			nameOr(w.after.routeNode[n.Origin], "no node"))
 	}
-	c.hitf("NODE_ADDED", "interfaces gain methods, and what implements them stops compiling: %s",
-		strings.Join(methods(n), "; "))
-	c.notef(stored, "none: nothing stored knows it")
 }
 
 // compareAgentTypes tells which names of a node on the wire are still read.
@@ -196,32 +190,25 @@ func changedLines(before, after string) (from, to string) {
 // compareRoute compares the route back to a node.
 func (w *comparison) compareRoute(o, n *plan.Node) {
 	a, b := w.oldRoute[o.Key], w.newRoute[n.Key]
-	c := func() *change { return w.routeChange(o, n) }
-	routing := w.now.Interrupt.Routing
-	switch {
-	case a == nil && b == nil:
-	case b == nil:
-		c().hitf("ROUTE_NO_DELETE", "the route %s (tag %s) is gone from %s: no interrupt, no "+
-			"answer and no reroute can lead to %s", a.Field, a.Tag, routing, n.Key)
-		c().hitf("GO_API_NO_DELETE", "%s is gone, and so is %s.%s", a.Const, routing, a.Go)
-	case a == nil:
-		c().detailf("%s, tag %s", b.Field, b.Tag)
-		w.routeAdded(c(), b)
-		c().notef(stored, "none: nothing stored names it")
-	default:
-		if o.Doc == n.Doc || a.Doc != o.Doc || b.Doc != n.Doc { // a node's doc stands in for one
-			w.addGoDoc("route "+n.Key, n.Pos, a.Doc, b.Doc)
-		}
-		was := *a
-		was.Request = w.recordNow(a.Request)
-		subject{change: c, values: map[string]string{"routing": routing, "go": b.Go,
-			"field": b.Field}}.effectsOf(compare(&was, b, nil, nil))
+	if a == nil && b == nil {
+		return
 	}
-}
-
-func (w *comparison) routeAdded(c *change, r *plan.Route) {
-	c.hitf("ROUTE_ADDED", "%s has one more route, %s: a reroute may send any interrupt there",
-		w.now.Interrupt.Routing, r.Field)
+	r := either(a, b)
+	s := subject{change: func() *change { return w.routeChange(o, n) },
+		values: map[string]string{"routing": w.now.Interrupt.Routing}}
+	if a == nil || b == nil {
+		if b != nil {
+			s.change().detailf("%s, tag %s", b.Field, b.Tag)
+		}
+		compareThing(w, s, a, b)
+		return
+	}
+	if o.Doc == n.Doc || a.Doc != o.Doc || b.Doc != n.Doc { // a node's doc stands in for one
+		w.addGoDoc("route "+n.Key, n.Pos, a.Doc, b.Doc)
+	}
+	was := *a
+	was.Request = w.recordNow(a.Request)
+	compareThing(w, s, &was, r)
 }
 
 // compareRoutings compares what nodes may answer with. The branches of the interrupt routing are
@@ -237,45 +224,38 @@ func (w *comparison) compareRoutings() {
 		node := func() *change { return w.nodeChange(from, to) }
 		reportUnreserved(node, "branch name", from.Reserved, to.Reserved,
 			allEarlierNames(n.Branches))
-		before, after := both.commonOrders(anyThing)
-		reportOrder(node, before, after, models,
-			"the branches stand in another order in the schema")
+		compareOrder(subject{change: node}, "Routing/Branches", both, nil)
 	})
 }
 
 // compareBranch compares one branch; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareBranch(r *plan.Routing, o, n *plan.Branch) {
+	b := either(o, n)
 	c := func() *change { return w.branchChange(r, o, n) }
+	s := subject{change: c, doc: r.Name + "." + b.Key, unread: true, values: map[string]string{
+		"node": r.Node, "routing": r.Name, "leads": leads(b)}, is: map[condition]bool{}}
+	if (o != nil && o.When != "") || (n != nil && n.When != "") {
+		s.doc = "" // the model is told: a row of When says so
+	}
 	switch {
 	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().hitf("BRANCH_ADDED", "the model of %s may choose %s: %s%s", r.Node, n.Name, leads(n),
-			ifElse(n.When != "", ", when: "+n.When, ""))
-		c().notef(callers, "Go field %s.%s *%s is new", r.Name, n.Go, n.Type)
-		c().notef(stored, "none: nothing stored has it")
-		return
+		s.values["leads"] += ifElse(n.When != "", ", when: "+n.When, "")
+		compareThing(w, s, o, n)
 	case n == nil:
-		c().hitf("BRANCH_NO_DELETE", "the model of %s can no longer choose %s: %s", r.Node,
-			o.Name, leads(o))
-		c().hitf("GO_API_NO_DELETE", "Go field %s.%s is gone", r.Name, o.Go)
-		if c().thing == "branch" {
-			c().noteUnreserved(o.Key, w.now.Node(r.Node).Reserved)
+		s.is[forgotten] = c().thing == "branch" &&
+			!slices.Contains(w.now.Node(r.Node).Reserved, o.Key)
+		compareThing(w, s, o, n)
+		w.warnOfStaleGuidance(c(), r.Node, o.Name)
+	default:
+		was := *o
+		was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
+		s.values["led"] = leads(o)
+		compareThing(w, s, &was, n)
+		if o.Name != n.Name {
+			w.warnOfStaleGuidance(c(), r.Node, o.Name)
+		} else if o.Key != n.Key {
+			c().notef(stored, "none: the JSON name is still %s", n.Name)
 		}
-		w.warnOfStaleGuidance(c(), r.Node, o.Name)
-		return
-	}
-	was := *o
-	was.Type, was.Node = w.recordNow(o.Type), w.nodeNow(o.Node)
-	subject{change: c, values: map[string]string{"node": r.Node, "routing": r.Name, "go": n.Go,
-		"name": n.Name,
-		"led":  leads(o), "leads": leads(n)}}.effectsOf(compare(&was, n, nil, nil))
-	if o.Name != n.Name {
-		w.warnOfStaleGuidance(c(), r.Node, o.Name)
-	} else if o.Key != n.Key {
-		c().notef(stored, "none: the JSON name is still %s", n.Name)
-	}
-	if o.When == "" && n.When == "" {
-		w.addGoDoc(r.Name+"."+n.Key, n.Pos, o.Doc, n.Doc)
 	}
 }
 
@@ -311,21 +291,14 @@ func leads(b *plan.Branch) string {
 
 // compareKind compares one interrupt kind; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareKind(o, n *plan.InterruptKind) {
-	c := func() *change { return w.kindChange(o, n) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().hitf("KIND_ADDED", "%s: clash %s", n.Const, n.Clash)
-	case n == nil:
-		c().hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
-		c().noteUnreserved(o.Name, w.now.Interrupt.ReservedKinds)
-	default:
-		subject{change: c}.effectsOf(compare(o, n, nil, nil))
-		if own := w.ownDeadlines(); n.Name == "agent_question" && own != "" &&
-			deadlineText(o.Deadline) != deadlineText(n.Deadline) {
-			c().detailf("not for what these nodes ask, which have a deadline of their own: %s", own)
-		}
-		w.addGoDoc("kind "+n.Name, n.Pos, o.Doc, n.Doc)
+	k := either(o, n)
+	compareThing(w, subject{change: func() *change { return w.kindChange(o, n) },
+		doc: "kind " + k.Name, unread: true, is: map[condition]bool{
+			forgotten: !slices.Contains(w.now.Interrupt.ReservedKinds, k.Name)}}, o, n)
+	if own := w.ownDeadlines(); o != nil && n != nil && n.Name == "agent_question" && own != "" &&
+		deadlineText(o.Deadline) != deadlineText(n.Deadline) {
+		w.kindChange(o, n).detailf("not for what these nodes ask, which have a deadline of their "+
+			"own: %s", own)
 	}
 }
 
@@ -342,14 +315,4 @@ func (w *comparison) ownDeadlines() string {
 
 func (w *comparison) kindChange(o, n *plan.InterruptKind) *change {
 	return w.changeOf("kind", "", o, n, w.interruptsPos())
-}
-
-// compareKindOrder tells that another kind wins a clash: order is priority.
-func (w *comparison) compareKindOrder() {
-	before, after := w.kinds.commonOrders(anyThing)
-	if !slices.Equal(before, after) {
-		w.setting("kinds", w.interruptsPos(), 0)().
-			hitf("KIND_CHANGED", "which kind wins a clash changed: %s is %s",
-				strings.Join(before, ", "), strings.Join(after, ", "))
-	}
 }

@@ -144,7 +144,7 @@ func (i InterfaceDelta) summary() string {
 			parts = append(parts, p.verb+strings.Join(p.list, ", "))
 		}
 	}
-	return strings.Join(parts, ";")
+	return strings.Join(parts, " and")
 }
 
 // oneLine folds a text.

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,11 +30,10 @@ func (r *Report) sections() []section {
 }
 
 func (r *Report) changeSection() section {
-	s := section{title: "What changed", lead: "routegen breaking finds " + r.tally()}
+	s := section{title: "What changed", lead: "breaking finds " + r.tally()}
 	var lines, ends []string
 	for _, c := range r.worstFirst() {
-		line := c.Op + " " + c.label() + fmt.Sprintf(" (%s:%d)", cmp.Or(c.File, r.Source),
-			max(c.Line, 1))
+		line := c.Op + " " + c.label() + " (" + r.place(c.File, c.Line) + ")"
 		end := ""
 		if c.Rule != "" {
 			end = " [" + c.Severity + " " + c.Rule + "]"
@@ -71,6 +69,14 @@ func foldNames(names, said []string) []string {
 	return out
 }
 
+// place is a line, with its file where it is not that of the report.
+func (r *Report) place(file string, line int) string {
+	if file == "" || file == r.Source {
+		return fmt.Sprintf("line %d", max(line, 1))
+	}
+	return fmt.Sprintf("%s:%d", file, max(line, 1))
+}
+
 // told collects what changes say under one heading, equal texts once, in the order of the changes.
 func (r *Report) told(of func(Change) []string, counts func(string) bool) []string {
 	var names, said []string
@@ -101,18 +107,21 @@ func (r *Report) storedSection() section {
 	sent := r.told(func(c Change) []string { return c.Senders }, anyText)
 	switch {
 	case len(breaks) > 0:
-		s.lead = "each unfinished thread is judged by what it holds: one whose own data decode " +
-			"against the new shapes goes on; another is refused with CodeIncompatible and the " +
-			"field named, and the old program can finish it"
+		s.lead = "those below are refused (CodeIncompatible; the old program can finish them), " +
+			"every other unfinished thread goes on"
 	default:
 		s.lead = "every unfinished thread goes on"
 	}
-	s.items = breaks
+	for _, line := range breaks {
+		s.items = append(s.items, strings.Replace(line, refused, "refused if it ", 1))
+	}
 	for _, line := range sent {
 		s.items = append(s.items, "sent: "+line)
 	}
 	if len(sent) == 0 {
 		s.lead += "; sent data is read as before"
+	} else if len(breaks) == 0 {
+		s.lead += "; sent data is not all read"
 	}
 	return s
 }
@@ -126,14 +135,14 @@ func listed(names []string, few int) string {
 }
 
 func (r *Report) waysSection() section {
-	s := section{title: "Who can now go where", lead: "no way came, went or changed"}
+	s := section{title: "Who can now go where", lead: "no change"}
 	for _, c := range r.Access {
 		who, where, before, after := c.way()
 		s.rows = append(s.rows, []string{who, where, before, after})
 	}
 	s.items = append(r.remains(), r.told(func(c Change) []string { return c.Ways }, anyText)...)
 	if len(s.rows) > 0 {
-		s.lead = counted(len(s.rows), "way") + " changed, and no other"
+		s.lead = counted(len(s.rows), "way") + " changed"
 	}
 	return s
 }
@@ -160,9 +169,7 @@ func (r *Report) modelsSection() section {
 	}
 	s.items = foldNames(where, said)
 	for _, t := range r.Texts {
-		s.diffs = append(s.diffs, diffItem{fmt.Sprintf("%s %s (%s:%d)",
-			ifElse(t.Prompt, "prompt", "doc"), t.Name, cmp.Or(t.File, r.Source),
-			max(t.Line, 1)),
+		s.diffs = append(s.diffs, diffItem{ifElse(t.Prompt, "prompt ", "doc ") + t.Name,
 			wordDiff(t.Before, t.After)})
 	}
 	measured := len(r.SchemaEdits)+len(r.Schemas) > 0
@@ -186,10 +193,11 @@ func (r *Report) modelsSection() section {
 		}
 		return c.Models
 	}, func(text string) bool { return !isCalm(text) })...)
-	s.items = append(s.items, r.schemaSizes()...)
-	s.lead = ifElse(len(s.items)+len(s.diffs) == 0, "nothing changed: neither a schema nor a text",
-		ifElse(len(r.Schemas) > 0, counted(len(r.Schemas), "schema")+" changed",
-			"no schema of a node changed"))
+	s.lead = ifElse(len(s.items)+len(s.diffs) == 0, "no change",
+		"no schema changed")
+	if len(r.Schemas) > 0 {
+		s.lead = r.schemasChanged()
+	}
 	return s
 }
 
@@ -200,96 +208,17 @@ func (r *Report) isDoc(e SchemaEdit) bool {
 	})
 }
 
-// schemaSizes are the schemas that changed, those that grow or shrink by as much in one line.
-func (r *Report) schemaSizes() []string {
-	var names, said []string
+// schemasChanged says which schemas changed, and by how much in all.
+func (r *Report) schemasChanged() string {
+	var names []string
+	size := 0
 	for _, d := range r.Schemas {
-		text := fmt.Sprintf(": %+d B", d.After-d.Before)
-		switch {
-		case d.Before == 0:
-			text = fmt.Sprintf(": new, %d B", d.After)
-		case d.After == 0:
-			text = ": gone"
-		case d.After == d.Before:
-			text = ": of the same size"
-		}
-		names, said = append(names, d.Name), append(said, text)
+		names = append(names, strings.TrimPrefix(d.Name, "routing of ")+
+			ifElse(d.Before == 0, " (new)", ifElse(d.After == 0, " (gone)", "")))
+		size += d.After - d.Before
 	}
-	var out []string
-	for _, line := range foldNames(names, said) {
-		out = append(out, "schema "+line)
-	}
-	return out
-}
-
-func (r *Report) goSection() section {
-	s := section{title: "Whose Go stops compiling"}
-	gone := slices.Concat(r.API.Removed, r.API.Changed)
-	u := r.Uses
-	switch {
-	case u == nil:
-		s.lead = "the module's packages were not read"
-	case u.Note != "":
-		s.lead = u.Note
-	case len(u.Stops)+len(u.Lost) > 0:
-		s.lead = fmt.Sprintf("%s in this module (%s read)", plural(len(u.Stops), "line"),
-			counted(u.Packages, "package"))
-	case len(gone) > 0 && len(u.Changed) == 0:
-		s.lead = fmt.Sprintf("none in this module: nothing in it uses what was removed, renamed "+
-			"or changed (%s read)", counted(u.Packages, "package"))
-	default:
-		s.lead = fmt.Sprintf("none in this module (%s read)", counted(u.Packages, "package"))
-	}
-	for _, i := range r.Interfaces {
-		s.items = append(s.items, i.Name+i.summary()+ifElse(i.stops(),
-			": what implements it stops compiling", ": implementers go on compiling"))
-	}
-	if u != nil {
-		for _, list := range [][]GoPlace{u.Lost, u.Stops, u.Dead, u.Changed} {
-			s.items = append(s.items, placesText(list)...)
-		}
-		if len(u.Broken) > 0 {
-			s.items = append(s.items, fmt.Sprintf("%s of this module compile with the old "+
-				"package no more than with the new one, so what is said of their packages may "+
-				"lack something; the first: %s", plural(len(u.Broken), "line"),
-				placesText(u.Broken[:1])[0]))
-		}
-	}
-	if len(gone) > 0 {
-		s.items = append(s.items, "code elsewhere that names "+listed(gone, maxNames))
-	} else if len(r.API.Added) > 0 {
-		s.items = append(s.items, "names were only added: "+listed(r.newNames(), 4))
-	}
-	for _, c := range r.Changes {
-		if c.Rule == "ENUM_VALUE_ADDED" {
-			s.items = append(s.items, c.Name+": "+c.Callers[0])
-		}
-	}
-	return s
-}
-
-// maxNames is how many names of the package are told, and how many places of a text.
-const maxNames, maxPlaces = 6, 20
-
-// newNames are the names that were added, without the fields and methods of new types.
-func (r *Report) newNames() []string {
-	return slices.DeleteFunc(slices.Clone(r.API.Added), func(name string) bool {
-		owner, _, member := strings.Cut(name[strings.Index(name, " ")+1:], ".")
-		return member && slices.Contains(r.API.Added, "type "+owner)
-	})
-}
-
-// placesText writes places, those of one text in one line.
-func placesText(places []GoPlace) []string {
-	var names, said []string
-	for i, p := range places {
-		if i == maxPlaces {
-			return append(foldNames(names, said), counted(len(places)-i, "more place"))
-		}
-		names = append(names, fmt.Sprintf("%s:%d", p.File, p.Line))
-		said = append(said, " "+p.Text)
-	}
-	return foldNames(names, said)
+	return counted(len(names), "schema") + " changed (" + fmt.Sprintf("%+d B", size) + "): " +
+		listed(names, 3)
 }
 
 // severe reports whether a change has a finding that fails routegen breaking.

@@ -90,8 +90,8 @@ func (s *storedIndex) meaning(b compat.Break) string {
 	case b.Kind == runtime.ShapeNode && b.Cause == compat.Removed:
 		return refused + "waits at " + b.Shape + " with its " + b.Field
 	case b.Cause == compat.Tighter && strings.HasPrefix(b.Reason, "pattern="):
-		return holds + "a value that the new pattern does not match: a pattern changed, and " +
-			"patterns are not compared, so it counts as a break"
+		return holds + "a value that the new pattern does not match (patterns are not compared: " +
+			"any change counts)"
 	case b.Cause == compat.Tighter:
 		return holds + "a value outside of " + strings.Split(b.Reason, ", and ")[0]
 	case b.Cause == compat.Removed && b.Field != "", b.Cause == compat.Renamed && b.Field != "":

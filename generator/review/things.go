@@ -8,8 +8,6 @@ import (
 	"github.com/routegen/routegen/generator/report"
 )
 
-func anyThing[T any](*T) bool { return true }
-
 // compareSettings compares what stands at the top of the spec.
 func (w *comparison) compareSettings() {
 	version, pkg := *w.old, *w.old
@@ -33,7 +31,8 @@ func (w *comparison) compareSettings() {
 }
 
 func (w *comparison) compareSetting(name string, pos report.Pos, before int, old, now any) {
-	subject{change: w.setting(name, pos, before)}.effectsOf(compare(old, now, nil, nil))
+	s := subject{change: w.setting(name, pos, before)}
+	s.effectsOf(compare(old, now, nil, nil))
 }
 
 // commonFields are the fields that all interrupt requests carry.
@@ -73,13 +72,6 @@ func (w *comparison) addPrompt(name string, pos report.Pos, before, after string
 			wordDelta(before, after))
 }
 
-// noteUnreserved tells of a removed name that is not reserved.
-func (c *change) noteUnreserved(name string, reserved []string) {
-	if !slices.Contains(reserved, name) {
-		c.detailf("its name is not in reserved: it may come back with another meaning")
-	}
-}
-
 // allEarlierNames are the earlier names of all things of a list.
 func allEarlierNames[T any](things []T) []string {
 	var out []string
@@ -101,131 +93,72 @@ func reportUnreserved(c func() *change, what string, before, after, known []stri
 }
 
 func (w *comparison) compareEnum(o, n *plan.Enum) {
-	c := func() *change { return w.changeOf("enum", "", o, n, top) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().detailf("%s", counted(len(n.Values), "value"))
-		return
-	case n == nil:
-		c().hitf("ENUM_NO_DELETE", "Go type %s and its constants are gone", o.Name)
+	e := either(o, n)
+	s := subject{change: w.changer("enum", "", o, n, top), doc: e.Name,
+		values: map[string]string{"values": counted(len(e.Values), "value")}}
+	if !compareThing(w, s, o, n) {
 		return
 	}
-	subject{change: c}.effectsOf(compare(o, n, nil, nil))
-	w.addDoc(n.Name, n.Pos, o.Doc, n.Doc)
-	reportUnreserved(c, "value", o.Reserved, n.Reserved, allEarlierNames(n.Values))
+	reportUnreserved(s.change, "value", o.Reserved, n.Reserved, allEarlierNames(n.Values))
 	values := follow(o.Values, n.Values)
 	values.visit(func(was, is *plan.EnumValue) { w.compareValue(n, was, is) })
-	before, after := values.commonOrders(func(v *plan.EnumValue) bool { return !v.Hidden })
-	reportOrder(c, before, after, models, "the values stand in another order in the schema")
+	compareOrder(s, "Enum/Values", values, func(v *plan.EnumValue) bool { return !v.Hidden })
 }
 
 func (w *comparison) compareValue(e *plan.Enum, o, n *plan.EnumValue) {
-	c := func() *change { return w.valueChange(e, o, n) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		if n.Hidden {
-			c().detailf("hidden")
-			c().notef(models, "none: it is never offered to a model")
-		}
-		c().hitf("ENUM_VALUE_ADDED", "a switch over %s meets a value that it does not know", e.Name)
-		c().notef(stored, "none: nothing stored has it")
-		return
-	case n == nil:
-		c().hitf("GO_API_NO_DELETE", "%s is gone", o.Const)
-		c().noteUnreserved(o.Wire, e.Reserved)
-		if !o.Hidden {
-			c().notef(models, "no longer offered %s, and refused when they send it", o.Wire)
-		}
+	v := either(o, n)
+	s := subject{change: w.changer("value", e.Name, o, n, e.Pos), doc: e.Name + "." + v.Wire,
+		unread: v.Hidden, values: map[string]string{"enum": e.Name},
+		is: map[condition]bool{hidden: v.Hidden, visible: !v.Hidden,
+			forgotten: !slices.Contains(e.Reserved, v.Wire)}}
+	if !compareThing(w, s, o, n) || o.Const == n.Const {
 		return
 	}
-	subject{change: c, values: map[string]string{"value": n.Wire}}.
-		effectsOf(compare(o, n, nil, nil))
-	if o.Const != n.Const {
-		enum := w.byKey["enum "+e.Name] // its constants have its name
-		if enum == nil || o.Wire != n.Wire {
-			enum = c()
-		}
-		enum.hitf("GO_NAME_SAME", "%s is %s now", o.Const, n.Const)
+	c := w.byKey["enum "+e.Name] // its constants have its name
+	if c == nil || o.Wire != n.Wire {
+		c = s.change()
 	}
-	w.docAdder(!n.Hidden)(e.Name+"."+n.Wire, n.Pos, o.Doc, n.Doc)
-}
-
-// docAdder is what tells of a changed doc: of one that models read, or of another.
-func (w *comparison) docAdder(read bool) func(name string, pos report.Pos, before, after string) {
-	if read {
-		return w.addDoc
-	}
-	return w.addGoDoc
+	c.hitf("GO_NAME_SAME", "%s is %s now", o.Const, n.Const)
 }
 
 func (w *comparison) compareScalar(o, n *plan.Scalar) {
-	c := func() *change { return w.changeOf("type", "", o, n, top) }
-	switch {
-	case o == nil:
-		w.noteUnknownNames(c(), n.Was)
-		c().detailf("a %s with a name", n.Type.Kind)
-		return
-	case n == nil:
-		c().hitf("TYPE_NO_DELETE", "Go type %s is gone", o.Name)
-		return
+	t := either(o, n)
+	s := subject{change: w.changer("type", "", o, n, top), doc: t.Name,
+		values: map[string]string{"kind": string(t.Type.Kind)}}
+	if compareThing(w, s, o, n) {
+		w.compareBounds(s.change, o.Constraints.Texts(), n.Constraints.Texts(), true)
 	}
-	subject{change: c, values: map[string]string{"name": n.Name}}.effectsOf(compare(o, n, nil, nil))
-	w.addDoc(n.Name, n.Pos, o.Doc, n.Doc)
-	w.compareBounds(c, o.Constraints.Texts(), n.Constraints.Texts(), true)
 }
 
 func (w *comparison) compareRecord(o, n *plan.Record) {
-	c := func() *change { return w.recordChange(o, n) }
-	switch {
-	case o == nil:
-		if c().thing != "node" {
-			w.recordAdded(c(), n)
-		}
-		return
-	case n == nil:
-		if c().thing == "node" {
-			return
-		}
-		c().hitf("TYPE_NO_DELETE", "Go type %s is gone", o.Name)
-		if o.Schema {
-			c().hitf("DEF_SAME_NAME", "the definition %s is gone from every schema", o.Name)
-		}
-		return
+	r := either(o, n)
+	s := subject{change: func() *change { return w.recordChange(o, n) },
+		values: map[string]string{"fields": fieldList(r)}, unread: !w.seenByModel[r.Name],
+		is: map[condition]bool{inSchema: r.Schema}}
+	if (o == nil || n == nil) && s.change().thing == "node" {
+		return // a message that comes or goes with its node
 	}
-	s := subject{change: c}
-	if n.Schema {
-		s.is = append(s.is, inSchema)
-	}
-	node, was := messageOf(w.now, n), messageOf(w.old, o)
-	ownDoc := true // of a message: a node's doc stands in for one
-	ownName := o.Name == n.Name
-	if node != nil && was != nil {
-		ownDoc = n.Role == plan.RoleRequest && (n.Doc != node.Doc || o.Doc != was.Doc) ||
-			n.Role == plan.RoleInterrupt && node.DisplayName == was.DisplayName
-		ownName = node.DisplayName == was.DisplayName && node.Key == was.Key
-	}
-	if ownName {
-		s.is = append(s.is, sameName)
-	}
-	s.effectsOf(compare(o, n, nil, nil))
-	reportUnreserved(c, "field name", o.Reserved, n.Reserved, allEarlierNames(n.Fields))
-	if ownDoc {
-		w.docAdder(w.seenByModel[n.Name])(n.Name, w.recordPos(n), o.Doc, n.Doc)
-	}
-}
-
-func (w *comparison) recordAdded(c *change, n *plan.Record) {
-	w.noteUnknownNames(c, n.Was)
-	c.detailf("%s: %s", n.Role, fieldList(n))
-	c.notef(stored, "none: nothing stored has it")
 	visitor := map[plan.Role]string{plan.RoleRequest: ifaceRequest,
-		plan.RoleInterrupt: ifaceInterrupt}[n.Role]
-	if visitor != "" {
-		c.hitf("METHOD_ADDED", "%s gains Visit%s: what implements it stops compiling", visitor,
-			n.Name)
+		plan.RoleInterrupt: ifaceInterrupt}[r.Role]
+	if o == nil && visitor != "" {
+		s.change().hitf("METHOD_ADDED", "%s gains Visit%s: what implements it stops compiling",
+			visitor, n.Name)
 	}
+	if o != nil && n != nil {
+		node, was := messageOf(w.now, n), messageOf(w.old, o)
+		ownDoc := true // of a message: a node's doc stands in for one
+		s.is[sameName] = o.Name == n.Name
+		if node != nil && was != nil {
+			ownDoc = n.Role == plan.RoleRequest && (n.Doc != node.Doc || o.Doc != was.Doc) ||
+				n.Role == plan.RoleInterrupt && node.DisplayName == was.DisplayName
+			s.is[sameName] = node.DisplayName == was.DisplayName && node.Key == was.Key
+		}
+		if ownDoc {
+			s.doc = n.Name
+		}
+		reportUnreserved(s.change, "field name", o.Reserved, n.Reserved, allEarlierNames(n.Fields))
+	}
+	compareThing(w, s, o, n)
 }
 
 // fieldList names the first fields of a record with their types.

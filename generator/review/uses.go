@@ -9,7 +9,10 @@ type GoUses struct {
 	Changed  []GoPlace `json:"changed,omitempty"` // name what has another type now
 	Dead     []GoPlace `json:"dead,omitempty"`    // methods that nothing calls any more
 	Broken   []GoPlace `json:"broken,omitempty"`  // compile with neither
-	Note     string    `json:"note,omitempty"`    // why the module was not read
+	// switches over an enum of the package that do not list one of its new values, and either
+	// listed all that it had or have no default
+	Switches []GoPlace `json:"switches,omitempty"`
+	Note     string    `json:"note,omitempty"` // why the module was not read
 }
 
 // GoPlace is a place in Go code. File is slash-separated, from the top of the module.

@@ -30,17 +30,24 @@ func (r *Report) Verdict() Verdict {
 		}
 		return out
 	}
-	if sent := names(func(c Change) bool { return len(c.Senders) > 0 }); len(sent) > 0 {
-		add("after", "tell who sends or reads "+listed(sent, maxListed))
+	sent := names(func(c Change) bool { return len(c.Senders) > 0 })
+	if len(sent) > 0 {
+		add("after", tellSenders+listed(sent, maxListed))
 	}
-	if held := names(func(c Change) bool {
+	held := names(func(c Change) bool {
 		return slices.ContainsFunc(c.Stored, func(text string) bool {
 			return strings.HasPrefix(text, refused)
 		})
-	}); len(held) > 0 {
-		add("after", "let the old program finish the threads that hold "+listed(held, maxListed))
+	})
+	if len(held) > 0 {
+		add("after", finishThreads+listed(held, maxListed))
 	}
-	if r.Uses != nil && len(r.Uses.Stops)+len(r.Uses.Lost) > 0 {
+	switch {
+	case r.Uses == nil || r.Uses.Note != "":
+		if r.mayStopGo() {
+			add("after", "build the Go that uses the package: it was not read here")
+		}
+	case len(r.Uses.Stops)+len(r.Uses.Lost) > 0:
 		add("no", "mend the Go of this module, "+plural(max(len(r.Uses.Stops),
 			len(r.Uses.Lost)), "line"))
 		slices.Reverse(v.First)
@@ -49,12 +56,7 @@ func (r *Report) Verdict() Verdict {
 	if asked := names(told); asked != nil {
 		v.First = append(v.First, "best after an evaluation run of "+listed(asked, maxListed))
 	}
-	if len(r.Unread) > 0 {
-		v.Order = "stop the old processes before the first new one writes: they cannot read " +
-			listed(r.Unread, maxListed)
-	} else if len(r.Changes) > 0 {
-		v.Order = "old and new processes may run side by side: each reads what the other stores"
-	}
+	v.Order = r.describeOrder(len(held) > 0)
 	for _, c := range r.worstFirst() {
 		if c.severe() && c.Advice != "" {
 			v.Others = append(v.Others, c.Name+": "+c.Advice)
@@ -63,7 +65,36 @@ func (r *Report) Verdict() Verdict {
 	return v
 }
 
+// describeOrder says which processes come first; held: the new ones refuse some of what is stored.
+func (r *Report) describeOrder(held bool) string {
+	const stop = "stop the old processes before the first new one "
+	unread := "cannot read " + listed(r.Unread, 2)
+	switch {
+	case len(r.Changes) == 0:
+		return ""
+	case len(r.Unread) > 0 && held:
+		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
+	case len(r.Unread) > 0:
+		return stop + "writes: they " + unread
+	case held:
+		return stop + "runs: they store what new ones refuse"
+	}
+	return "old and new processes may run side by side"
+}
+
+// mayStopGo reports whether some Go that uses the package could compile no longer.
+func (r *Report) mayStopGo() bool {
+	return len(r.API.Removed)+len(r.API.Changed) > 0 ||
+		slices.ContainsFunc(r.Interfaces, InterfaceDelta.stops)
+}
+
 const maxListed = 4
+
+// What comes before deploying, with the names after it.
+const (
+	tellSenders   = "tell who sends or reads "
+	finishThreads = "let the old program finish the threads that hold "
+)
 
 // Summary is the verdict in one line.
 func (v Verdict) Summary() string {
@@ -84,11 +115,22 @@ func (v Verdict) Summary() string {
 
 func (r *Report) deploySection() section {
 	v := r.Verdict()
+	for i, first := range v.First { // which, the sections below say
+		for _, begin := range []string{tellSenders, finishThreads} {
+			if strings.HasPrefix(first, begin) {
+				v.First[i] = ifElse(begin == tellSenders, begin+"what is sent below",
+					strings.TrimSuffix(begin, "that hold ")+"refused below")
+			}
+		}
+	}
 	s := section{title: "Deploy", lead: v.Summary()}
 	if v.Order != "" {
 		s.items = append(s.items, "order: "+v.Order)
 	}
 	for _, way := range v.Others {
+		if len(v.Others) == 1 { // of what, the next section says
+			_, way, _ = strings.Cut(way, ": ")
+		}
 		s.items = append(s.items, "without a break: "+way)
 	}
 	return s
