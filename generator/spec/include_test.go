@@ -52,16 +52,17 @@ func withoutLines(findings []report.Finding, text func(file string) []byte) []st
 		return string(report.NewSource("", text(file)).Line(at.Line))
 	}
 	for _, f := range findings {
-		said := fmt.Sprintf("%s %s %d %q | %s | %s | %v", f.Severity, f.Rule, f.At.Start.Column,
+		var said strings.Builder
+		fmt.Fprintf(&said, "%s %s %d %q | %s | %s | %v", f.Severity, f.Rule, f.At.Start.Column,
 			line(f.File, f.At.Start), f.Message, f.Hint, len(f.Fixes))
 		for _, r := range f.Related {
 			file := f.File
 			if r.File != "" {
 				file = r.File
 			}
-			said += fmt.Sprintf(" | %d %q %s", r.At.Start.Column, line(file, r.At.Start), r.Message)
+			fmt.Fprintf(&said, " | %d %q %s", r.At.Start.Column, line(file, r.At.Start), r.Message)
 		}
-		out = append(out, said)
+		out = append(out, said.String())
 	}
 	slices.Sort(out)
 	return out
@@ -158,12 +159,13 @@ func TestMergeKeepsOneFindingForOneMistake(t *testing.T) {
 			if f.Severity != report.Error {
 				continue
 			}
-			line := place(f) + " " + f.Rule + " " + f.Message
+			var line strings.Builder
+			line.WriteString(place(f) + " " + f.Rule + " " + f.Message)
 			for _, r := range f.Related {
-				line += fmt.Sprintf("; %s:%d:%d %s", r.File, r.At.Start.Line, r.At.Start.Column,
+				fmt.Fprintf(&line, "; %s:%d:%d %s", r.File, r.At.Start.Line, r.At.Start.Column,
 					r.Message)
 			}
-			got = append(got, line)
+			got = append(got, line.String())
 		}
 		if strings.Contains(want, "%d") {
 			at := strings.Index(base, "\ninterrupts:") + 1
