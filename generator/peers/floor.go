@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// floorOf writes the smallest package that has the types of routegen's output and what they promise
-// to who compiles against them: structs with their docs, one row a field, strict decoding, the two
-// sealed sets, their exhaustive visitors, the selection of a branch, and the handlers. The functions
-// behind them are stubs: what the package takes to compile is the floor, it is never run.
+// floorOf writes a package with the types of routegen's output and what they promise to code that
+// compiles against them: structs with their docs, one row a field, decoding methods, the two sealed
+// sets, their exhaustive visitors, the selection of a branch, and the handlers. The functions that
+// decode and select are stubs: the package is compiled and never run.
 func floorOf(defs map[string]object, nodes int) []byte {
 	var b bytes.Buffer
 	b.WriteString(floorHead)
@@ -30,7 +30,8 @@ func floorOf(defs map[string]object, nodes int) []byte {
 		}
 		fmt.Fprintf(&b, "}\n\nvar shape%s = Shape{%q, (*%[1]s)(nil), []Field{\n", name, name)
 		for _, key := range sortedKeys(def.Properties) {
-			fmt.Fprintf(&b, "\t{Name: %q, Required: %v},\n", key, slices.Contains(def.Required, key))
+			fmt.Fprintf(&b, "\t{Name: %q, Required: %v},\n", key,
+				slices.Contains(def.Required, key))
 		}
 		fmt.Fprintf(&b, "}}\n\nfunc (*%s) Shape() *Shape { return &shape%[1]s }\n"+
 			"func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v) }\n", name)
