@@ -26,6 +26,6 @@ func TestASlotOfANamedTypeKeepsBothRules(t *testing.T) {
 			tables = string(text)
 		}
 	}
-	assert.Contains(t, tables, "Rule: &runtime.Rule{Min: runtime.Bound(10.0)}, Of: &rulePercent")
-	assert.Contains(t, tables, "Rule: &runtime.Rule{MinItems: runtime.Bound(1)}, Of: &rulePercent")
+	assert.Contains(t, tables, "Rule: &runtime.Rule{Min: new(10.0)}, Of: &rulePercent")
+	assert.Contains(t, tables, "Rule: &runtime.Rule{MinItems: new(1)}, Of: &rulePercent")
 }

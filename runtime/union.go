@@ -70,6 +70,8 @@ func notOne(v Record) error {
 }
 
 // UnionShape returns what makes the shape of a routing from its row, at the first call.
+//
+//go:noinline
 func UnionShape(row *RoutingRow) func() *Shape {
 	return sync.OnceValue(func() *Shape {
 		s := &Shape{Kind: ShapeUnion, Name: row.Name, Was: row.Was, Of: row.Of,

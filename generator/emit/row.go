@@ -105,7 +105,7 @@ func (w rowWriter) value(v reflect.Value) *jen.Statement {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.Type().Elem().Kind() != reflect.Struct { // a bound of a rule
-			return rt("Bound").Call(jen.Lit(v.Elem().Interface()))
+			return jen.New(jen.Lit(v.Elem().Interface()))
 		}
 		return jen.Op("&").Add(w.value(v.Elem()))
 	case reflect.Struct:

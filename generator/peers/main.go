@@ -16,6 +16,9 @@ import (
 	"strings"
 	"time"
 
+	// what the output of oapi-codegen for a oneOf imports
+	_ "github.com/oapi-codegen/runtime"
+
 	"github.com/routegen/routegen/generator/generatortest"
 )
 
@@ -58,18 +61,24 @@ func tools() []*tool {
 				return exec.Command(bin, "-p", "out", "-o",
 					filepath.Join(dir, "jsonschema/out.go"), filepath.Join(dir, "schema.json"))
 			}},
-		{name: "oapi-codegen", pkg: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
-			output: "openapi",
-			generate: func(bin, dir string) *exec.Cmd {
-				return exec.Command(bin, "-generate", "types,skip-prune", "-package", "out", "-o",
-					filepath.Join(dir, "openapi/out.go"), filepath.Join(dir, "openapi.json"))
-			}},
+		openAPITool("oapi-codegen, routings as optional pointers", "openapi"),
+		openAPITool("oapi-codegen, routings as oneOf", "openapi-sealed"),
 		{name: "protoc-gen-go", pkg: "google.golang.org/protobuf/cmd/protoc-gen-go",
 			output: "proto",
 			generate: func(bin, dir string) *exec.Cmd {
 				return exec.Command(self, "protoc", bin, dir)
 			}},
+		{name: "floor: types, sets, visitors and rows", output: "floor"},
 	}
+}
+
+// openAPITool is oapi-codegen, types alone, on the OpenAPI document of that name.
+func openAPITool(name, spec string) *tool {
+	return &tool{name: name, pkg: "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
+		output: spec, generate: func(bin, dir string) *exec.Cmd {
+			return exec.Command(bin, "-generate", "types,skip-prune", "-package", "out", "-o",
+				filepath.Join(dir, spec, "out.go"), filepath.Join(dir, spec+".json"))
+		}}
 }
 
 // figures are what one tool took on one size, a value a round.
@@ -91,9 +100,12 @@ func run(rounds int, sizes, doc string) error {
 	defer os.RemoveAll(work)
 	all := tools()
 	for _, t := range all {
-		t.bin, err = filepath.Abs(filepath.Join(work, "bin", t.name))
+		t.bin, err = filepath.Abs(filepath.Join(work, "bin", filepath.Base(t.output)))
 		if err != nil {
 			return err
+		}
+		if t.pkg == "" {
+			continue
 		}
 		build := exec.Command("go", "build", "-o", t.bin, t.pkg)
 		if t == all[0] { // with the modules it is released with
@@ -113,7 +125,7 @@ func run(rounds int, sizes, doc string) error {
 		found := make([]figures, len(all))
 		dirs := make([]string, len(all))
 		for i, t := range all {
-			dirs[i] = filepath.Join(work, t.name+size)
+			dirs[i] = filepath.Join(work, filepath.Base(t.output)+size)
 			if err := writeSpecs(dirs[i], all[0].bin, n); err != nil {
 				return err
 			}
@@ -132,7 +144,7 @@ func run(rounds int, sizes, doc string) error {
 
 // writeSpecs writes the spec of a size in all languages, and the folders for what comes out.
 func writeSpecs(dir, routegen string, n int) error {
-	for _, sub := range []string{"jsonschema", "openapi", "proto"} {
+	for _, sub := range []string{"jsonschema", "openapi", "openapi-sealed", "proto", "floor"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
 		}
@@ -157,19 +169,21 @@ func writeSpecs(dir, routegen string, n int) error {
 // measure generates into an empty folder and compiles what came out, its imports built before.
 func (f *figures) measure(t *tool, dir string) error {
 	out := filepath.Join(dir, t.output)
-	if err := os.RemoveAll(out); err != nil {
-		return err
-	}
-	if t.output != "generated/routes" {
-		if err := os.Mkdir(out, 0o755); err != nil {
+	if t.generate != nil { // the floor is written once, with the specs
+		if err := os.RemoveAll(out); err != nil {
 			return err
 		}
+		if t.output != "generated/routes" {
+			if err := os.Mkdir(out, 0o755); err != nil {
+				return err
+			}
+		}
+		start := time.Now()
+		if err := command(t.generate(t.bin, dir)); err != nil {
+			return err
+		}
+		f.generate = append(f.generate, time.Since(start))
 	}
-	start := time.Now()
-	if err := command(t.generate(t.bin, dir)); err != nil {
-		return err
-	}
-	f.generate = append(f.generate, time.Since(start))
 	files, err := filepath.Glob(filepath.Join(out, "*.go"))
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("no Go came out: %w", err)
@@ -198,7 +212,7 @@ func (f *figures) measure(t *tool, dir string) error {
 	if err := os.WriteFile(last, append(text, mark...), 0o644); err != nil {
 		return err
 	}
-	start = time.Now()
+	start := time.Now()
 	err = build()
 	f.compile = append(f.compile, time.Since(start))
 	return err
@@ -241,18 +255,25 @@ func firstError(a, b error) error {
 	return b
 }
 
+// median of nothing is 0.
 func median(d []time.Duration) time.Duration {
+	if len(d) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(d))
 	return sorted[len(sorted)/2]
 }
 
 func both(d []time.Duration) string {
+	if len(d) == 0 {
+		return ""
+	}
 	return fmt.Sprintf("%.3f / %.3f s", slices.Min(d).Seconds(), median(d).Seconds())
 }
 
 // ratio is that of the medians.
 func ratio(ours, theirs []time.Duration) string {
-	if len(ours) == 0 {
+	if len(ours) == 0 || len(theirs) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.2f x", median(ours).Seconds()/median(theirs).Seconds())

@@ -18,13 +18,15 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// object is a record or a routing as JSON Schema.
+// object is a record, a routing or an enum as JSON Schema.
 type object struct {
-	Type        string          `json:"type"`
+	Type        string          `json:"type,omitempty"`
 	Description string          `json:"description,omitempty"`
-	Properties  map[string]prop `json:"properties"`
+	Properties  map[string]prop `json:"properties,omitempty"`
 	Required    []string        `json:"required,omitempty"`
-	Additional  bool            `json:"additionalProperties"`
+	Additional  *bool           `json:"additionalProperties,omitempty"`
+	Enum        []string        `json:"enum,omitempty"`
+	OneOf       []prop          `json:"oneOf,omitempty"`
 }
 
 type prop struct {
@@ -48,13 +50,13 @@ func translate(dir string, plain []byte, n int) error {
 	if err := json.Unmarshal(plain, &file); err != nil {
 		return err
 	}
-	interrupt := object{Type: "object", Properties: map[string]prop{}}
+	interrupt := object{Type: "object", Properties: map[string]prop{}, Additional: new(false)}
 	for i := range n {
 		request := func(i int) prop {
 			return prop{Ref: fmt.Sprintf("#/$defs/Worker%dRequest", i%n)}
 		}
 		file.Defs[fmt.Sprintf("Worker%dRouting", i)] = object{Type: "object",
-			Properties: map[string]prop{
+			Additional: new(false), Properties: map[string]prop{
 				"interruptRequest": {Ref: fmt.Sprintf("#/$defs/Worker%dInterruptRequest", i)},
 				"next":             request(i + 1), "skip": request(i + 2),
 				"done": {Ref: "#/$defs/Report"}}}
@@ -68,20 +70,56 @@ func translate(dir string, plain []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	api, err := json.MarshalIndent(map[string]any{"openapi": "3.0.3",
-		"info":  map[string]string{"title": "peers", "version": "1"},
-		"paths": map[string]any{}, "components": map[string]any{"schemas": file.Defs}}, "", "  ")
+	api, err := openAPI(file.Defs)
 	if err != nil {
 		return err
 	}
-	api = bytes.ReplaceAll(api, []byte("#/$defs/"), []byte("#/components/schemas/"))
+	sealed, err := openAPI(sealedDefs(file.Defs))
+	if err != nil {
+		return err
+	}
 	for name, text := range map[string][]byte{"schema.json": schema, "openapi.json": api,
-		"spec.proto": protoOf(file.Defs)} {
+		"openapi-sealed.json": sealed, "spec.proto": protoOf(file.Defs),
+		"floor/out.go": floorOf(file.Defs, n)} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openAPI writes definitions as the components of an OpenAPI document.
+func openAPI(defs map[string]object) ([]byte, error) {
+	api, err := json.MarshalIndent(map[string]any{"openapi": "3.0.3",
+		"info":  map[string]string{"title": "peers", "version": "1"},
+		"paths": map[string]any{}, "components": map[string]any{"schemas": defs}}, "", "  ")
+	return bytes.ReplaceAll(api, []byte("#/$defs/"), []byte("#/components/schemas/")), err
+}
+
+// sealedDefs returns the definitions with the enum once and each routing as a oneOf of its types:
+// what is nearest, in OpenAPI, to the types of routegen. The names of the branches are lost.
+func sealedDefs(defs map[string]object) map[string]object {
+	out := map[string]object{}
+	for name, def := range defs {
+		properties := map[string]prop{}
+		for key, p := range def.Properties {
+			if len(p.Enum) > 0 {
+				out["Verdict"] = object{Type: "string", Enum: p.Enum}
+				p = prop{Ref: "#/$defs/Verdict"}
+			}
+			properties[key] = p
+		}
+		def.Properties = properties
+		if strings.HasSuffix(name, "Routing") {
+			union := object{Description: def.Description}
+			for _, key := range sortedKeys(properties) {
+				union.OneOf = append(union.OneOf, properties[key])
+			}
+			def = union
+		}
+		out[name] = def
+	}
+	return out
 }
 
 // protoOf writes a message for each record, and a oneof for each routing.

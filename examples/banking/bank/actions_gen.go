@@ -107,7 +107,7 @@ type GetTransactionsInput struct {
 var shapeGetTransactionsInput = runtime.Shape{Kind: runtime.ShapeRecord, Name: "GetTransactionsInput", Of: (*GetTransactionsInput)(nil), Fields: []runtime.Field{
 	{Name: "account", Required: true},
 	{Name: "period", Required: true},
-	{Name: "page", Required: true, Rule: &runtime.Rule{Min: runtime.Bound(1.0)}},
+	{Name: "page", Required: true, Rule: &runtime.Rule{Min: new(1.0)}},
 }}
 
 func (*GetTransactionsInput) Shape() *runtime.Shape          { return &shapeGetTransactionsInput }

@@ -984,14 +984,14 @@ type TransferFundsSlots struct {
 }
 
 var shapeTransferFundsSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "TransferFundsSlots", Of: (*TransferFundsSlots)(nil), Fields: []runtime.Field{
-	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
+	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: new(70)}},
 	{Name: "iban"},
 	{Name: "bank_name"},
-	{Name: "amount", Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1e+06)}},
+	{Name: "amount", Rule: &runtime.Rule{Min: new(0.01), Max: new(1e+06)}},
 	{Name: "needs_code"},
 	{Name: "code"},
 	{Name: "verified"},
-	{Name: "concept", Rule: &runtime.Rule{MaxLength: runtime.Bound(140)}},
+	{Name: "concept", Rule: &runtime.Rule{MaxLength: new(140)}},
 	{Name: "source"},
 	{Name: "confirmed"},
 	{Name: "transaction"},
@@ -1002,14 +1002,14 @@ func (*TransferFundsSlots) Shape() *runtime.Shape          { return &shapeTransf
 func (v *TransferFundsSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowTransferFunds = []runtime.FlowSlot{
-	{Name: "beneficiary", Doc: "Who gets the money.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
+	{Name: "beneficiary", Doc: "Who gets the money.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Rule: &runtime.Rule{MaxLength: new(70)}},
 	{Name: "iban", Doc: "The account it goes to.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Examples: []string{"\"ES9121000418450200051332\""}},
 	{Name: "bank_name", Doc: "The bank of that account.", Type: runtime.SlotType{Kind: runtime.SlotString}},
-	{Name: "amount", Doc: "How much, in euro.", Type: runtime.SlotType{Kind: runtime.SlotFloat}, Input: true, Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1e+06)}},
+	{Name: "amount", Doc: "How much, in euro.", Type: runtime.SlotType{Kind: runtime.SlotFloat}, Input: true, Rule: &runtime.Rule{Min: new(0.01), Max: new(1e+06)}},
 	{Name: "needs_code", Doc: "The amount is above the limit.", Type: runtime.SlotType{Kind: runtime.SlotBool}},
 	{Name: "code", Doc: "The security code.", Type: runtime.SlotType{Kind: runtime.SlotString}},
 	{Name: "verified", Doc: "The code is right.", Type: runtime.SlotType{Kind: runtime.SlotBool}},
-	{Name: "concept", Doc: "What the transfer is for.", Type: runtime.SlotType{Kind: runtime.SlotString}, Rule: &runtime.Rule{MaxLength: runtime.Bound(140)}},
+	{Name: "concept", Doc: "What the transfer is for.", Type: runtime.SlotType{Kind: runtime.SlotString}, Rule: &runtime.Rule{MaxLength: new(140)}},
 	{Name: "source", Doc: "The account it comes from.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesAccount, Input: true},
 	{Name: "confirmed", Doc: "The customer agreed.", Type: runtime.SlotType{Kind: runtime.SlotBool}},
 	{Name: "transaction", Doc: "The id of the transfer.", Type: runtime.SlotType{Kind: runtime.SlotString}, Output: true},
@@ -1338,8 +1338,8 @@ type QuickTransferSlots struct {
 }
 
 var shapeQuickTransferSlots = runtime.Shape{Kind: runtime.ShapeRecord, Name: "QuickTransferSlots", Of: (*QuickTransferSlots)(nil), Fields: []runtime.Field{
-	{Name: "amount", Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1000.0)}},
-	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
+	{Name: "amount", Rule: &runtime.Rule{Min: new(0.01), Max: new(1000.0)}},
+	{Name: "beneficiary", Rule: &runtime.Rule{MaxLength: new(70)}},
 	{Name: "iban"},
 	{Name: "source"},
 	{Name: "confirmed"},
@@ -1351,8 +1351,8 @@ func (*QuickTransferSlots) Shape() *runtime.Shape          { return &shapeQuickT
 func (v *QuickTransferSlots) UnmarshalJSON(b []byte) error { return runtime.Unmarshal(b, v) }
 
 var slotsFlowQuickTransfer = []runtime.FlowSlot{
-	{Name: "amount", Doc: "How much, in euro; at most 1000.", Type: runtime.SlotType{Kind: runtime.SlotFloat}, Input: true, Rule: &runtime.Rule{Min: runtime.Bound(0.01), Max: runtime.Bound(1000.0)}},
-	{Name: "beneficiary", Doc: "Who gets the money.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Rule: &runtime.Rule{MaxLength: runtime.Bound(70)}},
+	{Name: "amount", Doc: "How much, in euro; at most 1000.", Type: runtime.SlotType{Kind: runtime.SlotFloat}, Input: true, Rule: &runtime.Rule{Min: new(0.01), Max: new(1000.0)}},
+	{Name: "beneficiary", Doc: "Who gets the money.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true, Rule: &runtime.Rule{MaxLength: new(70)}},
 	{Name: "iban", Doc: "The account it goes to.", Type: runtime.SlotType{Kind: runtime.SlotString}, Input: true},
 	{Name: "source", Doc: "The account it comes from.", Type: runtime.SlotType{Kind: runtime.SlotEnum}, Values: slotValuesAccount},
 	{Name: "confirmed", Doc: "The customer agreed.", Type: runtime.SlotType{Kind: runtime.SlotBool}},
