@@ -90,7 +90,7 @@ func architecture() *plan {
 			{path: "generator/spec", lines: 10270},
 			{path: "generator/edit", lines: 2340},
 			{path: "generator/report", lines: 720},
-			{path: "cmd/routegen", lines: 5320},
+			{path: "cmd/routegen", lines: 5310},
 			{path: "cmd/routegen-threads", lines: 3340, deep: true},
 			{path: "examples/multiagent", lines: 130},
 			{path: "examples/planexecute", lines: 130},
@@ -290,7 +290,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // allBudgets is the sum of all budgets: one rises only when another falls by as much.
-const allBudgets = 86930
+const allBudgets = 86920
 
 // TestABudgetRisesOnlyWhenAnotherFalls holds the sum of the budgets.
 func TestABudgetRisesOnlyWhenAnotherFalls(t *testing.T) {
