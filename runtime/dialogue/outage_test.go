@@ -71,7 +71,8 @@ func TestAnOutageIsSeen(t *testing.T) {
 			assert.Equal(w, runtime.CodeForbidden, turn.Failure.Code)
 			assert.Equal(w, thread.StatusIdle, turn.Thread.Status())
 		}
-		assert.Equal(w, 1, countRows(w.T, out.String(), "WARN", "failure told", runtime.CodeForbidden))
+		assert.Equal(w, 1, countRows(w.T, out.String(), "WARN", "failure told",
+			runtime.CodeForbidden))
 	})
 }
 
