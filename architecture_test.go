@@ -58,8 +58,8 @@ func architecture() *plan {
 		budgets: []budget{
 			{path: "runtime", lines: 3100},
 			{path: "runtime/thread", lines: 9580},
-			{path: "runtime/planner", lines: 750},
-			{path: "runtime/chat", lines: 660},
+			{path: "runtime/planner", lines: 730},
+			{path: "runtime/chat", lines: 650},
 			{path: "runtime/workflow", lines: 2800},
 			{path: "runtime/agent", lines: 570},
 			{path: "runtime/dialogue", lines: 4590},
@@ -80,7 +80,7 @@ func architecture() *plan {
 			{path: "runtime/store/postgrestest", lines: 480},
 			{path: "runtime/store/sqlite", lines: 1830},
 			{path: "runtime/web", lines: 3850},
-			{path: "runtime/web/agui", lines: 1250},
+			{path: "runtime/web/agui", lines: 1240},
 			{path: "runtime/web/socket", lines: 510},
 			{path: "runtime/web/client", lines: 450},
 			{path: "runtime/web/control", lines: 210},
@@ -90,7 +90,7 @@ func architecture() *plan {
 			{path: "generator/spec", lines: 10700},
 			{path: "generator/edit", lines: 2495},
 			{path: "generator/report", lines: 870},
-			{path: "cmd/routegen", lines: 5620},
+			{path: "cmd/routegen", lines: 5610},
 			{path: "cmd/routegen-threads", lines: 3340, deep: true},
 			{path: "examples/multiagent", lines: 130},
 			{path: "examples/planexecute", lines: 130},
@@ -226,6 +226,11 @@ func packages() []pkg {
 			"runtime/llm", "runtime/thread"}},
 		// conversations over any machine
 		{path: "runtime/chat", layer: 2},
+		// engines over stores that are cut off on the way, for the tests of machines
+		{path: "runtime/internal/threadtest", layer: unlayered,
+			imports: []string{"runtime", "runtime/store/mem", "runtime/store/sqlite",
+				"runtime/thread"},
+			modules: []string{"github.com/stretchr/testify"}},
 		{path: "runtime/planner", layer: 2},
 		{path: "runtime/workflow", layer: 2, types: 19},
 		{path: "runtime/dialogue", layer: 2},
@@ -285,7 +290,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // allBudgets is the sum of all budgets: one rises only when another falls by as much.
-const allBudgets = 88540
+const allBudgets = 88490
 
 // TestABudgetRisesOnlyWhenAnotherFalls holds the sum of the budgets.
 func TestABudgetRisesOnlyWhenAnotherFalls(t *testing.T) {

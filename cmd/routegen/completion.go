@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,13 +36,9 @@ func (p *program) complete(names func(*plan.Plan) []string) func(*cobra.Command,
 
 // startingWith keeps the names that begin with the typed text.
 func startingWith(typed string, names []string) []string {
-	var out []string
-	for _, n := range names {
-		if strings.HasPrefix(n, typed) {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return !strings.HasPrefix(n, typed)
+	})
 }
 
 // agentTypes lists the agent types whose interrupts have a route.

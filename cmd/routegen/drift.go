@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -115,7 +114,9 @@ func (s surveyor) survey() (*survey, error) {
 		}
 	}
 	if len(refused) > 0 {
-		sort.Slice(refused, func(i, j int) bool { return refused[i].Error() < refused[j].Error() })
+		slices.SortFunc(refused, func(a, b error) int {
+			return strings.Compare(a.Error(), b.Error())
+		})
 		return nil, errors.Join(refused...)
 	}
 	for _, dir := range s.folders {
@@ -123,10 +124,10 @@ func (s surveyor) survey() (*survey, error) {
 			return nil, err
 		}
 	}
-	sort.Slice(out.Changes, func(i, j int) bool {
-		return out.Changes[i].Path < out.Changes[j].Path
+	slices.SortFunc(out.Changes, func(a, b fileChange) int {
+		return strings.Compare(a.Path, b.Path)
 	})
-	sort.Strings(out.missing)
+	slices.Sort(out.missing)
 	return out, nil
 }
 
@@ -255,13 +256,9 @@ func (s surveyor) leftOver(name string, e fs.DirEntry) (*fileChange, error) {
 	if !e.Type().IsRegular() {
 		return nil, nil
 	}
-	if isTemp(e.Name()) && !isAbandoned(e.Name()) {
-		return nil, nil // of a run beside this one
-	}
-	if isTemp(e.Name()) {
+	if isAbandoned(e.Name()) {
 		return &fileChange{Path: name, Status: removed,
-				Why: "left behind by a run that was stopped"},
-			nil
+			Why: "left behind by a run that was stopped"}, nil
 	}
 	if !slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name)) {
 		return nil, nil

@@ -16,8 +16,8 @@ type workflow struct {
 	Mod  string // go.mod
 }
 
-// initCI writes a workflow at the top of the repository that dir is in, or in dir where there is no
-// repository. It reports whether it wrote one: an existing workflow stays.
+// initCI writes a workflow at the top of the repository that dir is in, or in dir if there is no
+// repository. It reports whether it wrote one: an existing workflow is kept.
 func (p *program) initCI(dir string) (wrote bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

@@ -132,10 +132,9 @@ func binding(sp *spec.Spec, is func(goType string) bool) (report.Span, bool) {
 // longer holds, or a cycle of imports through a bound package. Nil means that at least one has
 // another cause.
 //
-// The go command is another process, and its text is all that it says of why a build failed. The
-// text chooses between two findings and a place in the spec, never what happens: the build has
-// failed, nothing is written, and the whole complaint is shown. Another wording is shown as a
-// complaint about the generated file.
+// The go command reports why a build failed only as text. The text decides which of two findings is
+// shown and at which place of the spec, and nothing else: the build has failed, nothing is written,
+// and the whole message is shown. A message with other words is shown at the generated file.
 func bindingFindings(src *source, sp *spec.Spec, diagnostics []diagnostic) []report.Finding {
 	var out []report.Finding
 	for _, d := range diagnostics {

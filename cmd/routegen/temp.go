@@ -18,7 +18,7 @@ const (
 )
 
 // tempOf returns a new name for the temporary file of a path. It is random, so that two runs at
-// once never share one, and has the number of this process, so that others let it be while it runs.
+// once never share one, and has the number of this process, so that others keep it while it runs.
 func tempOf(name string) string {
 	return path.Join(path.Dir(name), tempPrefix+path.Base(name)+"-"+strconv.Itoa(os.Getpid())+"-"+
 		rand.Text()[:8]+tempSuffix)
@@ -29,10 +29,7 @@ func tempOf(name string) string {
 var tempName = regexp.MustCompile(`^` + regexp.QuoteMeta(tempPrefix) + `.*?(?:-(\d+)-[A-Z2-7]{8})?` +
 	regexp.QuoteMeta(tempSuffix) + `$`)
 
-// isTemp reports whether a base name is that of a temporary file of routegen.
-func isTemp(base string) bool { return tempName.MatchString(base) }
-
-// isAbandoned reports whether the process that made a temporary file is gone.
+// isAbandoned reports whether a base name is that of a temporary file whose process is gone.
 func isAbandoned(base string) bool {
 	found := tempName.FindStringSubmatch(base)
 	if found == nil {
@@ -42,7 +39,7 @@ func isAbandoned(base string) bool {
 	return err != nil || !isRunning(pid)
 }
 
-// isRunning reports whether a process of that number runs on this machine, whoever it belongs to.
+// isRunning reports whether a process of any user has that number on this machine.
 func isRunning(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -136,3 +136,6 @@ func TestADashIsStandardInput(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, said, "standard input cannot be both specs")
 }
+
+// isTemp reports whether a base name is that of a temporary file of routegen.
+func isTemp(base string) bool { return tempName.MatchString(base) }

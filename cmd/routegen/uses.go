@@ -72,7 +72,7 @@ func readUses(ctx context.Context, src *source, old, now *generator.Result) (*re
 	return m.differ(m.check(before), m.check(after)), ctx.Err()
 }
 
-// differ says what is different for the packages that depend on the generated one.
+// differ returns what is different for the packages that depend on the generated one.
 func (m *module) differ(before, after *universe) *review.GoUses {
 	out := &review.GoUses{Packages: len(m.readers())}
 	for _, f := range after.faults {

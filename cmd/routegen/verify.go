@@ -18,7 +18,7 @@ import (
 )
 
 // proof shows that a package would compile if planned changes were made, without making them. It
-// builds that package alone: those who import it are not asked.
+// builds that package alone, not the packages that import it.
 type proof struct {
 	root    string            // absolute folder of the module, symbolic links resolved
 	pkg     string            // the package's folder, relative to the root, slash-separated
@@ -60,9 +60,9 @@ var errNoModule = errors.New(
 	"there is no go.mod above the spec, so nothing can be compiled: run go mod init, or pass " +
 		"--no-verify")
 
-// compile builds the would-be package. It returns nil when it compiles, a brokenError or a
-// handwrittenError by whose fault it does not, and any other error when the question could not be
-// answered.
+// compile builds the package as it would be. It returns nil if that compiles, a brokenError if the
+// generated files do not, a handwrittenError if only the other files do not, and any other error if
+// it cannot tell.
 func (p proof) compile(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(p.root, "go.mod")); err != nil {
 		return errNoModule
@@ -134,8 +134,8 @@ func (p proof) overlay(temp string) (map[string]string, error) {
 	return replace, nil
 }
 
-// withoutHandwritten hides the Go files of the package that nothing planned. Nil means: there are
-// none.
+// withoutHandwritten returns an overlay that also hides the Go files of the package that are not
+// planned, or nil if there are no such files.
 func (p proof) withoutHandwritten(replace map[string]string) (map[string]string, error) {
 	entries, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(p.pkg)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +178,8 @@ func hidden(replace map[string]string, target string) bool {
 	return ok && with == ""
 }
 
-// build compiles the package and returns what the compiler complains of; "" means that it compiles.
-// An error means that the go command could not be run at all.
+// build compiles the package and returns the text of the compiler's errors, "" if it compiles. It
+// returns an error if the go command cannot be run.
 func (p proof) build(ctx context.Context, temp string, replace map[string]string) (string, error) {
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"slices"
-	"sort"
+	"strings"
 )
 
 // disk is what writing needs of a folder. Paths are slash-separated, relative to it, and cannot
@@ -97,11 +98,8 @@ func ordered(changes []fileChange) []fileChange {
 			return 2
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		if a, b := rank(out[i]), rank(out[j]); a != b {
-			return a < b
-		}
-		return out[i].Path < out[j].Path
+	slices.SortStableFunc(out, func(a, b fileChange) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Path, b.Path))
 	})
 	return out
 }

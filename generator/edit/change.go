@@ -61,7 +61,7 @@ func parse(files Files) (*change, []report.Finding) {
 	return e, nil
 }
 
-// blocksEdits reports whether a finding means that the text does not say what it seems to say.
+// blocksEdits reports whether a finding of a rule means that the text cannot be edited safely.
 func blocksEdits(rule string) bool {
 	return slices.Contains([]string{
 		spec.RuleEncoding, spec.RuleControlChar, spec.RuleSyntax, spec.RuleMultiDoc,

@@ -323,7 +323,7 @@ func (v *value) get(name string) *pair {
 	return nil
 }
 
-// entries returns the pairs of a mapping, and none of nil.
+// entries returns the pairs of a mapping; v may be nil.
 func (v *value) entries() []*pair {
 	if v == nil {
 		return nil
@@ -352,5 +352,5 @@ func (v *value) at(path ...string) *value {
 	return v
 }
 
-// isVoid reports whether a value is not written at all.
+// isVoid reports whether a value takes up no bytes, as that of a key alone.
 func (v *value) isVoid() bool { return v.from == v.to }

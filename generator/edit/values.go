@@ -7,12 +7,12 @@ import (
 	"github.com/routegen/routegen/generator/spec"
 )
 
-// textNode returns a text as a document says it.
+// textNode returns the node of a text.
 func textNode(text string) *spec.YAMLNode {
 	return &spec.YAMLNode{Kind: spec.ScalarNode, Tag: spec.TagText, Value: text}
 }
 
-// textsNode returns a list of texts.
+// textsNode returns the node of a list of texts.
 func textsNode(texts ...string) *spec.YAMLNode {
 	n := &spec.YAMLNode{Kind: spec.SequenceNode}
 	for _, text := range texts {
@@ -133,7 +133,7 @@ func (e *change) arrangeNew(n *spec.YAMLNode, s *spec.Shape) {
 	}
 }
 
-// shortForm returns the short form of a mapping that holds no more than that says.
+// shortForm returns the short form of a mapping that holds nothing else, or the mapping itself.
 func shortForm(n *spec.YAMLNode, s *spec.Shape) *spec.YAMLNode {
 	if n.Kind == spec.MappingNode && len(n.Content) == 2 && s.Short.Name != "" &&
 		n.Content[0].Value == s.ShortKey() {

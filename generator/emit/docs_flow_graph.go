@@ -60,7 +60,7 @@ func newFlowGraph(f *plan.Flow) *docGraph {
 	return g
 }
 
-// subject is what a step is about, for its label.
+// subject returns what a step is about, for its label.
 func subject(f *plan.Flow, s *plan.FlowStep) string {
 	if what := cmp.Or(s.Action, s.Flow, f.SlotKey(s.Slot), s.Queue); what != "" {
 		return " " + what

@@ -15,8 +15,8 @@ type mermaid string
 // mdNone fills a cell that has nothing to say.
 const mdNone = markdown("-")
 
-// mdText escapes prose for Markdown: it stays on one line, and no sign of it is read as markup or
-// HTML.
+// mdText escapes prose for Markdown: it stays on one line, and no character of it is read as markup
+// or HTML.
 func mdText(s string) markdown {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return mdNone
@@ -65,8 +65,8 @@ func mdCodes(names ...string) markdown {
 	return markdown(strings.Join(parts, ", "))
 }
 
-// mermaidText escapes prose for mermaid: every sign that could be syntax, and a mark at the start
-// that would be read as a list, becomes a numbered entity.
+// mermaidText escapes prose for mermaid: every character that could be syntax, and a mark at the
+// start that would be read as a list, becomes a numbered entity.
 func mermaidText(s string) mermaid {
 	var b strings.Builder
 	for i, r := range strings.Join(strings.Fields(s), " ") {

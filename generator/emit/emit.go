@@ -1,6 +1,5 @@
 // Package emit turns a plan into files in memory: Go by jennifer, schemas from invopop/jsonschema
-// values, prose by text/template. It decides nothing that a reviewer could see: names, orders and
-// tables come decided from the plan.
+// values, prose by text/template. It chooses no name, order or table: all of them are in the plan.
 //
 // Every Go declaration is checked after rendering: it parses, it is one declaration, and it holds
 // no directive but the two that generated code has, so no text of a spec can become code.
@@ -71,7 +70,7 @@ type section struct {
 	emit func(*goFile)
 }
 
-// sectionsOf are the Go files of a plan. What a spec has none of leaves no file behind.
+// sectionsOf returns the Go files of a plan. A part that the spec does not have gets no file.
 func sectionsOf(p *plan.Plan) []section {
 	out := []section{{"shapes_gen.go", emitShapes}}
 	if p.HasWorkflow() {

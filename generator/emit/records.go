@@ -126,11 +126,7 @@ func (g *goFile) member(r plan.Record, iface, nodeMethod string) []jen.Code {
 
 // withRole picks the records of a role, in order.
 func withRole(p *plan.Plan, role plan.Role) []plan.Record {
-	var out []plan.Record
-	for _, r := range p.Records {
-		if r.Role == role {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.Records), func(r plan.Record) bool {
+		return r.Role != role
+	})
 }

@@ -314,11 +314,11 @@ func TestNewRefusesWhatItCannotRun(t *testing.T) {
 		want   string
 	}{
 		"a target": {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Next = 99 },
-			"target 99 is none of 5 steps"},
+			"there is no target 99: there are 5 steps"},
 		"a slot": {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Slot = 9 },
-			"slot 9 is none of 5"},
+			"there is no slot 9: there are 5"},
 		"an action": {func(t *runtime.FlowTables) { t.Flows[0].Steps[3].Action = 0 },
-			"action 0 is none of 2"},
+			"there is no action 0: there are 2"},
 		"a kind": {func(t *runtime.FlowTables) { t.Flows[0].Steps[0].Kind = "dance" },
 			`there is no kind of step "dance"`},
 		"a model": {func(t *runtime.FlowTables) { t.Flows[0].Steps[4].Kind = "generate" },

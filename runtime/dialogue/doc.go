@@ -78,7 +78,7 @@
 //   - A confirm that is reached again asks again. It goes on by itself only where a step of the
 //     same frame, no confirm, has set its slot.
 //   - A loop ends: at its rounds, which go on counting where a flow leaves the loop and comes back,
-//     and begin anew after a question. Every circle ends: at the latest after 100 actions and texts
+//     and start at 0 after a question. Every circle ends: at the latest after 100 actions and texts
 //     of a model without a question, and after 100,000 steps. Flows that are called and linked to
 //     count as well.
 //   - A text that a flow makes of its slots has a mebibyte at most.

@@ -69,7 +69,7 @@ func TestEffectInDoubtWaitsForAnOperator(t *testing.T) {
 		w.means("go", starts("buy"))
 		// the process dies inside: its intention is stored, its end is not
 		w.does["charge"] = func(map[string]any) (any, error) {
-			w.way.dead.Store(true)
+			w.way.Cut.Store(true)
 			return map[string]any{}, nil
 		}
 		w.run(charging(" once"))

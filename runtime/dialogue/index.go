@@ -31,7 +31,7 @@ type step struct {
 type slot struct {
 	*runtime.FlowSlot
 	number  int
-	collect int  // the step that asks for it; 0: none
+	collect int  // the step that asks for it; 0 if no step does
 	confirm bool // a confirm writes it
 }
 
@@ -99,7 +99,7 @@ func (m *Machine) indexFlow(f *flow) error {
 	return nil
 }
 
-// checkStep checks the kind of a step and the numbers of rows in it, where 0 is none.
+// checkStep checks the kind of a step and the numbers of rows in it, where 0 stands for no row.
 func (m *Machine) checkStep(f *flow, st *step) error {
 	switch {
 	case m.steps[st.Kind] == nil:
@@ -119,13 +119,13 @@ func (m *Machine) checkStep(f *flow, st *step) error {
 		{"loop", st.Inside, st.number - 1, false},
 	} {
 		if r.n < 0 || r.n > r.rows || r.needed && r.n == 0 {
-			return fmt.Errorf("%s %d is none of %d", r.what, r.n, r.rows)
+			return fmt.Errorf("there is no %s %d: there are %d", r.what, r.n, r.rows)
 		}
 	}
 	for _, to := range []runtime.Target{st.Next, st.Else, st.Body, st.OnInvalid, st.OnTimeout,
 		st.OnCancel, st.OnError, st.OnYes, st.OnNo, st.OnChange} {
 		if to < runtime.TargetError || int(to) > len(f.Steps) {
-			return fmt.Errorf("target %d is none of %d steps", to, len(f.Steps))
+			return fmt.Errorf("there is no target %d: there are %d steps", to, len(f.Steps))
 		}
 	}
 	return nil

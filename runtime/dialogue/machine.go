@@ -302,7 +302,7 @@ func (w *work) isExactValue(st *step, value json.RawMessage) bool {
 		return false
 	}
 	s := &w.f.slots[st.Slot-1]
-	switch s.Type.Kind { //nolint:exhaustive // of the others no text is a value, or every text is
+	switch s.Type.Kind { //nolint:exhaustive // for the others no text is a value, or every text is
 	case runtime.SlotEnum, runtime.SlotTime, runtime.SlotDuration:
 		_, wrong := s.normalize(value)
 		return wrong == ""

@@ -1,11 +1,11 @@
 package dialogue
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
-	"sync"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -52,10 +53,10 @@ func TestAnOutageIsSeen(t *testing.T) {
 		w.cfg.Understand = understanderFunc(func(context.Context, string, Query) ([]runtime.Command,
 			error) {
 			return nil, &runtime.Error{Code: runtime.CodeForbidden, Op: "ask the model",
-				Err: errDead}
+				Err: errors.New("the key is wrong")}
 		})
 		w.run(banking())
-		var out lines
+		var out threadtest.Written
 		e, err := thread.Open(w.Context(), w.store,
 			thread.Config{Log: slog.New(slog.NewJSONHandler(&out, nil))}, w.m)
 		require.NoError(w, err)
@@ -70,35 +71,22 @@ func TestAnOutageIsSeen(t *testing.T) {
 			assert.Equal(w, runtime.CodeForbidden, turn.Failure.Code)
 			assert.Equal(w, thread.StatusIdle, turn.Thread.Status())
 		}
-		assert.Equal(w, 1, out.count(w.T, "WARN", "failure told", runtime.CodeForbidden))
+		assert.Equal(w, 1, countRows(w.T, out.String(), "WARN", "failure told",
+			runtime.CodeForbidden))
 	})
 }
 
-// lines is a log in JSON.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write appends.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) count(t *testing.T, level, msg string, code runtime.Code) int {
+// countRows counts the rows of a log in JSON.
+func countRows(t *testing.T, log, level, msg string, code runtime.Code) int {
 	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	n := 0
-	for line := range bytes.Lines(l.buf.Bytes()) {
+	for line := range strings.Lines(log) {
 		var row struct {
 			Level string       `json:"level"`
 			Msg   string       `json:"msg"`
 			Code  runtime.Code `json:"code"`
 		}
-		require.NoError(t, json.Unmarshal(line, &row))
+		require.NoError(t, json.Unmarshal([]byte(line), &row))
 		if row.Level == level && row.Msg == msg && row.Code == code {
 			n++
 		}

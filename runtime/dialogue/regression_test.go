@@ -205,7 +205,7 @@ func TestLinkToAnUnknownFlowIsRefused(t *testing.T) {
 	spec := tables(nil, nil, f{name: "a", steps: []p{{id: "go", kind: "link", flow: "nobody"}}})
 	_, err := New(runtime.Dialogue{Tables: spec}, Config{})
 	assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-	require.ErrorContains(t, err, "flow a step go: flow 0 is none of 1")
+	require.ErrorContains(t, err, "flow a step go: there is no flow 0: there are 1")
 }
 
 func TestFailureStopsTheFollowingSteps(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -139,7 +140,7 @@ func (w *world) open(dies death) {
 	var err error
 	w.m, err = New(w.dialogue, w.cfg)
 	require.NoError(w, err)
-	w.way = &mortal{Store: w.store, death: dies}
+	w.way = &mortal{CutStore: threadtest.CutStore{Store: w.store}, death: dies}
 	w.e, err = thread.Open(w.Context(), w.way, thread.Config{Owner: "w", CommitDelay: w.eager}, w.m)
 	require.NoError(w, err)
 	w.talk = &chat.Conversation{Engine: w.e, Machine: w.m}
@@ -205,8 +206,8 @@ func (w *world) done(action string) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(w.keys[action]))))
 }
 
-// once demands that nothing happened twice, not even under one key: nobody has died, so nobody had
-// a reason to begin again.
+// once requires that nothing happened twice, not even under one key: no engine has died, so none
+// had a reason to begin again.
 func (w *world) once() {
 	w.Helper()
 	for name := range w.keys { // each by itself
@@ -244,7 +245,7 @@ func (w *world) try(m chat.Message) (*chat.Turn, error) {
 		if err == nil && w.settle(turn.Thread) {
 			continue
 		}
-		if w.way.dead.Load() {
+		if w.way.Cut.Load() {
 			w.reopen()
 			continue
 		}
@@ -274,11 +275,11 @@ func (w *world) settle(t *thread.Thread) bool {
 		w.mu.Unlock()
 		_, err := w.e.Answer(w.Context(), t.ID, thread.Answer{Interrupt: i.ID, Value: answer,
 			By: "operator"})
-		if !w.way.dead.Load() {
+		if !w.way.Cut.Load() {
 			require.NoError(w, err)
 		}
 		_, err = w.e.Wait(w.Context(), t.ID)
-		if !w.way.dead.Load() {
+		if !w.way.Cut.Load() {
 			require.NoError(w, err)
 		}
 		return true
@@ -333,7 +334,7 @@ func (w *world) slots(t *thread.Thread, flow string) map[string]json.RawMessage 
 // outside, and how the threads ended.
 func (w *world) end() string {
 	w.Helper()
-	if w.way.dead.Load() {
+	if w.way.Cut.Load() {
 		w.reopen()
 	}
 	var out strings.Builder
@@ -409,47 +410,27 @@ type death struct {
 	stored bool // the store has it still
 }
 
-// mortal is a store whose process dies in a commit: nothing gets through any more.
+// mortal is a store whose process dies in a commit: nothing gets through after that.
 type mortal struct {
-	thread.Store
+	threadtest.CutStore
 	death
 
 	commits atomic.Int64
-	dead    atomic.Bool
 }
-
-var errDead = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store",
-	Err: errors.New("its process is dead")}
 
 // Commit commits, or dies.
 func (m *mortal) Commit(ctx context.Context, changes ...*thread.Change) error {
-	if m.dead.Load() {
-		return errDead
+	if m.Cut.Load() {
+		return threadtest.ErrCut
 	}
 	if m.commits.Add(1) != m.at {
 		return m.Store.Commit(ctx, changes...)
 	}
-	m.dead.Store(true)
+	m.Cut.Store(true)
 	if m.stored {
 		if err := m.Store.Commit(ctx, changes...); err != nil {
 			return err
 		}
 	}
-	return errDead
-}
-
-// Load refuses when the process is dead.
-func (m *mortal) Load(ctx context.Context, id string) (*thread.Thread, error) {
-	if m.dead.Load() {
-		return nil, errDead
-	}
-	return m.Store.Load(ctx, id)
-}
-
-// Log refuses when the process is dead.
-func (m *mortal) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
-	if m.dead.Load() {
-		return nil, errDead
-	}
-	return m.Store.Log(ctx, q)
+	return threadtest.ErrCut
 }

@@ -81,7 +81,7 @@ func runBranch(w *work, st *step) move {
 }
 
 // runWhile begins a round while its condition is true. Confirmations of the last round do not
-// count, and inner loops begin anew.
+// count, and inner loops start at their first round.
 func runWhile(w *work, st *step) move {
 	if !w.s.isTrue(st.Cond) {
 		w.s.loops = slices.DeleteFunc(w.s.loops, func(l loop) bool { return l.at == st.number })

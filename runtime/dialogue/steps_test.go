@@ -365,7 +365,7 @@ func (w *world) answer(value string, n int) {
 		if err == nil {
 			_, err = w.e.Wait(w.Context(), "t")
 		}
-		if !w.way.dead.Load() {
+		if !w.way.Cut.Load() {
 			require.NoError(w, err)
 			return
 		}

@@ -141,7 +141,7 @@ func (c *codec) beginMember(name string, has bool) bool {
 	return has
 }
 
-// writeName writes a name or a digest, which have no signs that JSON escapes.
+// writeName writes a name or a digest, which have no characters that JSON escapes.
 func (c *codec) writeName(text string) {
 	c.out = append(append(append(c.out, '"'), text...), '"')
 }
@@ -197,7 +197,7 @@ func (c *codec) visitStep(name string, n *int) {
 	}
 }
 
-// visitReflected visits what is rarely there.
+// visitReflected visits a member by reflection. It is for members that are rarely set.
 func (c *codec) visitReflected(name string, v any, has bool) {
 	switch {
 	case !c.beginMember(name, has):

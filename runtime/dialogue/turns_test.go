@@ -229,7 +229,7 @@ func TestDuplicateMessagesAcrossCrashes(t *testing.T) {
 				})
 			}
 			both.Wait()
-			if !w.way.dead.Load() {
+			if !w.way.Cut.Load() {
 				require.NoError(w, errors.Join(errs[:]...))
 				break
 			}
@@ -317,7 +317,7 @@ func TestConcurrentUsersAcrossCrashes(t *testing.T) {
 				})
 			}
 			users.Wait()
-			if !w.way.dead.Load() {
+			if !w.way.Cut.Load() {
 				require.NoError(w, errors.Join(errs...))
 				break
 			}

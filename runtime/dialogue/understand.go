@@ -13,10 +13,11 @@ import (
 )
 
 // Understander makes commands of what a user said. It is asked once for each message, as an effect
-// of its own: a message that was understood is never understood anew. What it returns is checked
-// against the flows, so it may err. If it fails, the user gets the response unavailable, and the
-// failure is in the turn, the log and the metrics; the question stays open, no attempt of the user
-// is counted, and the message has no later effect. Implementations are safe for concurrent use.
+// of its own: a message that was understood is not understood again. What it returns is checked
+// against the flows, so it may be wrong. If it fails, the user gets the response unavailable, and
+// the failure is in the turn, the log and the metrics; the question stays open, no attempt of the
+// user is counted, and the message has no later effect. Implementations are safe for concurrent
+// use.
 type Understander interface {
 	// Understand returns the commands of a message in the order in which they were said, and none
 	// if it does not understand the message. key is the idempotency key of the effect.

@@ -85,7 +85,7 @@ func (u *frameUpgrade) members(data json.RawMessage,
 	readers map[string]func(json.RawMessage) json.RawMessage) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {
-		return data // another form, which the step tells of
+		return data // another form: the step reports it
 	}
 	changed := false
 	for _, name := range slices.Sorted(maps.Keys(readers)) {

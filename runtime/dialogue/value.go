@@ -116,7 +116,8 @@ func errorText(err error) string {
 	return text
 }
 
-// parse is fit for what a user said: a text stands for the value it names.
+// parse returns a value that a user gave in the form that the slot stores, or why it is invalid. A
+// text is read as the value that it names.
 func (s *slot) parse(raw json.RawMessage, language string) (json.RawMessage, string) {
 	var text string
 	if s.Type.Kind == runtime.SlotJSON || json.Unmarshal(raw, &text) != nil {

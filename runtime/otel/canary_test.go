@@ -1,20 +1,19 @@
 package otel_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -53,28 +52,10 @@ func secretive() thread.Machine {
 	})
 }
 
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
 func TestNothingSecretIsExported(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	r, store, logged := newRig(t), mem.Open(), &buffer{}
+	r, store, logged := newRig(t), mem.Open(), &threadtest.Written{}
 	e :=
 		r.open(t, store,
 			thread.Config{Log: slog.New(

@@ -94,7 +94,7 @@ func (o *Observer) countEntry(ctx context.Context, e *thread.Entry, i *thread.In
 	case thread.EntryExpired, thread.EntrySuperseded, thread.EntryCancelled:
 		o.addEvent(ctx, i, string(e.Type), -1)
 		o.recordWait(ctx, i)
-	default: // it goes on being open
+	default: // it stays open
 	}
 }
 

@@ -33,7 +33,7 @@ func TestMetricsOfInterrupts(t *testing.T) {
 		require.Len(t, begin(t, e, thread.Begin{ID: id, Machine: "asking", Name: "planner"}).Open,
 			1)
 	}
-	now.move(100 * time.Second)
+	now.Move(100 * time.Second)
 	_, err := e.Answer(ctx, "answered", thread.Answer{Text: "maybe", By: "bob"})
 	require.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 	answer(t, e, "answered", thread.Answer{Text: "yes", By: "bob"})
@@ -49,7 +49,7 @@ func TestMetricsOfInterrupts(t *testing.T) {
 	// changes the interrupt and counts nothing
 	_, err = e.Extend(ctx, opened.Open[0].ID, now.Now().Add(9*time.Hour), "ann")
 	require.NoError(t, err)
-	now.move(2 * time.Hour)
+	now.Move(2 * time.Hour)
 	require.NoError(t, e.RunDue(ctx))
 	require.NoError(t, e.Close(ctx))
 

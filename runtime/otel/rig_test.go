@@ -2,7 +2,6 @@ package otel_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/otel"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -149,22 +149,7 @@ func value(s tracetest.SpanStub, key attribute.Key) string {
 	return ""
 }
 
-// clock is a time that a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+// newClock returns a clock that a test moves.
+func newClock() *threadtest.Clock {
+	return threadtest.NewClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
 }

@@ -49,7 +49,7 @@ func TestOneTraceOverPauseAndRestart(t *testing.T) {
 	begin(t, e, thread.Begin{ID: "t2", Machine: "asking"})
 	require.NoError(t, e.Close(ctx))
 
-	now.move(90 * time.Second)
+	now.Move(90 * time.Second)
 	after := newRig(t)
 	e = after.open(t, store, thread.Config{Clock: now}, m)
 	answer(t, e, th.ID, thread.Answer{Interrupt: th.Open[0].ID, Value: []byte(`"yes"`), By: "bob"})

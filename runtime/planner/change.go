@@ -199,7 +199,7 @@ func (p *Plan) turnBack(from, to *[]Version) error {
 }
 
 // changePlan changes a paused plan and ends the pause, in one commit. A step that stopped on its
-// way is begun anew when the new plan has it.
+// way begins again if the new plan has it.
 func changePlan(ctx context.Context, e *thread.Engine, id, by string,
 	change func(*thread.Change, *Plan) (*planEvent, error)) error {
 	_, err := e.Change(ctx, id, func(c *thread.Change) error {

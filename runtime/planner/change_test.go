@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -22,83 +23,83 @@ func changing(p *planner.Plan, modification string) planner.Replanned {
 }
 
 func TestPlanPreview(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		before := s.rest(id)
-		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
+		before := s.Rest(id)
+		proposal, err := planner.Preview(s.Context(), s.Engine, id, "also d and e", "ann", "")
 		require.NoError(s, err)
-		assert.Equal(s, before, s.rest(id), "nothing is committed")
+		assert.Equal(s, before, s.Rest(id), "nothing is committed")
 		assert.Equal(s, []string{"c"}, proposal.Before,
 			"the step that has ended is done, though nobody has looked at it")
 		assert.Equal(s, []string{"c", "d", "e"}, proposal.After)
 		assert.Equal(s, []string{"d", "e"}, proposal.Added)
 		assert.Empty(s, proposal.Removed)
-		s.next()
-		require.NoError(s, planner.Apply(s.Context(), s.e, proposal, "ann"))
-		s.next()
+		s.Next()
+		require.NoError(s, planner.Apply(s.Context(), s.Engine, proposal, "ann"))
+		s.Next()
 		p.answered(id, "a done 1, b done 1, c done 1, d done 1, e done 1")
 		assert.Equal(s, []string{"also d and e"}, p.asked(), "the replanner is not asked again")
 		modified := p.events(id)[6]
 		assert.Equal(s, "plan_modified", modified.Name)
 		assert.Equal(s, "add", modified.Modified)
-		s.code(runtime.CodeNotWaiting, planner.Apply(s.Context(), s.e, proposal, "ann"))
+		s.Code(runtime.CodeNotWaiting, planner.Apply(s.Context(), s.Engine, proposal, "ann"))
 	})
 }
 
 func TestPlanPreviewIsDiscarded(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		_, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
+		_, err := planner.Preview(s.Context(), s.Engine, id, "also d and e", "ann", "")
 		require.NoError(s, err)
-		s.answer(s.asks(id, thread.KindUserEscape), `"continue"`)
+		s.Answer(s.Asks(id, thread.KindUserEscape), `"continue"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
 	})
 }
 
 func TestPlanApplyOnAChangedThread(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		proposal, err := planner.Preview(s.Context(), s.e, id, "also d and e", "ann", "")
+		proposal, err := planner.Preview(s.Context(), s.Engine, id, "also d and e", "ann", "")
 		require.NoError(s, err)
-		s.answer(s.asks(id, thread.KindUserEscape), `"status"`)
-		s.next()
-		s.code(runtime.CodeConflict, planner.Apply(s.Context(), s.e, proposal, "ann"))
+		s.Answer(s.Asks(id, thread.KindUserEscape), `"status"`)
+		s.Next()
+		s.Code(runtime.CodeConflict, planner.Apply(s.Context(), s.Engine, proposal, "ann"))
 		assert.NotContains(s, p.names(id), "plan_modified")
-		s.code(runtime.CodeInvalid,
-			planner.Apply(s.Context(), s.e, &planner.Proposal{Thread: id}, "ann"))
+		s.Code(runtime.CodeInvalid,
+			planner.Apply(s.Context(), s.Engine, &planner.Proposal{Thread: id}, "ann"))
 	})
 }
 
 func TestPlanPreviewNeedsAPausedPlan(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		id := p.start("a")
 		p.answered(id, "a done 1")
-		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann", "")
-		s.code(runtime.CodeNotWaiting, err)
-		s.code(runtime.CodeNotWaiting, planner.Undo(s.Context(), s.e, id, "ann"))
-		_, err = planner.Preview(s.Context(), s.e, "nobody", "x", "ann", "")
-		s.code(runtime.CodeNotFound, err)
+		_, err := planner.Preview(s.Context(), s.Engine, id, "x", "ann", "")
+		s.Code(runtime.CodeNotWaiting, err)
+		s.Code(runtime.CodeNotWaiting, planner.Undo(s.Context(), s.Engine, id, "ann"))
+		_, err = planner.Preview(s.Context(), s.Engine, "nobody", "x", "ann", "")
+		s.Code(runtime.CodeNotFound, err)
 	})
 }
 
 func TestPlanPreviewThatFails(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p, id := pausedAt2(s)
 		p.broken.Store(true)
-		before := s.rest(id)
-		_, err := planner.Preview(s.Context(), s.e, id, "x", "ann", "")
-		s.code(runtime.CodeUnavailable, err)
+		before := s.Rest(id)
+		_, err := planner.Preview(s.Context(), s.Engine, id, "x", "ann", "")
+		s.Code(runtime.CodeUnavailable, err)
 		require.ErrorContains(s, err, errBroken.Error())
-		assert.Equal(s, before, s.rest(id))
-		inbox, err := s.e.Inbox(s.Context(), thread.InterruptQuery{})
+		assert.Equal(s, before, s.Rest(id))
+		inbox, err := s.Engine.Inbox(s.Context(), thread.InterruptQuery{})
 		require.NoError(s, err)
 		assert.Len(s, inbox, 1, "nothing is left over but the pause")
 		p.broken.Store(false)
-		s.answer(inbox[0], `"continue"`)
+		s.Answer(inbox[0], `"continue"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
 	})
 }
@@ -121,41 +122,41 @@ func TestAPlannerNeedsAllItsFunctions(t *testing.T) {
 }
 
 func TestPlanUndo(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p, id := pausedAt2(s)
 		p.replan = changing
-		s.code(runtime.CodeConflict, planner.Undo(s.Context(), s.e, id, "ann"))
-		pauseAt := func(step string) *held {
-			h := hold()
+		s.Code(runtime.CodeConflict, planner.Undo(s.Context(), s.Engine, id, "ann"))
+		pauseAt := func(step string) *threadtest.Hold {
+			h := threadtest.NewHold()
 			p.finish = func(ctx context.Context, at string) error {
 				if at == step {
-					return h.here(ctx)
+					return h.Here(ctx)
 				}
 				return nil
 			}
 			return h
 		}
-		pause := func(h *held) {
-			<-h.reached
-			_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		pause := func(h *threadtest.Hold) {
+			<-h.Reached
+			_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 			require.NoError(s, err)
-			close(h.release)
-			s.asks(id, thread.KindUserEscape)
-			s.next()
+			close(h.Release)
+			s.Asks(id, thread.KindUserEscape)
+			s.Next()
 		}
 		h := pauseAt("c")
-		s.answer(s.asks(id, thread.KindUserEscape), `{"choice":"modify","text":"also d and e"}`)
+		s.Answer(s.Asks(id, thread.KindUserEscape), `{"choice":"modify","text":"also d and e"}`)
 		pause(h)
-		require.NoError(s, planner.Undo(s.Context(), s.e, id, "ann"))
+		require.NoError(s, planner.Undo(s.Context(), s.Engine, id, "ann"))
 		p.answered(id, "a done 1, b done 1, c done 1")
-		assert.Zero(s, s.done("d"), "undone")
-		assert.Equal(s, 1, s.done("c"), "what was executed stays executed")
+		assert.Zero(s, s.Done("d"), "undone")
+		assert.Equal(s, 1, s.Done("c"), "what was executed stays executed")
 	})
 }
 
 func TestPlanUndoKeepsAStepThatWasExecutedBefore(t *testing.T) {
-	playAll(t, func(s *stage) {
-		p, h := planning(s, ""), hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		p, h := planning(s, ""), threadtest.NewHold()
 		p.replan = func(plan *planner.Plan, modification string) planner.Replanned {
 			if modification != "" {
 				return planner.Replanned{Steps: []string{"d", "c"}}
@@ -164,36 +165,36 @@ func TestPlanUndoKeepsAStepThatWasExecutedBefore(t *testing.T) {
 		}
 		p.finish = func(ctx context.Context, step string) error {
 			if step == "b" {
-				return h.here(ctx)
+				return h.Here(ctx)
 			}
 			return nil
 		}
 		pause := func(id string) {
-			<-h.reached
-			_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+			<-h.Reached
+			_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 			require.NoError(s, err)
-			close(h.release)
-			s.asks(id, thread.KindUserEscape)
-			s.next()
+			close(h.Release)
+			s.Asks(id, thread.KindUserEscape)
+			s.Next()
 		}
 		id := p.start("c,b,c")
 		pause(id)
-		h = hold()
+		h = threadtest.NewHold()
 		p.finish = func(ctx context.Context, step string) error {
 			if step == "d" {
-				return h.here(ctx)
+				return h.Here(ctx)
 			}
 			return nil
 		}
-		s.answer(s.asks(id, thread.KindUserEscape), `{"choice":"modify","text":"d first"}`)
+		s.Answer(s.Asks(id, thread.KindUserEscape), `{"choice":"modify","text":"d first"}`)
 		pause(id)
-		require.NoError(s, planner.Undo(s.Context(), s.e, id, "ann"))
+		require.NoError(s, planner.Undo(s.Context(), s.Engine, id, "ann"))
 		p.answered(id, "c done 1, b done 1, d done 1, c done 2")
 	})
 }
 
 func TestPlanRedo(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.question(thread.Question{Name: "which", Text: "Which?"})
 		p.replan = func(plan *planner.Plan, modification string) planner.Replanned {
@@ -204,32 +205,32 @@ func TestPlanRedo(t *testing.T) {
 		}
 		id := p.start("a,b,c")
 		pause := func() {
-			s.asks(id, thread.KindAgentQuestion)
-			_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+			s.Asks(id, thread.KindAgentQuestion)
+			_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 			require.NoError(s, err)
-			s.asks(id, thread.KindUserEscape)
-			s.next()
+			s.Asks(id, thread.KindUserEscape)
+			s.Next()
 		}
 		plan := func() []string {
 			var out struct {
 				Plan []string `json:"current_plan"`
 			}
-			require.NoError(s, json.Unmarshal(s.asks(id, thread.KindUserEscape).Context, &out))
+			require.NoError(s, json.Unmarshal(s.Asks(id, thread.KindUserEscape).Context, &out))
 			return out.Plan
 		}
 		pause()
-		s.code(runtime.CodeConflict, planner.Redo(s.Context(), s.e, id, "ann"))
-		s.answer(s.asks(id, thread.KindUserEscape), `{"choice":"modify","text":"d for c"}`)
+		s.Code(runtime.CodeConflict, planner.Redo(s.Context(), s.Engine, id, "ann"))
+		s.Answer(s.Asks(id, thread.KindUserEscape), `{"choice":"modify","text":"d for c"}`)
 		pause()
 		assert.Equal(s, []string{"a", "b", "d"}, plan())
-		require.NoError(s, planner.Undo(s.Context(), s.e, id, "ann"))
+		require.NoError(s, planner.Undo(s.Context(), s.Engine, id, "ann"))
 		pause()
 		assert.Equal(s, []string{"a", "b", "c"}, plan())
-		require.NoError(s, planner.Redo(s.Context(), s.e, id, "ann"))
-		i := s.asks(id, thread.KindAgentQuestion)
+		require.NoError(s, planner.Redo(s.Context(), s.Engine, id, "ann"))
+		i := s.Asks(id, thread.KindAgentQuestion)
 		p.shows(i, `{"current_plan":["a","b","d"],"completed_steps":1,"total_steps":3}`)
-		s.answer(i, `1`)
+		s.Answer(i, `1`)
 		p.answered(id, "a done 1, b done 1, d done 1")
-		assert.Equal(s, 1, s.done("a"))
+		assert.Equal(s, 1, s.Done("a"))
 	})
 }

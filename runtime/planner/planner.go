@@ -17,8 +17,8 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Name is the machine of [New]; it stands in every stored frame. A thread of it begins with
-// the goal, a text, as its input.
+// Name is the name of the machine of [New], which is stored with every frame of it. The input of a
+// thread is the goal, a text.
 const Name = "plan"
 
 // Config is what a plan thread needs from its program. Each function runs in a step, so what it
@@ -37,7 +37,7 @@ type Config struct {
 	// "continue" (default) goes on with them, "ask" asks a person. Where a person's modification
 	// led to the end it is taken.
 	Premature string
-	// steps executed in one plan; default 100. One that goes on is refused with CodeLoop
+	// steps executed in one plan; default 100. A longer plan fails with CodeLoop
 	Most int
 }
 
@@ -105,7 +105,7 @@ type planMachine struct{ Config }
 // Name returns [Name].
 func (*planMachine) Name() string { return Name }
 
-// Changeable says yes: a change goes to the replanner.
+// Changeable returns true: a change goes to the replanner.
 func (*planMachine) Changeable(*thread.Frame) bool { return true }
 
 // The frames beside the root, and the steps.
@@ -118,7 +118,7 @@ const (
 	pcTask = "task" // of a task's frame: execute
 )
 
-// Step runs one of them.
+// Step runs one step of a frame.
 func (m *planMachine) Step(ctx context.Context, a thread.Activation) (thread.Transition, error) {
 	s := &planStep{planMachine: m, a: a}
 	t, err := s.run(ctx)
@@ -269,7 +269,7 @@ func (s *planStep) look(ctx context.Context, p *Plan) (thread.Transition, error)
 		if err := thread.SetContext(ctx, next.current()); err != nil {
 			return thread.Transition{}, err
 		}
-	case next == p: // stopped, to be planned anew
+	case next == p: // stopped, to be planned again
 		s.say(p, planEvent{name: "task_stopped", Task: p.Steps[0], Number: len(p.Done) + 1})
 	}
 	return s.replan(ctx, next)

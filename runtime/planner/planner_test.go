@@ -10,15 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestAPlanRunsItsStepsInOrder(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		id := p.start("a,b,c")
-		s.next()
+		s.Next()
 		p.answered(id, "a done 1, b done 1, c done 1")
 		assert.Equal(s, []string{
 			"plan_created", "task_started 1", "task_completed 1", "plan_updated", "task_started 2",
@@ -50,11 +51,11 @@ func TestAnEscapePausesThePlanDuringAStep(t *testing.T) {
 		"the step ends":             {true, context2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
-				p, h := planning(s, ""), hold()
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
+				p, h := planning(s, ""), threadtest.NewHold()
 				there := func(ctx context.Context, step string) error {
 					if step == "b" {
-						return h.here(ctx)
+						return h.Here(ctx)
 					}
 					return nil
 				}
@@ -66,23 +67,23 @@ func TestAnEscapePausesThePlanDuringAStep(t *testing.T) {
 					}
 				}
 				id := p.start("a,b,c")
-				<-h.reached
-				ack, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "wait")
+				<-h.Reached
+				ack, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "wait")
 				require.NoError(s, err)
 				assert.Equal(s, thread.AckRequested, ack, "requested, not yet paused")
-				running, err := s.e.Thread(s.Context(), id)
+				running, err := s.Engine.Thread(s.Context(), id)
 				require.NoError(s, err)
 				assert.Equal(s, thread.StatusRunning, running.Status())
-				close(h.release)
-				i := s.asks(id, thread.KindUserEscape)
-				s.next()
+				close(h.Release)
+				i := s.Asks(id, thread.KindUserEscape)
+				s.Next()
 				p.shows(i, c.shows)
-				assert.Equal(s, c.did, s.done("b"))
-				assert.Zero(s, s.done("c"))
-				ack, err = s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "again")
+				assert.Equal(s, c.did, s.Done("b"))
+				assert.Zero(s, s.Done("c"))
+				ack, err = s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "again")
 				require.NoError(s, err)
 				assert.Equal(s, thread.AckPending, ack)
-				s.answer(i, `"continue"`)
+				s.Answer(i, `"continue"`)
 				p.answered(id, "a done 1, b done 1, c done 1")
 			})
 		})
@@ -90,11 +91,11 @@ func TestAnEscapePausesThePlanDuringAStep(t *testing.T) {
 }
 
 func TestAChangeGoesToTheReplannerOnce(t *testing.T) {
-	playAll(t, func(s *stage) {
-		p, h := planning(s, ""), hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		p, h := planning(s, ""), threadtest.NewHold()
 		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
 			if step == "b" {
-				return h.here(ctx)
+				return h.Here(ctx)
 			}
 			return nil
 		}
@@ -105,17 +106,17 @@ func TestAChangeGoesToTheReplannerOnce(t *testing.T) {
 			return goOn(plan)
 		}
 		id := p.start("a,b,c")
-		<-h.reached
-		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		<-h.Reached
+		_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 		require.NoError(s, err)
-		close(h.release)
-		i := s.asks(id, thread.KindUserEscape)
-		s.next()
-		s.answer(i, `{"choice":"modify","text":"skip step 3, notify Ann"}`)
+		close(h.Release)
+		i := s.Asks(id, thread.KindUserEscape)
+		s.Next()
+		s.Answer(i, `{"choice":"modify","text":"skip step 3, notify Ann"}`)
 		p.answered(id, "a done 1, notify Ann done 1, d done 1")
 		assert.Equal(s, []string{"skip step 3, notify Ann"}, p.asked(), "the replanner saw it once")
-		assert.Zero(s, s.done("b"), "the step that was stopped is not what the person wanted")
-		assert.Zero(s, s.done("c"))
+		assert.Zero(s, s.Done("b"), "the step that was stopped is not what the person wanted")
+		assert.Zero(s, s.Done("c"))
 		assert.Equal(s, []string{
 			"plan_created", "task_started 1", "task_completed 1", "plan_updated", "task_started 2",
 			"task_stopped 2", "plan_modified",
@@ -130,12 +131,12 @@ func TestAChangeGoesToTheReplannerOnce(t *testing.T) {
 }
 
 func TestAChangeWhileThePlanIsMadeReachesTheReplanner(t *testing.T) {
-	playAll(t, func(s *stage) {
-		h := hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		h := threadtest.NewHold()
 		var seen []string
 		m, err := planner.New(planner.Config{
 			Plan: func(ctx context.Context, _ string) ([]string, error) {
-				if err := h.here(ctx); err != nil {
+				if err := h.Here(ctx); err != nil {
 					return nil, err
 				}
 				return thread.Do(ctx, "plan", func(context.Context, string) ([]string, error) {
@@ -155,17 +156,17 @@ func TestAChangeWhileThePlanIsMadeReachesTheReplanner(t *testing.T) {
 			},
 		})
 		require.NoError(s, err)
-		s.with(m)
-		p := &plans{stage: s}
+		s.With(m)
+		p := &plans{Stage: s}
 		id := p.start("goal")
-		<-h.reached
-		_, err = s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		<-h.Reached
+		_, err = s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 		require.NoError(s, err)
-		close(h.release)
-		i := s.asks(id, thread.KindUserEscape)
+		close(h.Release)
+		i := s.Asks(id, thread.KindUserEscape)
 		p.shows(i, `{"current_plan":[],"completed_steps":0,"total_steps":0}`)
-		s.next()
-		s.answer(i, `{"choice":"modify","text":"do z"}`)
+		s.Next()
+		s.Answer(i, `{"choice":"modify","text":"do z"}`)
 		p.answered(id, "z")
 		assert.Equal(s, []string{"do z"}, seen)
 	})
@@ -176,26 +177,26 @@ func TestAPauseWithoutAChangeLeavesThePlanAsItIs(t *testing.T) {
 	for _, answer := range []string{`"continue"`, `{"choice":"continue"}`, `{"choice":"modify"}`,
 		`{"choice":"modify","text":"  "}`} {
 		t.Run(answer, func(t *testing.T) {
-			playAll(t, func(s *stage) {
-				p, h := planning(s, ""), hold()
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
+				p, h := planning(s, ""), threadtest.NewHold()
 				p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
 					if step == "b" {
-						return h.here(ctx)
+						return h.Here(ctx)
 					}
 					return nil
 				}
 				id := p.start("a,b,c")
-				<-h.reached
-				_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+				<-h.Reached
+				_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 				require.NoError(s, err)
-				close(h.release)
-				i := s.asks(id, thread.KindUserEscape)
-				s.next()
-				s.answer(i, answer)
+				close(h.Release)
+				i := s.Asks(id, thread.KindUserEscape)
+				s.Next()
+				s.Answer(i, answer)
 				p.answered(id, "a done 1, b done 1, c done 1")
 				assert.Empty(s, p.asked())
 				assert.NotContains(s, p.names(id), "plan_modified")
-				resumed := s.log(id, thread.EntryResumed)
+				resumed := s.Log(id, thread.EntryResumed)
 				require.Len(s, resumed, 1)
 				assert.Nil(s, resumed[0].Value, "it was not modified")
 			})
@@ -204,16 +205,16 @@ func TestAPauseWithoutAChangeLeavesThePlanAsItIs(t *testing.T) {
 }
 
 func TestAnEscapeIsRefusedWhenNothingRuns(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		id := p.start("a")
 		p.answered(id, "a done 1")
-		s.next()
-		before := s.rest(id)
-		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
-		s.code(runtime.CodeNotWaiting, err)
+		s.Next()
+		before := s.Rest(id)
+		_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		s.Code(runtime.CodeNotWaiting, err)
 		require.ErrorContains(s, err, "not_running")
-		assert.Equal(s, before, s.rest(id), "nothing has changed")
+		assert.Equal(s, before, s.Rest(id), "nothing has changed")
 	})
 }
 
@@ -224,7 +225,7 @@ func (p *plans) question(q thread.Question) {
 			return nil
 		}
 		if _, err := thread.Do(ctx, "search", func(context.Context, string) (int, error) {
-			return p.do("search"), nil
+			return p.Do("search"), nil
 		}); err != nil {
 			return err
 		}
@@ -232,7 +233,7 @@ func (p *plans) question(q thread.Question) {
 		if err != nil {
 			return err
 		}
-		p.do("answer " + string(answer[0].Value))
+		p.Do("answer " + string(answer[0].Value))
 		return nil
 	}
 }
@@ -246,25 +247,25 @@ func which() thread.Question {
 }
 
 func TestAnAnswerToAStepIsNoChangeOfThePlan(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.question(which())
 		id := p.start("a,b,c")
-		i := s.asks(id, thread.KindAgentQuestion)
+		i := s.Asks(id, thread.KindAgentQuestion)
 		assert.Equal(s, "Which?", i.Text)
 		assert.Len(s, i.Choices, 2)
 		p.shows(i, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
-		s.next()
-		s.answer(i, `"left"`)
+		s.Next()
+		s.Answer(i, `"left"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
-		assert.Equal(s, 1, s.done(`answer "left"`), "the very step got it")
-		assert.Equal(s, 1, s.done("search"), "what it did before the question is done once")
+		assert.Equal(s, 1, s.Done(`answer "left"`), "the very step got it")
+		assert.Equal(s, 1, s.Done("search"), "what it did before the question is done once")
 		assert.NotContains(s, p.names(id), "plan_modified")
 	})
 }
 
 func TestAnEscapeComesBeforeAnOpenQuestion(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.question(which())
 		p.replan = func(plan *planner.Plan, modification string) planner.Replanned {
@@ -274,77 +275,77 @@ func TestAnEscapeComesBeforeAnOpenQuestion(t *testing.T) {
 			return goOn(plan)
 		}
 		id := p.start("a,b,c")
-		old := s.asks(id, thread.KindAgentQuestion)
-		s.next()
-		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		old := s.Asks(id, thread.KindAgentQuestion)
+		s.Next()
+		_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 		require.NoError(s, err)
-		escape := s.asks(id, thread.KindUserEscape)
+		escape := s.Asks(id, thread.KindUserEscape)
 		p.shows(escape, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
-		assert.Equal(s, escape.ID, s.interrupt(old.ID).SupersededBy)
-		_, err = s.e.Answer(s.Context(), id,
+		assert.Equal(s, escape.ID, s.LoadInterrupt(old.ID).SupersededBy)
+		_, err = s.Engine.Answer(s.Context(), id,
 			thread.Answer{Interrupt: old.ID, Value: json.RawMessage(`"left"`), By: "ann"})
-		s.code(runtime.CodeSuperseded, err)
-		s.next()
-		s.answer(escape, `{"choice":"modify","text":"x first"}`)
-		anew := s.asks(id, thread.KindAgentQuestion)
+		s.Code(runtime.CodeSuperseded, err)
+		s.Next()
+		s.Answer(escape, `{"choice":"modify","text":"x first"}`)
+		anew := s.Asks(id, thread.KindAgentQuestion)
 		assert.NotEqual(s, old.ID, anew.ID)
 		p.shows(anew, `{"current_plan":["a","x","b"],"completed_steps":2,"total_steps":3}`)
-		s.next()
-		s.answer(anew, `"right"`)
+		s.Next()
+		s.Answer(anew, `"right"`)
 		p.answered(id, "a done 1, x done 1, b done 1")
-		assert.Len(s, s.log(id, thread.EntryAsked), 3, "all are in the history")
+		assert.Len(s, s.Log(id, thread.EntryAsked), 3, "all are in the history")
 		assert.Equal(s, []string{"x first"}, p.asked())
 	})
 }
 
 func TestAQuestionAskedDuringAPauseIsAskedAgainAfterIt(t *testing.T) {
-	playAll(t, func(s *stage) {
-		p, h := planning(s, ""), hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		p, h := planning(s, ""), threadtest.NewHold()
 		p.execute = func(ctx context.Context, _ *planner.Plan, step string) error {
 			if step != "b" {
 				return nil
 			}
-			if err := h.here(ctx); err != nil {
+			if err := h.Here(ctx); err != nil {
 				return err
 			}
 			_, err := thread.Ask[string](ctx, "which", which())
 			return err
 		}
 		id := p.start("a,b,c")
-		<-h.reached
-		_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+		<-h.Reached
+		_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 		require.NoError(s, err)
-		close(h.release)
-		escape := s.asks(id, thread.KindUserEscape)
-		s.next()
-		asked := s.log(id, thread.EntryAsked)
+		close(h.Release)
+		escape := s.Asks(id, thread.KindUserEscape)
+		s.Next()
+		asked := s.Log(id, thread.EntryAsked)
 		require.Len(s, asked, 2, "the log has both")
-		lost := s.interrupt(asked[0].Interrupt)
+		lost := s.LoadInterrupt(asked[0].Interrupt)
 		assert.Equal(s, thread.InterruptSuperseded, lost.State)
 		assert.Equal(s, escape.ID, lost.SupersededBy, "with the clash")
-		s.answer(escape, `"continue"`)
-		s.next()
-		s.answer(s.asks(id, thread.KindAgentQuestion), `"left"`)
+		s.Answer(escape, `"continue"`)
+		s.Next()
+		s.Answer(s.Asks(id, thread.KindAgentQuestion), `"left"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
 	})
 }
 
 func TestAQuestionOfAStepIsAnsweredOnce(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		q := which()
 		q.Assignees = []string{"ann"}
 		p.question(q)
 		id := p.start("a,b,c")
-		i := s.asks(id, thread.KindAgentQuestion)
-		s.next()
-		_, err := s.e.Answer(s.Context(), id,
+		i := s.Asks(id, thread.KindAgentQuestion)
+		s.Next()
+		_, err := s.Engine.Answer(s.Context(), id,
 			thread.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "mallory"})
-		s.code(runtime.CodeForbidden, err)
+		s.Code(runtime.CodeForbidden, err)
 		errs := make(chan error, 2)
 		for _, value := range []string{`"left"`, `"right"`} {
 			go func() {
-				_, err := s.e.Answer(s.Context(), id,
+				_, err := s.Engine.Answer(s.Context(), id,
 					thread.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
 				errs <- err
 			}()
@@ -354,30 +355,30 @@ func TestAQuestionOfAStepIsAnsweredOnce(t *testing.T) {
 			one, two = two, one
 		}
 		require.NoError(s, one)
-		s.code(runtime.CodeAlreadyAnswered, two)
+		s.Code(runtime.CodeAlreadyAnswered, two)
 		p.answered(id, "a done 1, b done 1, c done 1")
-		assert.Equal(s, 1, s.done(`answer "left"`)+s.done(`answer "right"`),
+		assert.Equal(s, 1, s.Done(`answer "left"`)+s.Done(`answer "right"`),
 			"the step went on once")
 	})
 }
 
 func TestAReaderThatComesBackMissesNoEvent(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.question(which())
 		id, other := p.start("a,b,c"), p.start("x,y")
-		i := s.asks(id, thread.KindAgentQuestion)
+		i := s.Asks(id, thread.KindAgentQuestion)
 		var seen []thread.Entry
-		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id}, 0) {
+		for row, err := range s.Engine.Subscribe(s.Context(), thread.Filter{Thread: id}, 0) {
 			require.NoError(s, err)
 			if seen = append(seen, row); len(seen) == 3 {
 				break // the socket drops
 			}
 		}
-		s.answer(i, `"left"`)
-		s.next()
+		s.Answer(i, `"left"`)
+		s.Next()
 		p.answered(other, "x done 1, y done 1")
-		for row, err := range s.e.Subscribe(s.Context(), thread.Filter{Thread: id},
+		for row, err := range s.Engine.Subscribe(s.Context(), thread.Filter{Thread: id},
 			seen[2].Cursor) {
 			require.NoError(s, err)
 			if seen = append(seen, row); row.Type == thread.EntryOver {
@@ -393,22 +394,22 @@ func TestAReaderThatComesBackMissesNoEvent(t *testing.T) {
 }
 
 func TestAPlanGoesOnAfterARestart(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		q := which()
 		q.Payload = json.RawMessage(`{"about":"b"}`)
 		p.question(q)
 		id := p.start("a,b,c")
-		s.asks(id, thread.KindAgentQuestion)
-		s.restart()
-		inbox, err := s.e.Inbox(s.Context(), thread.InterruptQuery{})
+		s.Asks(id, thread.KindAgentQuestion)
+		s.Restart()
+		inbox, err := s.Engine.Inbox(s.Context(), thread.InterruptQuery{})
 		require.NoError(s, err)
 		require.Len(s, inbox, 1)
 		assert.JSONEq(s, `{"about":"b"}`, string(inbox[0].Payload))
 		p.shows(inbox[0], `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
-		s.answer(inbox[0], `"left"`)
+		s.Answer(inbox[0], `"left"`)
 		p.answered(id, "a done 1, b done 1, c done 1")
-		assert.Equal(s, 1, s.done("search"))
+		assert.Equal(s, 1, s.Done("search"))
 	})
 }
 
@@ -416,38 +417,38 @@ func TestAStepGoesByTheDeadlineOfItsQuestion(t *testing.T) {
 	t.Parallel()
 	const limit = 300 * time.Second
 	t.Run("default", func(t *testing.T) {
-		playAll(t, func(s *stage) {
+		threadtest.PlayAll(t, func(s *threadtest.Stage) {
 			p := planning(s, "")
 			q := which()
 			q.Deadline = &runtime.Deadline{After: limit, Then: "default", Answer: `"right"`}
 			p.question(q)
 			id := p.start("a,b,c")
-			i := s.asks(id, thread.KindAgentQuestion)
-			s.next()
-			s.pass(limit + time.Second)
+			i := s.Asks(id, thread.KindAgentQuestion)
+			s.Next()
+			s.Pass(limit + time.Second)
 			p.answered(id, "a done 1, b done 1, c done 1")
-			assert.Equal(s, 1, s.done(`answer "right"`))
-			assert.Equal(s, "deadline", s.interrupt(i.ID).AnsweredBy)
+			assert.Equal(s, 1, s.Done(`answer "right"`))
+			assert.Equal(s, "deadline", s.LoadInterrupt(i.ID).AnsweredBy)
 		})
 	})
 	t.Run("expire", func(t *testing.T) {
-		playAll(t, func(s *stage) {
+		threadtest.PlayAll(t, func(s *threadtest.Stage) {
 			p := planning(s, "")
 			q := which()
 			q.Deadline = &runtime.Deadline{After: limit, Then: "expire"}
 			p.question(q)
 			id := p.start("a,b,c")
-			i := s.asks(id, thread.KindAgentQuestion)
-			s.next()
-			s.pass(limit + time.Second)
-			end := s.rest(id)
+			i := s.Asks(id, thread.KindAgentQuestion)
+			s.Next()
+			s.Pass(limit + time.Second)
+			end := s.Rest(id)
 			assert.Equal(s, thread.StatusFailed, end.Status())
 			require.NotNil(s, end.Failure)
 			assert.Equal(s, runtime.CodeExpired, end.Failure.Code)
-			_, err := s.e.Answer(s.Context(), id,
+			_, err := s.Engine.Answer(s.Context(), id,
 				thread.Answer{Interrupt: i.ID, Value: json.RawMessage(`"left"`), By: "ann"})
-			s.code(runtime.CodeExpired, err)
-			assert.Zero(s, s.done("b")+s.done("c"), "nothing builds on a step that was not done")
+			s.Code(runtime.CodeExpired, err)
+			assert.Zero(s, s.Done("b")+s.Done("c"), "nothing builds on a step that was not done")
 		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 )
@@ -18,7 +19,7 @@ import (
 // plans is a stage with plan threads. The plan is "a", "b", "c" unless a test says otherwise; a
 // step's effect is counted under its text.
 type plans struct {
-	*stage
+	*threadtest.Stage
 	// before the effect of a step
 	execute func(ctx context.Context, p *planner.Plan, step string) error
 	finish  func(ctx context.Context, step string) error // after it
@@ -30,9 +31,9 @@ type plans struct {
 }
 
 // planning makes plan threads possible. Planner's functions may be set before.
-func planning(s *stage, premature string) *plans {
+func planning(s *threadtest.Stage, premature string) *plans {
 	s.Helper()
-	p := &plans{stage: s}
+	p := &plans{Stage: s}
 	m, err := planner.New(planner.Config{
 		Premature: premature,
 		Plan: func(_ context.Context, goal string) ([]string, error) {
@@ -45,7 +46,7 @@ func planning(s *stage, premature string) *plans {
 				}
 			}
 			result, err := thread.Do(ctx, "do", func(context.Context, string) (string, error) {
-				return step + " done " + strconv.Itoa(s.do(step)), nil
+				return step + " done " + strconv.Itoa(s.Do(step)), nil
 			})
 			if err == nil && p.finish != nil {
 				err = p.finish(ctx, step)
@@ -70,7 +71,7 @@ func planning(s *stage, premature string) *plans {
 		},
 	})
 	require.NoError(s, err)
-	s.with(m)
+	s.With(m)
 	return p
 }
 
@@ -101,7 +102,7 @@ func (p *plans) asked() []string {
 
 func (p *plans) start(goal string) string {
 	p.Helper()
-	t, err := p.e.Start(p.Context(), thread.Begin{Machine: planner.Name, Input: goal,
+	t, err := p.Engine.Start(p.Context(), thread.Begin{Machine: planner.Name, Input: goal,
 		User: "ann"})
 	require.NoError(p, err)
 	return t.ID
@@ -125,7 +126,7 @@ type planRow struct {
 func (p *plans) events(id string) []planRow {
 	p.Helper()
 	var out []planRow
-	for _, row := range p.log(id, thread.EntryMessage) {
+	for _, row := range p.Log(id, thread.EntryMessage) {
 		e := planRow{Name: row.Name}
 		require.NoError(p, json.Unmarshal(row.Value, &e))
 		out = append(out, e)
@@ -156,7 +157,7 @@ func (p *plans) shows(i *thread.Interrupt, want string) {
 // answered expects the end of a plan.
 func (p *plans) answered(id, want string) {
 	p.Helper()
-	t := p.rest(id)
+	t := p.Rest(id)
 	require.Equal(p, thread.StatusDone, t.Status(), "%v %v", t.Failure, t.Open)
 	var got string
 	require.NoError(p, json.Unmarshal(t.Result, &got))

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/planner"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// says answers in plain words.
-func (s *stage) says(i *thread.Interrupt, text string) error {
-	_, err := s.e.Answer(s.Context(), i.Thread,
+// answerInWords answers in plain words.
+func answerInWords(s *threadtest.Stage, i *thread.Interrupt, text string) error {
+	_, err := s.Engine.Answer(s.Context(), i.Thread,
 		thread.Answer{Interrupt: i.ID, Text: text, By: "ann"})
 	return err
 }
@@ -27,16 +28,16 @@ func TestAnswersToAStepAreTyped(t *testing.T) {
 		for text, want := range map[string]string{"no way": "false", "not really": "false",
 			"deny": "false", "Yes.": "true"} {
 			t.Run(text, func(t *testing.T) {
-				playAll(t, func(s *stage) {
+				threadtest.PlayAll(t, func(s *threadtest.Stage) {
 					p := planning(s, "")
 					p.question(thread.Question{Name: "sure", Text: "Sure?",
 						Plain: thread.PlainYesNo})
 					id := p.start("a,b")
-					i := s.asks(id, thread.KindAgentQuestion)
-					s.next()
-					require.NoError(s, s.says(i, text))
+					i := s.Asks(id, thread.KindAgentQuestion)
+					s.Next()
+					require.NoError(s, answerInWords(s, i, text))
 					p.answered(id, "a done 1, b done 1")
-					assert.Equal(s, 1, s.done("answer "+want))
+					assert.Equal(s, 1, s.Done("answer "+want))
 				})
 			})
 		}
@@ -47,17 +48,17 @@ func TestAnswersToAStepAreTyped(t *testing.T) {
 			"then failure":     {After: time.Hour, Then: "expire"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				playAll(t, func(s *stage) {
+				threadtest.PlayAll(t, func(s *threadtest.Stage) {
 					p := planning(s, "")
 					q := which()
 					q.Deadline = deadline
 					p.question(q)
 					id := p.start("a,b")
-					i := s.asks(id, thread.KindAgentQuestion)
+					i := s.Asks(id, thread.KindAgentQuestion)
 					for left := 2; left >= 0; left-- {
-						s.next()
-						err := s.says(i, "the other one")
-						s.code(runtime.CodeInvalid, err)
+						s.Next()
+						err := answerInWords(s, i, "the other one")
+						s.Code(runtime.CodeInvalid, err)
 						var unclear *thread.UnclearError
 						require.ErrorAs(s, err, &unclear)
 						assert.Equal(s, left, unclear.Left)
@@ -65,32 +66,32 @@ func TestAnswersToAStepAreTyped(t *testing.T) {
 					}
 					if deadline.Then == "default" {
 						p.answered(id, "a done 1, b done 1")
-						assert.Equal(s, 1, s.done(`answer "right"`))
+						assert.Equal(s, 1, s.Done(`answer "right"`))
 						return
 					}
-					assert.Equal(s, thread.StatusFailed, s.rest(id).Status())
-					assert.Zero(s, s.done("b"))
+					assert.Equal(s, thread.StatusFailed, s.Rest(id).Status())
+					assert.Zero(s, s.Done("b"))
 				})
 			})
 		}
 	})
 	t.Run("approval takes its two words only", func(t *testing.T) {
-		playAll(t, func(s *stage) {
+		threadtest.PlayAll(t, func(s *threadtest.Stage) {
 			p := planning(s, "")
 			p.question(thread.Question{Name: "may",
 				Schema: json.RawMessage(`{"enum":["APPROVE","DENY"]}`)})
 			id := p.start("a,b")
-			i := s.asks(id, thread.KindAgentQuestion)
+			i := s.Asks(id, thread.KindAgentQuestion)
 			for _, value := range []string{`"approve"`, `"yes"`, `true`, `{"answer":"APPROVE"}`} {
-				s.next()
-				_, err := s.e.Answer(s.Context(), id,
+				s.Next()
+				_, err := s.Engine.Answer(s.Context(), id,
 					thread.Answer{Interrupt: i.ID, Value: json.RawMessage(value), By: "ann"})
-				s.code(runtime.CodeInvalid, err)
+				s.Code(runtime.CodeInvalid, err)
 			}
-			s.code(runtime.CodeInvalid, s.says(i, "APPROVE"))
-			s.answer(i, `"DENY"`)
+			s.Code(runtime.CodeInvalid, answerInWords(s, i, "APPROVE"))
+			s.Answer(i, `"DENY"`)
 			p.answered(id, "a done 1, b done 1")
-			assert.Equal(s, 1, s.done(`answer "DENY"`))
+			assert.Equal(s, 1, s.Done(`answer "DENY"`))
 		})
 	})
 }
@@ -104,7 +105,7 @@ func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
 		`"abort"`:                             "",
 	} {
 		t.Run(answer, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				p := planning(s, "")
 				failing := true
 				p.execute = func(_ context.Context, plan *planner.Plan, step string) error {
@@ -112,12 +113,12 @@ func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
 						return nil
 					}
 					assert.Len(s, plan.Done, 1)
-					s.do("tries of b")
+					s.Do("tries of b")
 					return errBroken
 				}
 				id := p.start("a,b,c")
-				s.pass(time.Minute) // the tries of the retry policy
-				i := s.asks(id, thread.KindSystemError)
+				s.Pass(time.Minute) // the tries of the retry policy
+				i := s.Asks(id, thread.KindSystemError)
 				p.shows(i, `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`)
 				var payload struct {
 					Recoverable bool             `json:"recoverable"`
@@ -131,17 +132,17 @@ func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
 					offered = append(offered, c.Label)
 				}
 				assert.Equal(s, []string{"retry", "edit", "skip", "abort"}, offered)
-				s.next()
+				s.Next()
 				failing = false
-				s.answer(i, answer)
+				s.Answer(i, answer)
 				if answer == `"abort"` {
-					assert.Equal(s, thread.StatusCancelled, s.rest(id).Status())
-					assert.Zero(s, s.done("b")+s.done("c"), "no further steps")
+					assert.Equal(s, thread.StatusCancelled, s.Rest(id).Status())
+					assert.Zero(s, s.Done("b")+s.Done("c"), "no further steps")
 					return
 				}
 				p.answered(id, want)
-				assert.Equal(s, 3, s.done("tries of b"))
-				assert.Equal(s, 1, s.done("a"), "what was done is not done again")
+				assert.Equal(s, 3, s.Done("tries of b"))
+				assert.Equal(s, 1, s.Done("a"), "what was done is not done again")
 				completed := p.events(id)[5]
 				require.Equal(s, "task_completed", completed.Name)
 				assert.Equal(s, 2, completed.Number)
@@ -155,7 +156,7 @@ func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
 }
 
 func TestARetryIsAnotherAttemptOfTheStep(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.execute = func(_ context.Context, _ *planner.Plan, step string) error {
 			if step == "b" {
@@ -165,15 +166,15 @@ func TestARetryIsAnotherAttemptOfTheStep(t *testing.T) {
 		}
 		id := p.start("a,b")
 		for attempts := 3; attempts <= 9; attempts += 3 {
-			s.pass(time.Minute)
-			i := s.asks(id, thread.KindSystemError)
+			s.Pass(time.Minute)
+			i := s.Asks(id, thread.KindSystemError)
 			var payload struct {
 				Attempts []thread.Attempt `json:"attempts"`
 			}
 			require.NoError(s, json.Unmarshal(i.Payload, &payload))
 			assert.Len(s, payload.Attempts, attempts)
-			s.next()
-			s.answer(i, `"retry"`)
+			s.Next()
+			s.Answer(i, `"retry"`)
 		}
 		assert.Equal(s, []string{"plan_created", "task_started 1", "task_completed 1",
 			"plan_updated", "task_started 2"}, p.names(id), "it is begun once")
@@ -181,46 +182,46 @@ func TestARetryIsAnotherAttemptOfTheStep(t *testing.T) {
 }
 
 func TestBadInputsAreRefused(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.question(which())
 		id := p.start("a,b")
-		i := s.asks(id, thread.KindAgentQuestion)
-		s.next()
-		before := s.rest(id)
+		i := s.Asks(id, thread.KindAgentQuestion)
+		s.Next()
+		before := s.Rest(id)
 		for want, a := range map[runtime.Code]thread.Answer{
 			runtime.CodeInvalid: {Interrupt: i.ID, Value: json.RawMessage(`{"cut`), By: "ann"},
 			runtime.CodeNotFound: {Interrupt: "nobody knows it", Value: json.RawMessage(`1`),
 				By: "ann"},
 			runtime.CodeNoRoute: {Interrupt: i.ID, RouteTo: "NOWHERE", By: "ann"},
 		} {
-			_, err := s.e.Answer(s.Context(), id, a)
-			s.code(want, err)
+			_, err := s.Engine.Answer(s.Context(), id, a)
+			s.Code(want, err)
 		}
-		_, err := s.e.Escape(s.Context(), id, "later", "ann", "")
-		s.code(runtime.CodeInvalid, err)
-		_, err = s.e.Escape(s.Context(), "orchestrator-1", thread.EscapeSafe, "ann", "")
-		s.code(runtime.CodeNotFound, err)
-		_, err = s.e.Start(s.Context(), thread.Begin{ID: "bad/id", Machine: planner.Name,
+		_, err := s.Engine.Escape(s.Context(), id, "later", "ann", "")
+		s.Code(runtime.CodeInvalid, err)
+		_, err = s.Engine.Escape(s.Context(), "orchestrator-1", thread.EscapeSafe, "ann", "")
+		s.Code(runtime.CodeNotFound, err)
+		_, err = s.Engine.Start(s.Context(), thread.Begin{ID: "bad/id", Machine: planner.Name,
 			Input: "a"})
-		s.code(runtime.CodeInvalid, err)
-		_, err = s.e.Start(s.Context(), thread.Begin{Machine: "unknown", Input: "a"})
-		s.code(runtime.CodeInvalid, err)
-		assert.Equal(s, before, s.rest(id), "nothing has changed")
-		s.answer(i, `"left"`)
+		s.Code(runtime.CodeInvalid, err)
+		_, err = s.Engine.Start(s.Context(), thread.Begin{Machine: "unknown", Input: "a"})
+		s.Code(runtime.CodeInvalid, err)
+		assert.Equal(s, before, s.Rest(id), "nothing has changed")
+		s.Answer(i, `"left"`)
 		p.answered(id, "a done 1, b done 1")
 	})
 }
 
 func TestAGoalThatIsNoTextIsRefused(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		planning(s, "")
-		th, err := s.e.Start(s.Context(), thread.Begin{Machine: planner.Name, Input: 7})
+		th, err := s.Engine.Start(s.Context(), thread.Begin{Machine: planner.Name, Input: 7})
 		require.NoError(s, err)
-		s.next()
-		i := s.asks(th.ID, thread.KindSystemError)
-		s.answer(i, `{"choice":"edit","input":"a"}`)
-		assert.JSONEq(s, `"a done 1"`, string(s.rest(th.ID).Result))
+		s.Next()
+		i := s.Asks(th.ID, thread.KindSystemError)
+		s.Answer(i, `{"choice":"edit","input":"a"}`)
+		assert.JSONEq(s, `"a done 1"`, string(s.Rest(th.ID).Result))
 	})
 }
 
@@ -233,13 +234,13 @@ func TestAPlanWithStepsLeftEndsOnlyAsConfigured(t *testing.T) {
 		return goOn(p)
 	}
 	t.Run("the plan goes on", func(t *testing.T) {
-		playAll(t, func(s *stage) {
+		threadtest.PlayAll(t, func(s *threadtest.Stage) {
 			p := planning(s, "")
 			p.replan = early
 			id := p.start("a,b,c,d")
 			p.answered(id, "enough")
-			assert.Equal(s, 1, s.done("c"))
-			assert.Equal(s, 1, s.done("d"))
+			assert.Equal(s, 1, s.Done("c"))
+			assert.Equal(s, 1, s.Done("d"))
 			refused := p.events(id)[6]
 			assert.Equal(s, "completion_refused", refused.Name)
 			assert.Equal(s, 2, refused.Completed)
@@ -250,28 +251,28 @@ func TestAPlanWithStepsLeftEndsOnlyAsConfigured(t *testing.T) {
 	for answer, last := range map[string]string{"yes": "completion_accepted",
 		"no": "plan_updated"} {
 		t.Run("a person says "+answer, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				p := planning(s, "ask")
 				p.replan = early
 				id := p.start("a,b,c,d")
-				i := s.asks(id, thread.KindAgentQuestion)
+				i := s.Asks(id, thread.KindAgentQuestion)
 				p.shows(i, `{"current_plan":["a","b","c","d"],"completed_steps":2,"total_steps":4}`)
-				s.next()
-				require.NoError(s, s.says(i, answer))
+				s.Next()
+				require.NoError(s, answerInWords(s, i, answer))
 				p.answered(id, "enough")
-				assert.Equal(s, map[string]int{"yes": 0, "no": 1}[answer], s.done("d"))
+				assert.Equal(s, map[string]int{"yes": 0, "no": 1}[answer], s.Done("d"))
 				names := p.names(id)
 				assert.Equal(s, last, names[len(names)-1])
 			})
 		})
 	}
 	t.Run("a person asked for it", func(t *testing.T) {
-		playAll(t, func(s *stage) {
+		threadtest.PlayAll(t, func(s *threadtest.Stage) {
 			p, id := pausedAt2(s)
 			p.replan = func(*planner.Plan, string) planner.Replanned {
 				return planner.Replanned{Done: true, Answer: "stopped early"}
 			}
-			s.answer(s.asks(id, thread.KindUserEscape),
+			s.Answer(s.Asks(id, thread.KindUserEscape),
 				`{"choice":"modify","text":"that is enough"}`)
 			p.answered(id, "stopped early")
 			names := p.names(id)
@@ -281,46 +282,46 @@ func TestAPlanWithStepsLeftEndsOnlyAsConfigured(t *testing.T) {
 }
 
 // pausedAt2 is a plan of a, b, c that was paused while b ran, which is then done.
-func pausedAt2(s *stage) (*plans, string) {
+func pausedAt2(s *threadtest.Stage) (*plans, string) {
 	s.Helper()
-	p, h := planning(s, ""), hold()
+	p, h := planning(s, ""), threadtest.NewHold()
 	p.finish = func(ctx context.Context, step string) error {
 		if step == "b" {
-			return h.here(ctx)
+			return h.Here(ctx)
 		}
 		return nil
 	}
 	id := p.start("a,b,c")
-	<-h.reached
-	_, err := s.e.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
+	<-h.Reached
+	_, err := s.Engine.Escape(s.Context(), id, thread.EscapeSafe, "ann", "")
 	require.NoError(s, err)
-	close(h.release)
-	s.asks(id, thread.KindUserEscape)
-	s.next()
+	close(h.Release)
+	s.Asks(id, thread.KindUserEscape)
+	s.Next()
 	return p, id
 }
 
 func TestAReplannerMustDecide(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.replan = func(*planner.Plan, string) planner.Replanned { return planner.Replanned{} }
 		id := p.start("a")
-		s.pass(time.Minute)
-		i := s.asks(id, thread.KindSystemError)
+		s.Pass(time.Minute)
+		i := s.Asks(id, thread.KindSystemError)
 		p.shows(i, `{"current_plan":["a"],"completed_steps":1,"total_steps":1}`)
 		assert.Contains(s, i.Text, "no step is left")
 	})
 }
 
 func TestPlanWithoutAnEnd(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		p := planning(s, "")
 		p.replan = func(*planner.Plan, string) planner.Replanned {
 			return planner.Replanned{Steps: []string{"more"}}
 		}
 		id := p.start("a")
-		i := s.asks(id, thread.KindSystemError)
+		i := s.Asks(id, thread.KindSystemError)
 		assert.Contains(s, i.Text, string(runtime.CodeLoop))
-		assert.Equal(s, 99, s.done("more"))
+		assert.Equal(s, 99, s.Done("more"))
 	})
 }

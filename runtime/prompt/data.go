@@ -18,9 +18,9 @@ var escapes = regexp.MustCompile(
 	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
 
 // Data returns text as a fenced block that the text cannot end: the fence is longer than any run of
-// its sign inside. Terminal escapes, control and direction characters, and whatever else cannot be
-// seen are removed, and text beyond [MaxData] characters is cut. Text of which nothing is left is
-// "(none)". kind stands behind the opening fence: "text" or "json".
+// backticks inside. Terminal escapes, control and direction characters, and all other invisible
+// characters are removed, and text beyond [MaxData] characters is cut. If nothing is left, Data
+// returns "(none)". kind follows the opening fence: "text" or "json".
 func Data(kind, text string) string {
 	text = cleanText(text)
 	if strings.TrimSpace(text) == "" {

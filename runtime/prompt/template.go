@@ -7,7 +7,7 @@ import (
 	"text/template/parse"
 )
 
-// piece is a part of a prompt template: a text, or the name of what stands there.
+// piece is a part of a prompt template: a text, or the name of the value that is put there.
 type piece struct{ text, name string }
 
 // CheckTemplate checks the prompt template of a node: text and {{.name}} on a line of its own,
@@ -19,7 +19,7 @@ func CheckTemplate(name, text string, vars []string) error {
 }
 
 // parseTemplate reads a template as [CheckTemplate] describes it. Without alone, a name may stand
-// anywhere in a line. Windows line ends are read as others. name is that of the template in errors.
+// anywhere in a line. Windows line ends are read as "\n". Errors call the template by name.
 func parseTemplate(name, text string, vars []string, alone bool) ([]piece, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	tree := parse.New(name)
@@ -75,7 +75,8 @@ func variable(n parse.Node) (string, bool) {
 	return field.Ident[0], true
 }
 
-// meets reports whether a text has its line end on the side that is asked.
+// meets reports whether a node is a text with a line end at the side that has looks at:
+// strings.HasPrefix or strings.HasSuffix.
 func meets(n parse.Node, has func(s, with string) bool) bool {
 	text, ok := n.(*parse.TextNode)
 	return ok && has(string(text.Text), "\n")

@@ -28,7 +28,7 @@ type visibleForm struct {
 // schemas has none.
 func parseForms(schemas *runtime.Schemas) (map[string]*visibleForm, error) {
 	if schemas == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // nil forms show everything
 	}
 	var file struct {
 		Defs map[string]*visibleForm `json:"$defs"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/agent"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/thread"
@@ -82,7 +84,8 @@ func agentTables() *runtime.Tables {
 // chatStage is a stage with a conversation of the four agents. Their model follows a script, their
 // servers are in memory.
 type chatStage struct {
-	*stage
+	*threadtest.Stage
+	mu        sync.Mutex
 	c         *chat.Conversation
 	machine   *workflow.Machine
 	tables    *runtime.Tables
@@ -113,14 +116,14 @@ func (s *server) Tools(ctx context.Context) ([]llm.Tool, error) {
 	return s.tools, nil
 }
 
-func chatting(s *stage, script ...llmtest.Reply) *chatStage {
+func chatting(s *threadtest.Stage, script ...llmtest.Reply) *chatStage {
 	s.Helper()
-	c := &chatStage{stage: s, tables: agentTables(), model: llmtest.NewModel(script...)}
+	c := &chatStage{Stage: s, tables: agentTables(), model: llmtest.NewModel(script...)}
 	tool := func(name string) llm.Tool {
 		return llm.Tool{Name: name, Call: func(_ context.Context, args json.RawMessage) (
 			json.RawMessage, error) {
-			s.do(name + " " + string(args))
-			return runtime.Encode(name + " " + strconv.Itoa(s.do(name)))
+			s.Do(name + " " + string(args))
+			return runtime.Encode(name + " " + strconv.Itoa(s.Do(name)))
 		}}
 	}
 	c.servers = map[string]*server{
@@ -156,8 +159,8 @@ func (c *chatStage) run() *chatStage {
 	}, c.cfg)
 	require.NoError(c, err)
 	c.c.Machine, c.machine = m, m
-	c.opened = func() { c.c.Engine = c.e }
-	c.with(m)
+	c.Opened = func() { c.c.Engine = c.Engine }
+	c.With(m)
 	return c
 }
 
@@ -226,7 +229,7 @@ func reporting(rest ...llmtest.Reply) []llmtest.Reply {
 // say delivers a text and expects no refusal. A break comes first.
 func (c *chatStage) say(id, text string) *chat.Turn {
 	c.Helper()
-	c.next()
+	c.Next()
 	turn, err := c.c.Deliver(c.Context(), chat.Message{Thread: "room", ID: id, User: "ann",
 		Text: text, Metadata: map[string]string{"who": id}})
 	require.NoError(c, err)
@@ -266,7 +269,7 @@ func (c *chatStage) asked(agent string) int {
 func (c *chatStage) results(id string) map[string][]llm.ToolResult {
 	c.Helper()
 	out := map[string][]llm.ToolResult{}
-	for _, e := range c.log(id, thread.EntryEffect) {
+	for _, e := range c.Log(id, thread.EntryEffect) {
 		var r llm.ToolResult
 		if strings.HasPrefix(e.Name, "tool/") && e.State == thread.EffectDone {
 			require.NoError(c, json.Unmarshal(e.Value, &r))
@@ -287,7 +290,7 @@ func (c *chatStage) told(id string) llm.ToolResult {
 // pending expects the refusal of a message that is no answer.
 func (c *chatStage) pending(err error, ids ...string) {
 	c.Helper()
-	c.code(runtime.CodeConflict, err)
+	c.Code(runtime.CodeConflict, err)
 	var open *thread.PendingError
 	require.ErrorAs(c, err, &open)
 	require.Equal(c, ids, open.Open)

@@ -13,6 +13,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/agent"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/thread"
@@ -30,7 +31,7 @@ func finalReport(last string) []llmtest.Reply {
 // decide answers an approval through the conversation.
 func (c *chatStage) decide(id, by string, i *thread.Interrupt, value string) (*chat.Turn, error) {
 	c.Helper()
-	c.next()
+	c.Next()
 	return c.c.Deliver(c.Context(), chat.Message{
 		Thread: "room", ID: id, User: by,
 		Answers:  []thread.Answer{{Interrupt: i.ID, Value: json.RawMessage(value)}},
@@ -48,15 +49,15 @@ func TestToolWaitsForAnApproval(t *testing.T) {
 		`{"decision":"approve","reason":"as the law says"}`: `{"send_email":true,"copies":2}`,
 	} {
 		t.Run(value, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, finalReport("Zo is het gegaan.")...).run()
 				i := c.question(c.say("m1", "maak rapport"))
 				assert.Equal(s, "approval", i.Type)
 				assert.JSONEq(s,
 					`{"node":"reporting","agentType":"REPORTING","tool":"generate_final_report","toolCallId":"g1","args":{"send_email":true,"copies":2}}`,
 					string(i.Payload))
-				assert.Zero(s, s.done("generate_final_report"), "asked before any effect")
-				assert.Equal(s, 1, s.done("extract_inspection_data"),
+				assert.Zero(s, s.Done("generate_final_report"), "asked before any effect")
+				assert.Equal(s, 1, s.Done("extract_inspection_data"),
 					"what needs no approval was done")
 				turn, err := c.decide("m2", "ann", i, value)
 				require.NoError(s, err)
@@ -64,13 +65,13 @@ func TestToolWaitsForAnApproval(t *testing.T) {
 				assert.Equal(s, []string{"Zo is het gegaan."}, turn.Reply, "the agent tells so")
 				assert.Contains(s, c.seen, "m2", "what came with the answer")
 				if want == "" {
-					assert.Zero(s, s.done("generate_final_report"))
+					assert.Zero(s, s.Done("generate_final_report"))
 					assert.True(s, c.told("g1").Failed)
 					assert.Contains(s, c.told("g1").String(), "denied")
 					return
 				}
-				assert.Equal(s, 1, s.done("generate_final_report"))
-				assert.Equal(s, 1, s.done("generate_final_report "+want),
+				assert.Equal(s, 1, s.Done("generate_final_report"))
+				assert.Equal(s, 1, s.Done("generate_final_report "+want),
 					"with these arguments, in full")
 				assert.False(s, c.told("g1").Failed)
 			})
@@ -79,7 +80,7 @@ func TestToolWaitsForAnApproval(t *testing.T) {
 }
 
 func TestEditedArgumentsFitTheTool(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...)
 		for n := range c.servers["reporting"].tools {
 			c.servers["reporting"].tools[n].Schema =
@@ -89,20 +90,20 @@ func TestEditedArgumentsFitTheTool(t *testing.T) {
 		c.run()
 		i := c.question(c.say("m1", "maak rapport"))
 		_, err := c.decide("m2", "ann", i, `{"decision":"edit","args":{"send_email":"maybe"}}`)
-		s.code(runtime.CodeInvalid, err)
+		s.Code(runtime.CodeInvalid, err)
 		require.ErrorContains(s, err, "/args/send_email")
 		_, err = c.decide("m3", "ann", i, `{"decision":"edit","args":{"copies":1}}`)
 		require.NoError(s, err)
-		assert.Equal(s, 1, s.done(`generate_final_report {"copies":1}`))
+		assert.Equal(s, 1, s.Done(`generate_final_report {"copies":1}`))
 	})
 }
 
 func TestApprovalSurvivesARestart(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...).run()
 		i := c.question(c.say("m1", "maak rapport"))
-		s.restart()
-		inbox, err := s.e.Inbox(s.Context(),
+		s.Restart()
+		inbox, err := s.Engine.Inbox(s.Context(),
 			thread.InterruptQuery{Thread: "room",
 				States: []thread.InterruptState{thread.InterruptOpen}})
 		require.NoError(s, err)
@@ -110,50 +111,50 @@ func TestApprovalSurvivesARestart(t *testing.T) {
 		assert.Equal(s, i.ID, inbox[0].ID)
 
 		_, err = c.decide("m2", "mallory", i, `{"decision":"approve"}`)
-		s.code(runtime.CodeForbidden, err)
+		s.Code(runtime.CodeForbidden, err)
 		_, err = c.decide("m3", "ann", &thread.Interrupt{ID: "unknown"}, `{"decision":"approve"}`)
-		s.code(runtime.CodeNotFound, err)
+		s.Code(runtime.CodeNotFound, err)
 		for _, bad := range []string{`{"decision":"approve","args":{}}`, `{"decision":"edit"}`,
 			`{"decision":"maybe"}`, `true`, `{"decision":"deny","decision":"approve"}`} {
 			_, err = c.decide("m4", "ann", i, bad)
-			s.code(runtime.CodeInvalid, err)
+			s.Code(runtime.CodeInvalid, err)
 		}
-		assert.Zero(s, s.done("generate_final_report"), "no effect")
+		assert.Zero(s, s.Done("generate_final_report"), "no effect")
 
 		turn, err := c.decide("m5", "ann", i, `{"decision":"approve"}`)
 		require.NoError(s, err)
 		c.free(turn)
 		_, err = c.decide("m6", "ann", i, `{"decision":"deny"}`)
-		s.code(runtime.CodeAlreadyAnswered, err)
+		s.Code(runtime.CodeAlreadyAnswered, err)
 		_, err = c.decide("m7", "ann", i, `{"decision":"approve"}`)
 		require.NoError(s, err, "the same answer again gets the same result")
 		turn, err = c.decide("m5", "ann", i, `{"decision":"approve"}`)
 		require.NoError(s, err, "and so does the same message")
 		assert.Equal(s, []string{"Klaar."}, turn.Reply)
-		assert.Equal(s, 1, s.done("generate_final_report"))
+		assert.Equal(s, 1, s.Done("generate_final_report"))
 	})
 }
 
 func TestAnotherUserApproves(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...)
 		c.approvers = []string{"boss"}
 		c.run()
 		i := c.question(c.say("m1", "maak rapport"))
 		_, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
-		s.code(runtime.CodeForbidden, err)
+		s.Code(runtime.CodeForbidden, err)
 		turn, err := c.decide("m3", "boss", i, `{"decision":"approve"}`)
 		require.NoError(s, err)
 		c.free(turn)
-		s.next()
+		s.Next()
 		_, err = c.c.Deliver(s.Context(), chat.Message{Thread: "room", User: "boss",
 			Text: "en nu?"})
-		s.code(runtime.CodeForbidden, err)
+		s.Code(runtime.CodeForbidden, err)
 	})
 }
 
 func TestNewMessageIsRefusedWhileAnApprovalIsOpen(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...)
 		c.c.Digress = func(context.Context, chat.Message, *thread.Interrupt) (bool, error) {
 			return true, nil
@@ -161,12 +162,13 @@ func TestNewMessageIsRefusedWhileAnApprovalIsOpen(t *testing.T) {
 		c.run()
 		i := c.question(c.say("m1", "maak rapport"))
 		for _, text := range []string{"wat is de regel voor vis?", "approve", "ja", "skip"} {
-			s.next()
+			s.Next()
 			_, err := c.c.Deliver(s.Context(),
 				chat.Message{Thread: "room", ID: text, User: "ann", Text: text})
 			c.pending(err, i.ID)
 		}
-		assert.Equal(s, thread.InterruptOpen, s.interrupt(i.ID).State, "the run is not cancelled")
+		assert.Equal(s, thread.InterruptOpen, s.LoadInterrupt(i.ID).State,
+			"the run is not cancelled")
 		turn, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
 		require.NoError(s, err)
 		c.free(turn)
@@ -177,8 +179,8 @@ func TestOneOfTwoConcurrentInputsWins(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]bool{"on a new thread": true, "between two turns": false} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
-				h := hold()
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
+				h := threadtest.NewHold()
 				script := []llmtest.Reply{tells("general", "Dag.")}
 				if first {
 					script = nil
@@ -186,7 +188,7 @@ func TestOneOfTwoConcurrentInputsWins(t *testing.T) {
 				slow := hands("history")
 				give := slow.Give
 				slow.Give = func(ctx context.Context, r llm.Request) (llm.Response, error) {
-					if err := h.here(ctx); err != nil {
+					if err := h.Here(ctx); err != nil {
 						return llm.Response{}, err
 					}
 					return give(ctx, r)
@@ -197,7 +199,7 @@ func TestOneOfTwoConcurrentInputsWins(t *testing.T) {
 				if !first {
 					c.free(c.say("m0", "hallo"))
 				}
-				s.next()
+				s.Next()
 				var both sync.WaitGroup
 				errs := make([]error, 2)
 				turns := make([]*chat.Turn, 2)
@@ -209,28 +211,28 @@ func TestOneOfTwoConcurrentInputsWins(t *testing.T) {
 						refused <- struct{}{}
 					})
 				}
-				<-h.reached
+				<-h.Reached
 				<-refused
-				close(h.release)
+				close(h.Release)
 				both.Wait()
 				won := 0
 				if errs[0] != nil {
 					won = 1
 				}
 				require.NoError(s, errs[won])
-				s.code(runtime.CodeConflict, errs[1-won])
+				s.Code(runtime.CodeConflict, errs[1-won])
 				assert.Equal(s, []string{"Twee."}, turns[won].Reply)
-				assert.Equal(s, 1, s.done("get_inspection_history"), "never two runs")
+				assert.Equal(s, 1, s.Done("get_inspection_history"), "never two runs")
 			})
 		})
 	}
 }
 
 func TestConcurrentDuplicatesOfAMessageStartOneTurn(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`),
 			tells("history", "Twee."), tells("general", "Later.")).run()
-		s.next()
+		s.Next()
 		var both sync.WaitGroup
 		turns := make([]*chat.Turn, 2)
 		for n := range turns {
@@ -245,7 +247,7 @@ func TestConcurrentDuplicatesOfAMessageStartOneTurn(t *testing.T) {
 		for _, turn := range turns {
 			assert.Equal(s, []string{"Twee."}, turn.Reply)
 		}
-		assert.Equal(s, 1, s.done("get_inspection_history"))
+		assert.Equal(s, 1, s.Done("get_inspection_history"))
 		c.free(c.say("m2", "en nu?"))
 		again := c.say("m1", "hoe vaak?")
 		assert.Equal(s, []string{"Twee."}, again.Reply, "its own turn, not the later one")
@@ -258,9 +260,9 @@ func (c *chatStage) mailing(once bool) {
 	c.servers["reporting"].tools[2].Call = func(ctx context.Context, _ json.RawMessage) (
 		json.RawMessage, error) {
 		<-time.After(time.Second) // meanwhile is stored what was done before
-		c.do("key " + agent.ToolKey(ctx))
-		if c.do("mail") == 1 {
-			c.counted.cut.Store(true) // the process dies: nothing of it is stored any more
+		c.Do("key " + agent.ToolKey(ctx))
+		if c.Do("mail") == 1 {
+			c.Counted.Cut.Store(true) // the process dies: nothing of it is stored any more
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -274,7 +276,7 @@ func TestOnceToolIsNotRepeatedAfterACrash(t *testing.T) {
 		"another": false} {
 		for order, mails := range map[string]int{`{"choice":"done","value":"seen in the outbox"}`: 1, `"done"`: 1, `"run"`: 2} {
 			t.Run(name+", "+order, func(t *testing.T) {
-				playAll(t, func(s *stage) {
+				threadtest.PlayAll(t, func(s *threadtest.Stage) {
 					c := chatting(s, hands("reporting"),
 						calls("reporting", "g1", "generate_final_report", `{}`),
 						tells("reporting", "Klaar."))
@@ -292,19 +294,19 @@ func TestOnceToolIsNotRepeatedAfterACrash(t *testing.T) {
 								Value: json.RawMessage(`{"decision":"approve"}`)}}}
 					}
 					_, err := c.c.Deliver(s.Context(), m)
-					s.code(runtime.CodeUnavailable, err)
-					s.restart()
-					i := s.asks(thread.KindSystemError)
+					s.Code(runtime.CodeUnavailable, err)
+					s.Restart()
+					i := s.Asks("room", thread.KindSystemError)
 					assert.Contains(s, i.Name, "generate_final_report")
 					assert.Equal(s, "reporting", i.Node)
-					assert.Equal(s, 1, s.done("mail"),
+					assert.Equal(s, 1, s.Done("mail"),
 						"nobody knows whether it went out: it is not sent again by itself")
-					s.answer(i, order)
+					s.Answer(i, order)
 					turn, err := c.c.Deliver(s.Context(), m)
 					require.NoError(s, err)
 					c.free(turn)
 					assert.Equal(s, []string{"Klaar."}, turn.Reply)
-					assert.Equal(s, mails, s.done("mail"),
+					assert.Equal(s, mails, s.Done("mail"),
 						"sent again only where a person says that it did not go out")
 					want := map[string]string{`"done"`: "null", `"run"`: "sent"}[order]
 					if want == "" {
@@ -321,7 +323,7 @@ func TestOnceToolIsNotRepeatedAfterACrash(t *testing.T) {
 }
 
 func TestToolWithoutOnceIsRepeatedUnderItsKey(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("reporting"), calls("reporting", "g1", "generate_final_report",
 			`{}`), tells("reporting", "Klaar."))
 		c.mailing(false)
@@ -329,13 +331,13 @@ func TestToolWithoutOnceIsRepeatedUnderItsKey(t *testing.T) {
 		c.run()
 		m := chat.Message{Thread: "room", ID: "m1", User: "ann", Text: "maak rapport"}
 		_, err := c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeUnavailable, err)
-		s.restart()
+		s.Code(runtime.CodeUnavailable, err)
+		s.Restart()
 		turn, err := c.c.Deliver(s.Context(), m)
 		require.NoError(s, err)
 		c.free(turn)
-		assert.Equal(s, 2, s.done("mail"))
-		assert.Equal(s, 2, s.done("key room/f1/reporting/1/tool%2F1.1%2Fgenerate_final_report"),
+		assert.Equal(s, 2, s.Done("mail"))
+		assert.Equal(s, 2, s.Done("key room/f1/reporting/1/tool%2F1.1%2Fgenerate_final_report"),
 			"the same key")
 		assert.Empty(s, agent.ToolKey(s.Context()))
 	})
@@ -346,7 +348,7 @@ func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
 	for name, end := range map[string]error{"no end": nil,
 		"a broken connection": &runtime.Error{Code: runtime.CodeInDoubt, Op: "call tool"}} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, hands("reporting"),
 					calls("reporting", "g1", "generate_final_report", `{}`),
 					tells("reporting", "Klaar."))
@@ -354,7 +356,7 @@ func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
 				c.tables.Nodes[3].Tools[1].Once, c.tables.Nodes[3].Approval = true, nil
 				c.servers["reporting"].tools[2].Call = func(ctx context.Context,
 					_ json.RawMessage) (json.RawMessage, error) {
-					s.do("mail")
+					s.Do("mail")
 					if end == nil {
 						<-ctx.Done()
 						return nil, ctx.Err()
@@ -363,11 +365,11 @@ func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
 				}
 				c.run()
 				c.say("m1", "maak rapport")
-				s.next()
-				s.answer(s.asks(thread.KindSystemError),
+				s.Next()
+				s.Answer(s.Asks("room", thread.KindSystemError),
 					`{"choice":"done","value":"sent"}`)
-				assert.Equal(s, thread.StatusIdle, s.rest().Status())
-				assert.Equal(s, 1, s.done("mail"))
+				assert.Equal(s, thread.StatusIdle, s.Rest("room").Status())
+				assert.Equal(s, 1, s.Done("mail"))
 			})
 		})
 	}
@@ -379,7 +381,7 @@ func TestApprovalsOfOneReplyAreAskedTogether(t *testing.T) {
 	for decision, runs := range map[string]int{`{"decision":"approve"}`: 1,
 		`{"decision":"deny"}`: 0} {
 		t.Run(decision, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, hands("reporting"), llmtest.Calls(
 					llm.ToolCall{ID: "x1", Name: "extract_inspection_data",
 						Args: json.RawMessage(`{}`)},
@@ -396,35 +398,35 @@ func TestApprovalsOfOneReplyAreAskedTogether(t *testing.T) {
 				none := func() {
 					for _, tool := range []string{"extract_inspection_data",
 						"generate_final_report", "submit_verification_answers"} {
-						assert.Zero(s, s.done(tool), tool)
+						assert.Zero(s, s.Done(tool), tool)
 					}
 				}
 				none()
-				_, err := s.e.Answer(s.Context(), "",
+				_, err := s.Engine.Answer(s.Context(), "",
 					thread.Answer{Interrupt: turn.Questions[0].ID,
 						Value: json.RawMessage(`{"decision":"approve"}`), By: "ann"})
 				require.NoError(s, err)
-				s.next()
-				assert.Equal(s, thread.StatusWaiting, s.rest().Status())
+				s.Next()
+				assert.Equal(s, thread.StatusWaiting, s.Rest("room").Status())
 				none()
-				s.answer(turn.Questions[1], decision)
-				c.free(&chat.Turn{Thread: s.rest()})
-				assert.Equal(s, 1, s.done("extract_inspection_data"))
-				assert.Equal(s, 1, s.done("generate_final_report"))
-				assert.Equal(s, runs, s.done("submit_verification_answers"))
+				s.Answer(turn.Questions[1], decision)
+				c.free(&chat.Turn{Thread: s.Rest("room")})
+				assert.Equal(s, 1, s.Done("extract_inspection_data"))
+				assert.Equal(s, 1, s.Done("generate_final_report"))
+				assert.Equal(s, runs, s.Done("submit_verification_answers"))
 			})
 		})
 	}
 }
 
 func TestApprovalIsStoredBeforeTheEffect(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...)
 		var i *thread.Interrupt
 		tool := &c.servers["reporting"].tools[2]
 		inner := tool.Call
 		tool.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-			stored, err := s.store.Interrupts(ctx, thread.InterruptQuery{ID: i.ID})
+			stored, err := s.Store.Interrupts(ctx, thread.InterruptQuery{ID: i.ID})
 			require.NoError(s, err)
 			assert.Equal(s, thread.InterruptAnswered, stored[0].State)
 			return inner(ctx, args)
@@ -434,6 +436,6 @@ func TestApprovalIsStoredBeforeTheEffect(t *testing.T) {
 		turn, err := c.decide("m2", "ann", i, `{"decision":"approve"}`)
 		require.NoError(s, err)
 		c.free(turn)
-		assert.Equal(s, 1, s.done("generate_final_report"))
+		assert.Equal(s, 1, s.Done("generate_final_report"))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/routegen/routegen/runtime"
@@ -203,12 +204,7 @@ func (s *stepRun) inheritedFields(shape *runtime.Shape) map[string]json.RawMessa
 }
 
 func hasField(s *runtime.Shape, name string) bool {
-	for i := range s.Fields {
-		if s.Fields[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Fields, func(f runtime.Field) bool { return f.Name == name })
 }
 
 // textAt returns the string at a path of JSON names joined by dots.

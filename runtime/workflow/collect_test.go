@@ -15,6 +15,7 @@ import (
 
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
@@ -215,7 +216,7 @@ func offered(text string) []string {
 // can send the work elsewhere.
 func TestRepeatedlyFailingNodeAsksAPerson(t *testing.T) {
 	onBoth(t, func(w *world) {
-		c := &clock{now: time.Date(2026, 2, 15, 12, 0, 0, 0, time.UTC)}
+		c := threadtest.NewClock(time.Date(2026, 2, 15, 12, 0, 0, 0, time.UTC))
 		w.clock = c
 		w.on("orchestrator", w.says("orchestrator", "discoveryOrchestratorRequest"),
 			w.stops("orchestrator"))
@@ -224,7 +225,7 @@ func TestRepeatedlyFailingNodeAsksAPerson(t *testing.T) {
 		th := w.start("OrchestratorRequest", "goal", "kept")
 		for range 2 {
 			require.Empty(w, th.Open)
-			c.add(time.Hour)
+			c.Move(time.Hour)
 			require.NoError(w, w.e.RunDue(w.Context()))
 			th = w.wait(th.ID)
 		}
@@ -276,25 +277,6 @@ func TestChoicesOfARepeatedlyFailingNode(t *testing.T) {
 		require.Equal(w, thread.StatusIdle, th.Status())
 		require.JSONEq(w, `{"done":true}`, string(th.Result))
 	})
-}
-
-// clock is a clock that a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now returns the time.
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 func TestSubscribersMissNothing(t *testing.T) {

@@ -13,13 +13,14 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestOfflineBatch(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(tells("general", "A1"), tells("general", "B1"),
 			tells("general", "B2"), tells("reporting", "Klaar."))...).run()
 		i := c.question(c.say("m1", "maak rapport"))
@@ -29,7 +30,7 @@ func TestOfflineBatch(t *testing.T) {
 		batch := []chat.Message{in("a", "1", "een"), in("b", "1", "twee"),
 			in("room", "2", "annuleer"), in("room", "3", "Acme"), in("b", "2", "drie")}
 		for range 2 { // the connection broke: all of it again
-			s.next()
+			s.Next()
 			for n, want := range []string{"A1", "B1", "", "", "B2"} {
 				turn, err := c.c.Deliver(s.Context(), batch[n])
 				if want == "" {
@@ -56,7 +57,7 @@ func TestHangingToolIsAFailedResult(t *testing.T) {
 	for name, heeds := range map[string]bool{"that heeds its context": true,
 		"that does not": false} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history",
 					`{}`), tells("history", "Dat lukt nu niet."), tells("general", "Dag."))
 				release := make(chan struct{})
@@ -95,7 +96,7 @@ func TestToolErrorIsAFailedResult(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history",
 					`{}`), tells("history", "Dat lukt nu niet."))
 				c.servers["history"].tools[0].Call = func(context.Context, json.RawMessage) (
@@ -114,7 +115,7 @@ func TestUnavailableServerIsReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	for name, server := range map[string]server{"refuses": {dead: true}, "hangs": {hangs: true}} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, hands("history"),
 					calls("history", "h1", "get_inspection_history", `{}`),
 					tells("history", "De historie is niet bereikbaar."), tells("general", "Dag."))
@@ -138,14 +139,14 @@ func TestUnavailableServerIsReportedToTheModel(t *testing.T) {
 }
 
 func TestTalkWithoutAnEnd(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`).
 			Always()).run()
 		turn := c.say("m1", "hoe vaak?")
 		i := c.question(turn)
 		assert.Equal(s, thread.KindSystemError, i.Kind)
 		assert.Contains(s, i.Text, "16 times")
-		s.next()
+		s.Next()
 		_, err := c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m2", User: "ann",
 			Text: "hallo?"})
 		c.pending(err, i.ID)
@@ -153,7 +154,7 @@ func TestTalkWithoutAnEnd(t *testing.T) {
 }
 
 func TestModelIsTriedAgainAndTheTurnIsWaitedFor(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, llmtest.Fails(&runtime.Error{Code: runtime.CodeUnavailable}),
 			tells("general", "Dag.")).run()
 		turn := c.say("m1", "dag")
@@ -163,7 +164,7 @@ func TestModelIsTriedAgainAndTheTurnIsWaitedFor(t *testing.T) {
 }
 
 func TestUnclearAnswer(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Dag."))
 		c.before = func(ctx context.Context) error {
 			_, err := thread.Ask[bool](ctx, "sure",
@@ -183,7 +184,7 @@ func TestUnclearAnswer(t *testing.T) {
 }
 
 func TestSeveralOpenQuestions(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Dag."))
 		c.before = func(ctx context.Context) error {
 			_, err := thread.AskAll(ctx, thread.Question{Name: "one", Plain: thread.PlainText},
@@ -193,23 +194,23 @@ func TestSeveralOpenQuestions(t *testing.T) {
 		c.run()
 		turn := c.say("m1", "doe het")
 		require.Len(s, turn.Questions, 2)
-		s.next()
+		s.Next()
 		m := chat.Message{Thread: "room", ID: "m2", User: "ann", Text: "ja"}
 		_, err := c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeAmbiguous, err)
+		s.Code(runtime.CodeAmbiguous, err)
 		m.Text, m.Answers = "", []thread.Answer{{Interrupt: turn.Questions[0].ID, Text: "ja"},
 			{Interrupt: "unknown", Text: "nee"}}
 		_, err = c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeNotFound, err)
-		assert.Equal(s, thread.InterruptOpen, s.interrupt(turn.Questions[0].ID).State,
+		s.Code(runtime.CodeNotFound, err)
+		assert.Equal(s, thread.InterruptOpen, s.LoadInterrupt(turn.Questions[0].ID).State,
 			"all of them or none")
 		m.Answers = []thread.Answer{{Text: "ja"}}
 		_, err = c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeInvalid, err)
+		s.Code(runtime.CodeInvalid, err)
 		m.Answers = []thread.Answer{{Interrupt: turn.Questions[0].ID, Text: "ja"},
 			{Interrupt: turn.Questions[1].ID, Text: "nee"}}
 		for range 2 {
-			s.next()
+			s.Next()
 			turn, err = c.c.Deliver(s.Context(), m)
 			require.NoError(s, err)
 			c.free(turn)
@@ -232,43 +233,43 @@ func TestConversationGoesOnAfterATurnThatEnded(t *testing.T) {
 	}{
 		"nobody answered": {day, func(c *chatStage) {
 			ask(c)
-			c.pass(65 * time.Hour)
+			c.Pass(65 * time.Hour)
 		}, runtime.CodeExpired},
 		"nobody answered, and its kind cancels": {cancel, func(c *chatStage) {
 			ask(c)
-			c.pass(65 * time.Hour)
+			c.Pass(65 * time.Hour)
 		}, runtime.CodeExpired},
 		"cancelled by an operator": {nil, func(c *chatStage) {
 			ask(c)
-			_, err := c.e.Cancel(c.Context(), "room", "boss", "no more reports")
+			_, err := c.Engine.Cancel(c.Context(), "room", "boss", "no more reports")
 			require.NoError(c, err)
 		}, ""},
 		"cancelled in a pause": {nil, func(c *chatStage) {
 			ask(c)
-			_, err := c.e.Escape(c.Context(), "room", thread.EscapeSafe, "ann", "")
+			_, err := c.Engine.Escape(c.Context(), "room", thread.EscapeSafe, "ann", "")
 			require.NoError(c, err)
-			c.answer(c.asks(thread.KindUserEscape), `"cancel"`)
+			c.Answer(c.Asks("room", thread.KindUserEscape), `"cancel"`)
 		}, ""},
 		"a step failed and was given up": {nil, func(c *chatStage) {
 			c.before = func(context.Context) error {
 				return thread.Permanent(errors.New("it is broken"))
 			}
 			c.say("m1", "maak rapport")
-			c.next()
-			c.answer(c.asks(thread.KindSystemError), `"abort"`)
+			c.Next()
+			c.Answer(c.Asks("room", thread.KindSystemError), `"abort"`)
 			c.before = nil
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, reporting(tells("general", "Dag."))...)
 				if c.tables.Kinds = tc.kinds; name == "a step failed and was given up" {
 					c = chatting(s, tells("general", "Dag."))
 				}
 				c.run()
 				tc.end(c)
-				s.next()
-				th := s.rest()
+				s.Next()
+				th := s.Rest("room")
 				assert.Equal(s, thread.StatusIdle, th.Status())
 				assert.Empty(s, th.Open)
 				if tc.failure != "" {
@@ -285,63 +286,63 @@ func TestConversationGoesOnAfterATurnThatEnded(t *testing.T) {
 }
 
 func TestThreadThatIsOver(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Dag.")).run()
 		c.free(c.say("m1", "dag"))
 		// between two turns it ends the conversation
-		_, err := s.e.Cancel(s.Context(), "room", "boss", "")
+		_, err := s.Engine.Cancel(s.Context(), "room", "boss", "")
 		require.NoError(s, err)
-		s.next()
+		s.Next()
 		_, err = c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m2", User: "ann",
 			Text: "hallo"})
-		s.code(runtime.CodeNotWaiting, err)
+		s.Code(runtime.CodeNotWaiting, err)
 		_, err = c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m3", User: "eve",
 			Text: "hallo"})
-		s.code(runtime.CodeForbidden, err)
+		s.Code(runtime.CodeForbidden, err)
 	})
 }
 
 func TestUnreadableThread(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Dag."), tells("general", "Hallo.")).run()
 		c.free(c.say("m1", "dag"))
-		s.next()
-		before := s.log("room")
-		s.counted.damaged.Store("room")
+		s.Next()
+		before := s.Log("room")
+		s.Counted.Damaged.Store("room")
 		m := chat.Message{Thread: "room", ID: "m2", User: "ann", Text: "ben je daar?"}
 		turn, err := c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeInternal, err) // it is reported
+		s.Code(runtime.CodeInternal, err) // it is reported
 		require.NotNil(s, turn)
 		assert.Nil(s, turn.Thread)
 		require.Len(s, turn.Reply, 1, "and the user has a reply")
 		assert.Contains(s, turn.Reply[0], "cannot read")
 		c.c.Unreadable = "Ik kan het niet lezen."
 		for row, err := range c.c.DeliverStream(s.Context(), m) {
-			s.code(runtime.CodeInternal, err)
+			s.Code(runtime.CodeInternal, err)
 			assert.JSONEq(s, `{"text":"Ik kan het niet lezen."}`, string(row.Value))
 		}
-		assert.Equal(s, before, s.log("room"), "it is kept as it was")
-		s.counted.damaged.Store("")
+		assert.Equal(s, before, s.Log("room"), "it is kept as it was")
+		s.Counted.Damaged.Store("")
 		assert.Equal(s, []string{"Hallo."}, c.say("m2", "ben je daar?").Reply)
 	})
 }
 
 func TestDeliverStream(t *testing.T) {
-	playAll(t, func(s *stage) {
-		h := hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		h := threadtest.NewHold()
 		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`),
 			tells("history", "Twee."), tells("general", "Dag."))
 		inner := c.servers["history"].tools[0].Call
 		c.servers["history"].tools[0].Call = func(ctx context.Context, args json.RawMessage) (
 			json.RawMessage, error) {
-			if err := h.here(ctx); err != nil {
+			if err := h.Here(ctx); err != nil {
 				return nil, err
 			}
 			return inner(ctx, args)
 		}
 		c.timeout = time.Hour
 		c.run()
-		s.next()
+		s.Next()
 		var whileRunning, all []thread.Entry
 		m := chat.Message{Thread: "room", ID: "m1", User: "ann", Text: "hoe vaak?"}
 		held := true
@@ -351,12 +352,12 @@ func TestDeliverStream(t *testing.T) {
 			if held && row.PC == "history" { // the general agent is done, the history agent at work
 				held = false
 				whileRunning = all
-				<-h.reached
-				close(h.release)
+				<-h.Reached
+				close(h.Release)
 			}
 		}
 		assert.Less(s, len(whileRunning), len(all), "rows come while the turn runs")
-		assert.Equal(s, s.log("room"), all, "all rows, each once, in order")
+		assert.Equal(s, s.Log("room"), all, "all rows, each once, in order")
 		last := all[len(all)-1]
 		assert.Equal(s, thread.EntryReturned, last.Type)
 		c.free(c.say("m2", "dag"))
@@ -371,12 +372,12 @@ func TestDeliverStream(t *testing.T) {
 }
 
 func TestDeliverStreamEndsWithItsReader(t *testing.T) {
-	playAll(t, func(s *stage) {
-		h := hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		h := threadtest.NewHold()
 		slow := tells("general", "Dag.")
 		give := slow.Give
 		slow.Give = func(ctx context.Context, r llm.Request) (llm.Response, error) {
-			if err := h.here(ctx); err != nil {
+			if err := h.Here(ctx); err != nil {
 				return llm.Response{}, err
 			}
 			return give(ctx, r)
@@ -384,7 +385,7 @@ func TestDeliverStreamEndsWithItsReader(t *testing.T) {
 		c := chatting(s, slow).run()
 		ctx, cancel := context.WithCancel(s.Context())
 		go func() {
-			<-h.reached
+			<-h.Reached
 			cancel()
 		}()
 		m := chat.Message{Thread: "room", ID: "m1", User: "ann", Text: "dag"}
@@ -392,8 +393,8 @@ func TestDeliverStreamEndsWithItsReader(t *testing.T) {
 		for _, err := range c.c.DeliverStream(ctx, m) {
 			last = err
 		}
-		s.code(runtime.CodeUnknown, last)
-		close(h.release)
+		s.Code(runtime.CodeUnknown, last)
+		close(h.Release)
 		turn, err := c.c.Deliver(s.Context(), m)
 		require.NoError(s, err)
 		assert.Equal(s, []string{"Dag."}, turn.Reply,
@@ -406,19 +407,19 @@ func TestDeliverStreamEndsWithItsReader(t *testing.T) {
 func (c *chatStage) cost(id, text string) [3]int64 {
 	c.Helper()
 	synctest.Wait() // nothing of the message before is at work
-	n := c.counted
-	n.loads.Store(0)
-	n.commits.Store(0)
-	n.logs.Store(0)
+	n := c.Counted
+	n.Loads.Store(0)
+	n.Commits.Store(0)
+	n.Logs.Store(0)
 	turn, err := c.c.Deliver(c.Context(), chat.Message{Thread: "room", ID: id, User: "ann",
 		Text: text})
 	require.NoError(c, err)
 	require.NotEmpty(c, turn.Reply)
-	return [3]int64{n.loads.Load(), n.commits.Load(), n.logs.Load()}
+	return [3]int64{n.Loads.Load(), n.Commits.Load(), n.Logs.Load()}
 }
 
 func TestStoreCalls(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		talk := func() []llmtest.Reply {
 			return []llmtest.Reply{tells("general", "Dag."), hands("reporting"),
 				calls("reporting", "x1", "extract_inspection_data", `{}`),
@@ -431,7 +432,7 @@ func TestStoreCalls(t *testing.T) {
 		with.cost("m3", "rapport")
 		resume := with.cost("m4", "Acme")
 
-		other := newStage(s.T, "mem", false)
+		other := threadtest.NewStage(s.T, "mem", false)
 		without := chatting(other, talk()...)
 		without.tables.Nodes[3].Tools = without.tables.Nodes[3].Tools[1:]
 		without.run()

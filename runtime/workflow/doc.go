@@ -27,7 +27,7 @@
 // AGENT_REVIEW asks a reviewing model, STOP ends the frame and reports it to the parent ([Lost]),
 // PRUNE ends the frame without a failure, BRANCH makes a thread of each option. The work goes on
 // where the answer sends it, or else where a pending reroute event does, or else where it came
-// from. A model writes the request that goes on, held to the schema of that one route; a node with
+// from. A model writes the request that goes on, by the schema of that one route; a node with
 // resolve: reuse goes on with its stored request, and no model is asked. No model ever sees, sets
 // or clears a hidden field: a request that goes on keeps those of the node's last one. A node that
 // never ran has none, so give them to it in Config.Prepare; and in a routing that [Choose] returns,
@@ -35,14 +35,14 @@
 //
 // The handler that goes on finds the answer in call.Answer: plain text as a JSON string, a chosen
 // place as {"route_to": "AGENT_TYPE"} with a "note" where the person gave one, a record as it was
-// sent, which only the handler holds to a type: runtime.Unmarshal(call.Answer, &review). A question
+// sent, which only the handler decodes: runtime.Unmarshal(call.Answer, &review). A question
 // that is a form, and refuses what does not fit, is asked inside a handler with [thread.Ask].
 //
 // A node whose own interrupt comes back to it runs again from its top, on the same visit. What it
 // did before it asked is done: effects of [thread.Do] and [thread.Once] have their stored results,
 // and answers of [thread.Ask] count, also where the request that came back says something else. An
 // effect that has to follow the request has what differs in its name. Calls of Choose and RunTalk,
-// with the tools they call, and messages are made anew. On any other visit everything is made anew.
+// with the tools they call, and messages are made again. Any other visit begins without results.
 //
 // A reply that breaks the rules goes back to the model once. A second one, a node that fails again
 // and again, and a loop at its limit end with a system_error interrupt: a person edits the input of

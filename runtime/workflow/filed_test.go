@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
@@ -86,14 +87,14 @@ func TestHandlerFailureNamesItsNode(t *testing.T) {
 // Nobody looks at a question from Friday to Monday: it is answered then, and the work goes on.
 func TestQuestionWaitsOverAWeekend(t *testing.T) {
 	onBoth(t, func(w *world) {
-		clock := &clock{now: time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)}
+		clock := threadtest.NewClock(time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
 		w.clock = clock
 		w.on("orchestrator", w.asks("orchestrator", "HUMAN_REVIEW", "Go on?"),
 			w.stops("orchestrator"))
 		w.open()
 		th := w.start("OrchestratorRequest")
 		w.asked(th, thread.KindAgentQuestion)
-		clock.add(65 * time.Hour)
+		clock.Move(65 * time.Hour)
 		require.NoError(w, w.e.RunDue(w.Context()))
 		w.asked(w.wait(th.ID), thread.KindAgentQuestion)
 		w.answer(th.ID, "go on")
@@ -105,7 +106,7 @@ func TestQuestionWaitsOverAWeekend(t *testing.T) {
 // threads go on, and so does this one with the next try.
 func TestPanicOfADecoratorFailsATryOfItsStep(t *testing.T) {
 	onBoth(t, func(w *world) {
-		clock := &clock{now: time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)}
+		clock := threadtest.NewClock(time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC))
 		w.clock = clock
 		var calls atomic.Int64
 		w.cfg.Prepare = append(w.cfg.Prepare, func(_ context.Context, _ workflow.View,
@@ -121,7 +122,7 @@ func TestPanicOfADecoratorFailsATryOfItsStep(t *testing.T) {
 		require.Len(w, broken.Frames[0].Attempts, 1)
 		assert.Contains(w, broken.Frames[0].Attempts[0].Text, "in the decorator")
 		assert.Equal(w, thread.StatusCancelled, w.start("OrchestratorRequest").Status())
-		clock.add(time.Minute)
+		clock.Move(time.Minute)
 		require.NoError(w, w.e.RunDue(w.Context()))
 		assert.Equal(w, thread.StatusCancelled, w.wait(broken.ID).Status())
 		assert.Len(w, w.runs, 2)

@@ -71,7 +71,7 @@ func (s *stepRun) askForFields(ctx context.Context, n *runtime.Node, typeName st
 		return nil, err
 	}
 	var given map[string]json.RawMessage
-	return given, json.Unmarshal(replies[0].Value, &given) // its schema has held it
+	return given, json.Unmarshal(replies[0].Value, &given) // it was checked against the schema
 }
 
 // fieldsSchema returns the schema of some fields of a type, in the order of the type.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/routegen/routegen/generated/routes"
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/store/mem"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
@@ -102,7 +103,7 @@ func TestKilledProcess(t *testing.T) {
 	disk, err := sqlite.Open(t.Context(), filepath.Join(folder, "threads.db"), sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, disk.Close()) })
-	store := &mortal{Store: disk, after: kill, die: func() {
+	store := &mortal{CutStore: threadtest.CutStore{Store: disk}, after: kill, die: func() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}}
 	a := newActor(t, store, filepath.Join(folder, "outside"))
@@ -121,12 +122,12 @@ func TestEngineAbandonedBetweenAnyTwoCommits(t *testing.T) {
 			want := newActor(t, mem.Open(), outside).play(scenario)
 			for n := int64(1); ; n++ {
 				store, file := mem.Open(), outside+strconv.FormatInt(n, 10)
-				cut := &mortal{Store: store, after: n}
+				cut := &mortal{CutStore: threadtest.CutStore{Store: store}, after: n}
 				first := newActor(t, cut, file)
 				end := first.play(scenario)
 				// its store is gone; what its steps still do is over before another one goes on
 				_ = first.e.Close(t.Context())
-				if !cut.dead.Load() {
+				if !cut.Cut.Load() {
 					require.Greater(t, n, int64(3))
 					require.Equal(t, want, end)
 					return
@@ -139,61 +140,29 @@ func TestEngineAbandonedBetweenAnyTwoCommits(t *testing.T) {
 }
 
 // mortal is a store whose process dies after some commits: die does it, or else nothing gets
-// through any more.
+// through after them.
 type mortal struct {
-	thread.Store
+	threadtest.CutStore
+
 	after   int64
 	die     func()
 	commits atomic.Int64
-	dead    atomic.Bool
 }
-
-var errDead = &runtime.Error{Code: runtime.CodeUnavailable, Op: "store",
-	Err: errors.New("its process is dead")}
 
 // Commit commits, and dies when it was the last.
 func (m *mortal) Commit(ctx context.Context, changes ...*thread.Change) error {
-	if m.dead.Load() {
-		return errDead
-	}
-	err := m.Store.Commit(ctx, changes...)
+	err := m.CutStore.Commit(ctx, changes...)
 	if m.die == nil && strings.HasPrefix(changes[0].Thread.ID, "shapes/") {
 		return err // of an engine that opens: one that is abandoned there has begun nothing
 	}
 	if err == nil && m.commits.Add(1) == m.after {
-		m.dead.Store(true)
+		m.Cut.Store(true)
 		if m.die != nil {
 			m.die()
 		}
-		return errDead
+		return threadtest.ErrCut
 	}
 	return err
-}
-
-// Announce implements [thread.Presence].
-func (m *mortal) Announce(ctx context.Context) (id string, leave func(), err error) {
-	return m.Store.(thread.Presence).Announce(ctx)
-}
-
-// Ended implements [thread.Presence].
-func (m *mortal) Ended(id string) bool {
-	return m.Store.(thread.Presence).Ended(id)
-}
-
-// Load refuses when the process is dead.
-func (m *mortal) Load(ctx context.Context, id string) (*thread.Thread, error) {
-	if m.dead.Load() {
-		return nil, errDead
-	}
-	return m.Store.Load(ctx, id)
-}
-
-// Log refuses when the process is dead.
-func (m *mortal) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, error) {
-	if m.dead.Load() {
-		return nil, errDead
-	}
-	return m.Store.Log(ctx, q)
 }
 
 // actor plays scenarios. The outside world is a file that effects append to.
@@ -228,8 +197,8 @@ func (a *actor) does(node string,
 	}
 }
 
-// modelCall marks what may be done again under the same key: it is one effect for whoever heeds
-// keys.
+// modelCall marks what may be done again under the same key: a receiver that compares keys sees one
+// effect.
 const modelCall = "model:"
 
 func (a *actor) append(key string) error {

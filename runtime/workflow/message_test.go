@@ -12,11 +12,12 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 // twoAsked is a chatStage whose thread asks two questions at once.
-func twoAsked(s *stage) (c *chatStage, one, two *thread.Interrupt) {
+func twoAsked(s *threadtest.Stage) (c *chatStage, one, two *thread.Interrupt) {
 	s.Helper()
 	c = chatting(s, tells("general", "Dag."))
 	c.before = func(ctx context.Context) error {
@@ -26,12 +27,12 @@ func twoAsked(s *stage) (c *chatStage, one, two *thread.Interrupt) {
 	}
 	turn := c.run().say("m1", "doe het")
 	require.Len(s, turn.Questions, 2)
-	s.next()
+	s.Next()
 	return c, turn.Questions[0], turn.Questions[1]
 }
 
 func TestMessageMustKnowAllThatIsOpen(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c, one, two := twoAsked(s)
 		m := chat.Message{Thread: "room", ID: "m2", User: "ann",
 			Answers: []thread.Answer{{Interrupt: one.ID, Text: "ja"}}, Open: []string{one.ID}}
@@ -40,51 +41,51 @@ func TestMessageMustKnowAllThatIsOpen(t *testing.T) {
 		_, err = c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m2", User: "ann",
 			Cancel: true, Open: []string{two.ID}})
 		c.pending(err, one.ID, two.ID)
-		assert.Equal(s, thread.InterruptOpen, s.interrupt(one.ID).State, "nothing happened")
+		assert.Equal(s, thread.InterruptOpen, s.LoadInterrupt(one.ID).State, "nothing happened")
 		m.Answers = append(m.Answers, thread.Answer{Interrupt: two.ID, Text: "nee"})
 		m.Open = append(m.Open, two.ID)
 		// the same message, and the same answers in another one
 		for _, id := range []string{"m2", "m2", "m3"} {
 			m.ID = id
-			s.next()
+			s.Next()
 			turn, err := c.c.Deliver(s.Context(), m)
 			require.NoError(s, err)
 			c.free(turn)
 		}
 		m.ID, m.Answers[0].Text = "m4", "nee"
 		_, err = c.c.Deliver(s.Context(), m)
-		s.code(runtime.CodeAlreadyAnswered, err)
+		s.Code(runtime.CodeAlreadyAnswered, err)
 	})
 }
 
 func TestCancelOfAClosedQuestion(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(calls("reporting", "q2", "request_clarification",
 			`{"questions":["When?"]}`), tells("reporting", "Klaar."))...).run()
 		first := c.question(c.say("m1", "maak rapport"))
 		second := c.question(c.say("m2", "Acme"))
-		s.next()
+		s.Next()
 		for id, want := range map[string]runtime.Code{first.ID: runtime.CodeAlreadyAnswered,
 			"unknown": runtime.CodeNotFound} {
 			_, err := c.c.Deliver(s.Context(),
 				chat.Message{Thread: "room", ID: "m3", User: "ann", Cancel: true,
 					Open: []string{id}})
-			s.code(want, err)
+			s.Code(want, err)
 		}
-		assert.Equal(s, thread.InterruptOpen, s.interrupt(second.ID).State)
+		assert.Equal(s, thread.InterruptOpen, s.LoadInterrupt(second.ID).State)
 		_, err := c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m4", User: "ann",
 			Cancel: true, Open: []string{second.ID}})
 		require.NoError(s, err)
-		assert.Equal(s, thread.InterruptCancelled, s.interrupt(second.ID).State)
+		assert.Equal(s, thread.InterruptCancelled, s.LoadInterrupt(second.ID).State)
 	})
 }
 
 func TestTheSameCancelAgainHasAllItsRows(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting()...).run()
 		c.question(c.say("m1", "maak rapport"))
 		rows := func(m chat.Message) (names []string) {
-			s.next()
+			s.Next()
 			for row, err := range c.c.DeliverStream(s.Context(), m) {
 				require.NoError(s, err)
 				names = append(names, strings.TrimSpace(string(row.Type)+" "+row.Name))
@@ -103,11 +104,11 @@ func TestTheSameCancelAgainHasAllItsRows(t *testing.T) {
 }
 
 func TestAwayMessageAnswersNothing(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(tells("reporting", "Klaar."))...).run()
 		i := c.question(c.say("m1", "maak rapport"))
 		for _, text := range []string{"Acme", "annuleer"} {
-			s.next()
+			s.Next()
 			_, err := c.c.Deliver(s.Context(),
 				chat.Message{Thread: "room", ID: text, User: "ann", Text: text, Away: true})
 			c.pending(err, i.ID)
@@ -117,7 +118,7 @@ func TestAwayMessageAnswersNothing(t *testing.T) {
 }
 
 func TestUnclearAnswerCountsOnce(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Dag."))
 		c.before = func(ctx context.Context) error {
 			_, err := thread.Ask[bool](ctx, "sure",
@@ -130,31 +131,31 @@ func TestUnclearAnswerCountsOnce(t *testing.T) {
 			require.Len(s, turn.Reply, 1, "with the reason, every time")
 			assert.Equal(s, i.ID, c.question(turn).ID)
 		}
-		assert.Equal(s, 1, s.interrupt(i.ID).Asks, "the same message again")
+		assert.Equal(s, 1, s.LoadInterrupt(i.ID).Asks, "the same message again")
 		c.free(c.say("m3", "ja"))
 	})
 }
 
 func TestOtherRequestsDoNotEndATurn(t *testing.T) {
-	playAll(t, func(s *stage) {
-		h := hold()
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
+		h := threadtest.NewHold()
 		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`),
 			tells("history", "Twee."))
 		c.servers["history"].tools[0].Call = func(ctx context.Context, _ json.RawMessage) (
 			json.RawMessage, error) {
-			return nil, h.here(ctx)
+			return nil, h.Here(ctx)
 		}
 		c.timeout = time.Hour
 		c.run()
 		go func() {
-			<-h.reached
-			_, err := s.e.Change(s.Context(), "room", func(ch *thread.Change) error {
+			<-h.Reached
+			_, err := s.Engine.Change(s.Context(), "room", func(ch *thread.Change) error {
 				ch.Add(thread.Entry{Type: thread.EntryMessage, Name: "token",
 					Value: json.RawMessage(`{}`), Request: "grant/1"})
 				return nil
 			})
 			assert.NoError(s, err)
-			close(h.release)
+			close(h.Release)
 		}()
 		turn, err := c.c.Deliver(s.Context(),
 			chat.Message{Thread: "room", ID: "m1", User: "ann", Text: "hoe vaak?"})
@@ -165,7 +166,7 @@ func TestOtherRequestsDoNotEndATurn(t *testing.T) {
 }
 
 func TestWhatASlowToolWaitsForIsSeen(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("history"), calls("history", "h1", "get_inspection_history", `{}`),
 			calls("history", "h2", "get_inspection_history", `{}`), tells("history", "Twee."))
 		n := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// PlainTextStrict reports whether the spec has plain_text: strict: a conversation takes no plain
-// text as an answer then.
+// PlainTextStrict reports whether the spec has plain_text: strict: a conversation then takes no
+// plain text as an answer.
 func (m *Machine) PlainTextStrict() bool { return m.tables.PlainText == "strict" }
 
 // BeginTurn is [Begin] for a turn of a conversation: it refuses with CodeInvalid a request that
@@ -23,7 +23,7 @@ func (m *Machine) BeginTurn(request runtime.Record) (thread.Begin, error) {
 	return Begin(request)
 }
 
-// spoken is a message for the user, as it stands in the outbox.
+// spoken is a message for the user, as it is in the outbox.
 type spoken struct {
 	Node string `json:"node,omitempty"`
 	Text string `json:"text"`
@@ -43,7 +43,7 @@ func Metadata(ctx context.Context) map[string]string {
 	return out
 }
 
-// Reply says something to the user, once per name, step and visit, and anew when the node's own
+// Reply says something to the user, once per name, step and visit, and again when the node's own
 // interrupt has come back to it. It returns CodeInvalid for a context that is not that of a node.
 func Reply(ctx context.Context, name, text string) error {
 	p, err := placeOf(ctx, "reply")

@@ -154,7 +154,7 @@ func (m *Machine) runsAgent(f *thread.Frame, agentType string) (now, ever bool) 
 	return n.Key == j.Node, ever && j.Dispatch != n.Key
 }
 
-// Publish is Reroute for a node's own handler: the event carries its node as who asked for it.
+// Publish is Reroute for a node's own handler: the event names the node in RequestedBy.
 func Publish(ctx context.Context, event Event) (status string, err error) {
 	p, err := placeOf(ctx, "publish event")
 	if err != nil {
@@ -190,8 +190,8 @@ func (m *Machine) checkEvent(e *Event) error {
 	return m.checkType(op, source, e.InterruptType)
 }
 
-// checkType holds the interrupt type to the values that a model may use: what the node's interrupt
-// accepts from a reply.
+// checkType refuses an interrupt type that a model may not use: one that the node's interrupt does
+// not accept in a reply.
 func (m *Machine) checkType(op string, source int, interruptType string) error {
 	row := m.tables.Interrupts[m.node(source).Interrupt-1]
 	probe, err := runtime.Encode(map[string]string{"type": interruptType})
@@ -219,15 +219,15 @@ func (m *Machine) agentTypes() []string {
 	return out
 }
 
-// Compose is what the running agent reads of an event: its reason, context, choices, confirmations
-// and target. Each text of the event is a part of one line, as [prompt.Line] makes it, so none can
-// look like another.
+// Compose returns what the running agent reads of an event: its reason, context, choices,
+// confirmations and target. Each text of the event is a part of one line, as [prompt.Line] makes
+// it, so none can look like another.
 func Compose(e *Event) string {
 	return "An interrupt is requested. Raise an interrupt request of type " +
 		prompt.Line(e.InterruptType) + " next.\n\n" + describeEvent(e)
 }
 
-// describeEvent is what an event says, but for the order to interrupt.
+// describeEvent returns what an event says, without the order to interrupt.
 func describeEvent(e *Event) string {
 	var b strings.Builder
 	reason := e.Reason

@@ -304,8 +304,8 @@ func (*reviewReply) Shape() *runtime.Shape { return &reviewShape }
 // prompt and the schema of its routing. A reply that breaks the rules goes back to the model once.
 // The prompt has the reroute event that is pending when the model is asked, and a change that a
 // person gave after a pause. The call is an effect of [thread.Do]: its reply is stored at most 100
-// ms after it came. Until then a process that dies lets the call be made again; afterwards it is
-// made anew only when the node's own interrupt has come back to it.
+// ms after it came. If the process dies before that, the call is made again; afterwards only if the
+// node's own interrupt has come back to it.
 func Choose[T any, R interface {
 	*T
 	runtime.Routing

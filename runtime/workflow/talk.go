@@ -10,7 +10,7 @@ import (
 // RunTalk lets a model lead the talk of the node whose handler calls it, as [agent.Talk.Run] says.
 // The node's tools are those that its spec names, from Config.Tools and Config.Servers; the model
 // is Config.Model if t has none. When the node's own interrupt has come back to it the talk is led
-// anew, and ROUND in the names of tool effects has the number of that time before it: 2~1.
+// again, and ROUND in the names of tool effects has the number of that time before it: 2~1.
 //
 // Each call of the model has the reroute event that is pending then, and a change that a person
 // gave after a pause, as a last turn of the user. RunTalk returns CodeInvalid for a context that is

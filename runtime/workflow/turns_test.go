@@ -12,11 +12,12 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 func TestClarificationGoesOnWithTheAnswer(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting()...).run()
 		turn := c.say("m1", "maak rapport")
 		i := c.question(turn)
@@ -28,7 +29,7 @@ func TestClarificationGoesOnWithTheAnswer(t *testing.T) {
 		assert.JSONEq(s,
 			`{"node":"reporting","agentType":"REPORTING","tool":"request_clarification","toolCallId":"q1",`+twoQuestions[1:], string(i.Payload))
 		var texts int
-		for _, e := range s.log("room", thread.EntryMessage) {
+		for _, e := range s.Log("room", thread.EntryMessage) {
 			var said struct {
 				Text string `json:"text"`
 			}
@@ -44,7 +45,7 @@ func TestClarificationGoesOnWithTheAnswer(t *testing.T) {
 }
 
 func TestAnswerStartsTheNextRound(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(
 			calls("reporting", "s1", "submit_verification_answers", `{"answers":"Acme, high"}`),
 			tells("reporting", "Uw rapport is klaar."))...).run()
@@ -54,13 +55,13 @@ func TestAnswerStartsTheNextRound(t *testing.T) {
 		assert.Equal(s, []string{"Uw rapport is klaar."}, turn.Reply)
 		assert.Equal(s, 1, c.asked("general"), "no call of the general agent")
 		assert.Equal(s, 4, c.asked("reporting"))
-		assert.Equal(s, 1, s.done("extract_inspection_data"))
-		assert.Equal(s, 1, s.done("submit_verification_answers"))
+		assert.Equal(s, 1, s.Done("extract_inspection_data"))
+		assert.Equal(s, 1, s.Done("submit_verification_answers"))
 		assert.JSONEq(s, `"Acme, high"`, string(c.told("q1").Value),
 			"the result is that of the original call")
 		assert.False(s, c.told("q1").Failed)
 		var models []string
-		for _, e := range s.log("room", thread.EntryEffect) {
+		for _, e := range s.Log("room", thread.EntryEffect) {
 			if e.Name == "model/2" && e.State == thread.EffectDone {
 				models = append(models, string(e.Value))
 			}
@@ -73,7 +74,7 @@ func TestAnswerStartsTheNextRound(t *testing.T) {
 }
 
 func TestSeveralRoundsOfQuestions(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(
 			calls("reporting", "q2", "request_clarification", `{"questions":["When?"]}`),
 			calls("reporting", "q3", "request_clarification", `{"questions":["Where?"]}`),
@@ -85,7 +86,7 @@ func TestSeveralRoundsOfQuestions(t *testing.T) {
 		assert.Len(s, map[string]bool{first.ID: true, second.ID: true, third.ID: true}, 3,
 			"each round has a question of its own")
 		c.free(c.say("m4", "here"))
-		assert.Equal(s, 1, s.done("extract_inspection_data"))
+		assert.Equal(s, 1, s.Done("extract_inspection_data"))
 		for call, want := range map[string]string{"q1": `"Acme"`, "q2": `"yesterday"`,
 			"q3": `"here"`} {
 			assert.JSONEq(s, want, string(c.told(call).Value), "the answer of its own round")
@@ -96,7 +97,7 @@ func TestSeveralRoundsOfQuestions(t *testing.T) {
 }
 
 func TestMessageAfterTheReportStartsATurn(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(tells("reporting", "Klaar."), tells("general", "Graag gedaan."),
 			hands("history"),
 			calls("history", "h1", "get_inspection_history", `{}`),
@@ -119,7 +120,7 @@ func TestTurnStartsAtTheEntryNode(t *testing.T) {
 	t.Parallel()
 	for _, start := range []string{"entry", "last"} {
 		t.Run(start, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, tells("history", "Twee."))
 				c.tables.TurnStart = start
 				c.c.Begin = func(m chat.Message, _ json.RawMessage) (thread.Begin, error) {
@@ -131,7 +132,7 @@ func TestTurnStartsAtTheEntryNode(t *testing.T) {
 					c.Deliver(s.Context(), chat.Message{Thread: "room", User: "ann",
 					Text: "hoe vaak?"})
 				if start == "entry" {
-					s.code(runtime.CodeInvalid, err)
+					s.Code(runtime.CodeInvalid, err)
 					return
 				}
 				require.NoError(s, err)
@@ -142,19 +143,19 @@ func TestTurnStartsAtTheEntryNode(t *testing.T) {
 }
 
 func TestTransferToOtherAgents(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("regulation"), calls("regulation", "r1", "search_regulations",
 			`{"q":"vis"}`), tells("regulation", "Onder 4 graden.")).run()
 		turn := c.say("m1", "wat is de regel voor vis?")
 		c.free(turn)
 		assert.Equal(s, []string{"Onder 4 graden."}, turn.Reply)
-		assert.Equal(s, 1, s.done(`search_regulations {"q":"vis"}`))
-		assert.Empty(s, s.log("room", thread.EntryAsked))
+		assert.Equal(s, 1, s.Done(`search_regulations {"q":"vis"}`))
+		assert.Empty(s, s.Log("room", thread.EntryAsked))
 	})
 }
 
 func TestDigressionKeepsTheQuestionOpen(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(
 			hands("regulation"), calls("regulation", "r1", "search_regulations", `{}`),
 			tells("regulation", "Onder 4 graden."), tells("reporting", "Klaar."))...)
@@ -178,7 +179,7 @@ func TestDigressionKeepsTheQuestionOpen(t *testing.T) {
 			assert.Equal(s, []string{"Onder 4 graden."}, turn.Reply)
 			assert.Equal(s, i.ID, c.question(turn).ID, "the same question is open, and shown again")
 		}
-		assert.Equal(s, 1, s.done("search_regulations"))
+		assert.Equal(s, 1, s.Done("search_regulations"))
 		turn := c.say("m3", "Acme")
 		c.free(turn)
 		assert.Equal(s, []string{"Klaar."}, turn.Reply)
@@ -191,7 +192,7 @@ func TestDigressionKeepsTheQuestionOpen(t *testing.T) {
 }
 
 func TestDigressionThatAsksAQuestion(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, reporting(
 			hands("reporting"), calls("reporting", "q9", "request_clarification",
 				`{"questions":["Which fish?"]}`), tells("reporting", "Kabeljauw: 4 graden."))...)
@@ -206,14 +207,14 @@ func TestDigressionThatAsksAQuestion(t *testing.T) {
 		assert.Equal(s, own.ID, turn.Questions[0].ID, "the thread's own question first")
 		beside := turn.Questions[1]
 		assert.NotEqual(s, "room", beside.Thread)
-		s.next()
+		s.Next()
 		turn, err := c.c.Deliver(s.Context(), chat.Message{
 			Thread: beside.Thread, ID: "m3", User: "ann",
 			Answers: []thread.Answer{{Interrupt: beside.ID, Text: "kabeljauw"}},
 		})
 		require.NoError(s, err)
 		assert.Equal(s, []string{"Kabeljauw: 4 graden."}, turn.Reply)
-		assert.Equal(s, thread.InterruptOpen, s.interrupt(own.ID).State)
+		assert.Equal(s, thread.InterruptOpen, s.LoadInterrupt(own.ID).State)
 	})
 }
 
@@ -222,18 +223,18 @@ func TestStrictRefusesPlainText(t *testing.T) {
 	for _, bySpec := range []bool{false, true} {
 		t.Run(map[bool]string{false: "by the conversation", true: "by the spec"}[bySpec],
 			func(t *testing.T) {
-				playAll(t, func(s *stage) {
+				threadtest.PlayAll(t, func(s *threadtest.Stage) {
 					c := chatting(s, reporting(tells("reporting", "Klaar."))...)
 					if c.c.Strict = !bySpec; bySpec {
 						c.tables.PlainText = "strict"
 					}
 					c.run()
 					i := c.question(c.say("m1", "maak rapport"))
-					s.next()
+					s.Next()
 					_, err := c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m2",
 						User: "ann", Text: "wat is de regel voor vis?"})
 					c.pending(err, i.ID)
-					s.next()
+					s.Next()
 					turn, err := c.c.Deliver(s.Context(), chat.Message{
 						Thread: "room", ID: "m3", User: "ann",
 						Answers: []thread.Answer{{Interrupt: i.ID,
@@ -252,10 +253,10 @@ func TestCancelEndsTheTurn(t *testing.T) {
 	for name, m := range map[string]chat.Message{"by a word": {Text: " Annuleer! "},
 		"by status": {Cancel: true}} {
 		t.Run(name, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, reporting(tells("general", "Ja?"))...).run()
 				i := c.question(c.say("m1", "maak rapport"))
-				s.next()
+				s.Next()
 				cancel := m // the stages play at the same time
 				cancel.Thread, cancel.ID, cancel.User = "room", "m2", "ann"
 				for range 2 { // and the same again
@@ -267,8 +268,8 @@ func TestCancelEndsTheTurn(t *testing.T) {
 				result := c.told("q1")
 				assert.True(s, result.Failed)
 				assert.Contains(s, result.String(), "cancelled")
-				assert.Equal(s, thread.InterruptCancelled, s.interrupt(i.ID).State)
-				assert.Zero(s, s.done("generate_final_report"))
+				assert.Equal(s, thread.InterruptCancelled, s.LoadInterrupt(i.ID).State)
+				assert.Zero(s, s.Done("generate_final_report"))
 				turn := c.say("m3", "hallo")
 				c.free(turn)
 				assert.Equal(s, []string{"Ja?"}, turn.Reply, "the thread is free")
@@ -278,15 +279,15 @@ func TestCancelEndsTheTurn(t *testing.T) {
 }
 
 func TestCancelWithoutAnOpenTurn(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, tells("general", "Er is niets."), tells("general", "Hallo.")).run()
 		turn := c.say("m1", "annuleer")
 		c.free(turn)
 		assert.Equal(s, []string{"Er is niets."}, turn.Reply, "a message like any other")
-		s.next()
+		s.Next()
 		_, err := c.c.Deliver(s.Context(), chat.Message{Thread: "room", ID: "m2", User: "ann",
 			Cancel: true})
-		s.code(runtime.CodeNotWaiting, err)
+		s.Code(runtime.CodeNotWaiting, err)
 		assert.Equal(s, []string{"Hallo."}, c.say("m3", "hallo").Reply, "the next message works")
 	})
 }
@@ -295,7 +296,7 @@ func TestSkipWordAnswersWithNull(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"sla over", "Skip.", "geen vragen"} {
 		t.Run(word, func(t *testing.T) {
-			playAll(t, func(s *stage) {
+			threadtest.PlayAll(t, func(s *threadtest.Stage) {
 				c := chatting(s, reporting(calls("reporting", "g1", "generate_final_report", `{}`),
 					tells("reporting", "Klaar."))...)
 				c.tables.Nodes[3].Approval = nil
@@ -304,8 +305,8 @@ func TestSkipWordAnswersWithNull(t *testing.T) {
 				turn := c.say("m2", word)
 				c.free(turn)
 				assert.Equal(s, []string{"Klaar."}, turn.Reply)
-				assert.Zero(s, s.done("submit_verification_answers"))
-				assert.Equal(s, 1, s.done("generate_final_report"))
+				assert.Zero(s, s.Done("submit_verification_answers"))
+				assert.Equal(s, 1, s.Done("generate_final_report"))
 				assert.Contains(s, c.told("q1").String(), "skips")
 				assert.False(s, c.told("q1").Failed)
 			})
@@ -314,7 +315,7 @@ func TestSkipWordAnswersWithNull(t *testing.T) {
 }
 
 func TestClarificationWithoutItsTool(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, hands("reporting"), calls("reporting", "q1", "request_clarification",
 			twoQuestions), tells("reporting", "Welk bedrijf?"), tells("general", "Dank."))
 		c.tables.Nodes[3].Tools = c.tables.Nodes[3].Tools[1:] // the one line
@@ -326,6 +327,6 @@ func TestClarificationWithoutItsTool(t *testing.T) {
 		assert.True(s, c.told("q1").Failed)
 		assert.Equal(s, []string{"Dank."}, c.say("m2", "Acme").Reply,
 			"and the next message is a turn of its own")
-		assert.Empty(s, s.log("room", thread.EntryAsked))
+		assert.Empty(s, s.Log("room", thread.EntryAsked))
 	})
 }

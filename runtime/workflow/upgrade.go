@@ -66,7 +66,7 @@ func checkAgent(r *compat.Reading, agentType string) {
 func upgradeInput(r *compat.Reading, f *thread.Frame) json.RawMessage {
 	var begin frameInput
 	if json.Unmarshal(f.Input, &begin) != nil {
-		return f.Input // the step says so
+		return f.Input // the step reports it
 	}
 	before := begin.Request
 	var state json.RawMessage
@@ -150,7 +150,7 @@ func (u *stateUpgrade) readResults(collects bool) {
 	}
 	n := u.Now(runtime.ShapeNode, u.state.Node)
 	if n == nil {
-		return // that is said of the node
+		return // checkNode reports it
 	}
 	at := slices.IndexFunc(n.Fields, func(f runtime.StoredField) bool {
 		return f.Name == "results"
@@ -158,7 +158,7 @@ func (u *stateUpgrade) readResults(collects bool) {
 	u.Within(func() {
 		switch {
 		case at < 0:
-			u.Refusef("", "the node %s has no dispatch any more to take them", n.Name)
+			u.Refusef("", "the node %s no longer has a dispatch to take them", n.Name)
 		case len(u.state.Results) > 0:
 			now := u.Value(n.Fields[at].Type, u.state.Results)
 			u.changed = u.changed || !bytes.Equal(now, u.state.Results)
@@ -167,8 +167,8 @@ func (u *stateUpgrade) readResults(collects bool) {
 	}, "results")
 }
 
-// readLast reads the last requests of the nodes that are still there. One that is the request that
-// runs, as it was stored, has been read.
+// readLast reads the last requests of the nodes that are still there. The request that runs, as it
+// was stored, has been read before.
 func (u *stateUpgrade) readLast(running storedRequest) {
 	last := map[string]storedRequest{}
 	for _, key := range slices.Sorted(maps.Keys(u.state.Last)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/routegen/routegen/runtime/thread"
 )
 
-// Name of the machine; it stands in every stored frame.
+// Name is the name of the machine, which is stored with every frame of it.
 const Name = "workflow"
 
 // Config configures a workflow. The zero value works: interrupts are resolved with the stored
@@ -34,12 +34,12 @@ type Config struct {
 	// handler; what the last one returns is stored and run. It gives hidden fields to a node that
 	// never ran. Finish runs on what a node, or the handler's model, has routed, before hidden
 	// fields are filled in. Both run inside the step, in this order, and again when the step does:
-	// effects belong into [thread.Do].
+	// make effects with [thread.Do].
 	Prepare []func(ctx context.Context, v View, request runtime.Record) (runtime.Record, error)
 	Finish  []func(ctx context.Context, v View, routing runtime.Routing) (runtime.Routing, error)
 
 	// Conversation makes the end of the workflow the end of a turn, also where it failed, expired
-	// or was cancelled: the thread is idle then, and the next message starts anew.
+	// or was cancelled: the thread is idle then, and the next message starts a new turn.
 	Conversation bool
 
 	// AskAgain ends a call of a node's model, in Choose or RunTalk, that is in progress when a
@@ -111,7 +111,7 @@ func (m *Machine) Timeout(f *thread.Frame) time.Duration {
 // Changeable reports whether a person's change of the work would reach a model: there is
 // Config.Model, or a node whose spec names tools for a Talk. The next prompt that is written for a
 // node has the change. A program without either, whose handlers call [thread.Modification], wraps
-// the machine in a type that says yes.
+// the machine in a type whose Changeable returns true.
 func (m *Machine) Changeable(*thread.Frame) bool {
 	return m.cfg.Model != nil || slices.ContainsFunc(m.tables.Nodes, func(n runtime.Node) bool {
 		return len(n.Tools) > 0

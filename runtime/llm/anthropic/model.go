@@ -95,8 +95,8 @@ func (m *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 	return resp, nil
 }
 
-// sentKey finds, in the context of a call, where to note that it got as far as the way out: what
-// the client refuses before that, it will always refuse.
+// sentKey finds, in the context of a call, where to note that the request was sent. A request that
+// the client refuses before sending it will be refused again.
 type sentKey struct{}
 
 func noteAttempt(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {

@@ -54,13 +54,21 @@ func adapters() []adapter {
 	}
 }
 
-// opener returns how a test starts a server with a script, and a model that asks it without
-// retries.
-func (a adapter) opener(t *testing.T) func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
+// opener starts a server with a script, and a model that asks it without retries.
+type opener func(script ...llmtest.Answer) (*llmtest.Server, llm.Model)
+
+// eachAdapter runs a test for every adapter.
+func eachAdapter(t *testing.T, test func(t *testing.T, a adapter, open opener)) {
 	t.Helper()
-	return func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
-		s := llmtest.NewServer(t, script...)
-		return s, a.open(way{a.url(s), s.HTTPClient(), -1, 0})
+	t.Parallel()
+	for _, a := range adapters() {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, a, func(script ...llmtest.Answer) (*llmtest.Server, llm.Model) {
+				s := llmtest.NewServer(t, script...)
+				return s, a.open(way{a.url(s), s.HTTPClient(), -1, 0})
+			})
+		})
 	}
 }
 
@@ -77,33 +85,28 @@ const toOrchestrator = `{"orchestratorRequest":{"goal":"ship it","phase":"DISCOV
 // Every route of the system goes out in its own bytes, within the provider's rules, and a reply
 // comes back through the generated decoder.
 func TestSchemasOfAllRoutes(t *testing.T) {
-	t.Parallel()
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			open := a.opener(t)
-			for route := range routes.AllRoutes().All() {
-				set := routes.AllRoutes().Only(route)
-				s, model := open(llmtest.Answer{Text: `{}`})
-				s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
-				resp, err := model.Generate(t.Context(), routing(set))
-				require.NoError(t, err, "%s: %v", route, fault(s))
-				assert.JSONEq(t, `{}`, string(resp.JSON))
-			}
-			set := routes.InterruptRouteSet{}.With(routes.RouteOrchestrator,
-				routes.RouteDiscoveryDispatch)
-			s, model := open(llmtest.Answer{Text: toOrchestrator,
-				Usage: llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}})
+	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		for route := range routes.AllRoutes().All() {
+			set := routes.AllRoutes().Only(route)
+			s, model := open(llmtest.Answer{Text: `{}`})
 			s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
 			resp, err := model.Generate(t.Context(), routing(set))
-			require.NoError(t, err, fault(s))
-			var got routes.InterruptRouting
-			require.NoError(t, got.DecodeReply(resp.Body(), set))
-			assert.Equal(t, "ship it", got.OrchestratorRequest.Goal)
-			assert.Equal(t, llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}, resp.Usage)
-			assert.True(t, strings.HasPrefix(resp.Model, "m"))
-		})
-	}
+			require.NoError(t, err, "%s: %v", route, fault(s))
+			assert.JSONEq(t, `{}`, string(resp.JSON))
+		}
+		set := routes.InterruptRouteSet{}.With(routes.RouteOrchestrator,
+			routes.RouteDiscoveryDispatch)
+		s, model := open(llmtest.Answer{Text: toOrchestrator,
+			Usage: llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}})
+		s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
+		resp, err := model.Generate(t.Context(), routing(set))
+		require.NoError(t, err, fault(s))
+		var got routes.InterruptRouting
+		require.NoError(t, got.DecodeReply(resp.Body(), set))
+		assert.Equal(t, "ship it", got.OrchestratorRequest.Goal)
+		assert.Equal(t, llm.Usage{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}, resp.Usage)
+		assert.True(t, strings.HasPrefix(resp.Model, "m"))
+	})
 }
 
 func fault(s *llmtest.Server) string {
@@ -117,7 +120,6 @@ func fault(s *llmtest.Server) string {
 // The control of the test above: a schema that lost its order, and one of another dialect, do not
 // get through.
 func TestServerRefusesBadSchemas(t *testing.T) {
-	t.Parallel()
 	set := routes.AllRoutes().Only(routes.RouteOrchestrator)
 	sorted := func(d runtime.Dialect) string {
 		var v any
@@ -146,47 +148,38 @@ func TestServerRefusesBadSchemas(t *testing.T) {
 			return `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["a"],"additionalProperties":false}`
 		}, "leads nowhere"},
 	}
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			open := a.opener(t)
-			for _, c := range cases {
-				s, model := open()
-				s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
-				r := routing(set)
-				r.Schema = c.schema
-				_, err := model.Generate(t.Context(), r)
-				require.Error(t, err, c.name)
-				assert.Contains(t, fault(s), c.want)
-				assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-				assert.False(t, thread.Recoverable(err))
-				assert.NotContains(t, err.Error(), c.want,
-					"what the provider says may quote the request")
-				var data *llm.CallError
-				require.ErrorAs(t, err, &data)
-				assert.Contains(t, data.Message, c.want, "and is kept in the data")
-				assert.Len(t, s.Received(), 1, "it is not sent again")
-			}
-		})
-	}
+	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		for _, c := range cases {
+			s, model := open()
+			s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
+			r := routing(set)
+			r.Schema = c.schema
+			_, err := model.Generate(t.Context(), r)
+			require.Error(t, err, c.name)
+			assert.Contains(t, fault(s), c.want)
+			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+			assert.False(t, thread.Recoverable(err))
+			assert.NotContains(t, err.Error(), c.want,
+				"what the provider says may quote the request")
+			var data *llm.CallError
+			require.ErrorAs(t, err, &data)
+			assert.Contains(t, data.Message, c.want, "and is kept in the data")
+			assert.Len(t, s.Received(), 1, "it is not sent again")
+		}
+	})
 }
 
 func TestNothingIsSentWithoutForm(t *testing.T) {
-	t.Parallel()
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			open := a.opener(t)
-			s, model := open()
-			r := routing(routes.InterruptRouteSet{})
-			_, err := model.Generate(t.Context(), r)
-			require.ErrorContains(t, err, "no form")
-			r = llm.Request{}
-			_, err = model.Generate(t.Context(), r)
-			require.ErrorContains(t, err, "nothing to answer")
-			assert.Empty(t, s.Received())
-		})
-	}
+	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		s, model := open()
+		r := routing(routes.InterruptRouteSet{})
+		_, err := model.Generate(t.Context(), r)
+		require.ErrorContains(t, err, "no form")
+		r = llm.Request{}
+		_, err = model.Generate(t.Context(), r)
+		require.ErrorContains(t, err, "nothing to answer")
+		assert.Empty(t, s.Received())
+	})
 }
 
 func lookTool(strict bool) llm.Tool {
@@ -200,108 +193,93 @@ func lookTool(strict bool) llm.Tool {
 // A conversation with tools: two calls at once, a thought before them, one result that failed, then
 // the reply in the form asked for.
 func TestTools(t *testing.T) {
-	t.Parallel()
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			open := a.opener(t)
-			two := []llm.ToolCall{{Name: "look",
-				Args: json.RawMessage(`{"what":"<b>&","deep":true}`)}, {Name: "now"}}
-			s, model := open(
-				llmtest.Answer{Text: "Let me look.", Calls: two, Thinking: "I know nothing yet."},
-				llmtest.Answer{Calls: two[1:]},
-				llmtest.Answer{Calls: two[1:]},
-				llmtest.Answer{Text: toOrchestrator},
-			)
-			r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
-			r.Tools = []llm.Tool{lookTool(true), {Name: "now"}}
-			s.Expect(r.Schema(a.dialect), string(r.Tools[0].Schema),
-				`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
-			resp, err := model.Generate(t.Context(), r)
-			require.NoError(t, err, fault(s))
-			assert.Nil(t, resp.JSON, "what is said beside calls is no reply")
-			assert.Equal(t, "Let me look.", resp.Text)
-			require.Len(t, resp.Calls, 2)
-			assert.JSONEq(t, `{"what":"<b>&","deep":true}`, string(resp.Calls[0].Args))
-			assert.JSONEq(t, `{}`, string(resp.Calls[1].Args))
+	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		two := []llm.ToolCall{{Name: "look",
+			Args: json.RawMessage(`{"what":"<b>&","deep":true}`)}, {Name: "now"}}
+		s, model := open(
+			llmtest.Answer{Text: "Let me look.", Calls: two, Thinking: "I know nothing yet."},
+			llmtest.Answer{Calls: two[1:]},
+			llmtest.Answer{Calls: two[1:]},
+			llmtest.Answer{Text: toOrchestrator},
+		)
+		r := routing(routes.AllRoutes().Only(routes.RouteOrchestrator))
+		r.Tools = []llm.Tool{lookTool(true), {Name: "now"}}
+		s.Expect(r.Schema(a.dialect), string(r.Tools[0].Schema),
+			`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
+		resp, err := model.Generate(t.Context(), r)
+		require.NoError(t, err, fault(s))
+		assert.Nil(t, resp.JSON, "what is said beside calls is no reply")
+		assert.Equal(t, "Let me look.", resp.Text)
+		require.Len(t, resp.Calls, 2)
+		assert.JSONEq(t, `{"what":"<b>&","deep":true}`, string(resp.Calls[0].Args))
+		assert.JSONEq(t, `{}`, string(resp.Calls[1].Args))
 
-			stored, err := runtime.Encode(resp) // what goes on is what was stored
-			require.NoError(t, err)
-			var back llm.Response
-			require.NoError(t, json.Unmarshal(stored, &back))
-			r = r.Next(back, "",
-				llm.ToolResult{ID: back.Calls[1].ID, Value: json.RawMessage(`"noon"`)},
-				llm.ToolResult{ID: back.Calls[0].ID, Value: json.RawMessage(`"not found"`),
-					Failed: true})
-			resp, err = model.Generate(t.Context(), r)
-			require.NoError(t, err, fault(s))
-			// nothing came of it
-			r = r.Next(resp, "", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`""`)})
-			resp, err = model.Generate(t.Context(), r)
-			require.NoError(t, err, fault(s))
-			r = r.Next(resp, "Decide now.",
-				llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`{"t":1}`)})
-			resp, err = model.Generate(t.Context(), r)
-			require.NoError(t, err, fault(s))
-			assert.JSONEq(t, toOrchestrator, string(resp.JSON))
-			wire := s.Received()[3].Body.String()
-			assert.Contains(t, wire, `noon`)
-			assert.Contains(t, wire, `{\"t\":1}`)
-			assert.Contains(t, wire, `not found`)
-		})
-	}
+		stored, err := runtime.Encode(resp) // what goes on is what was stored
+		require.NoError(t, err)
+		var back llm.Response
+		require.NoError(t, json.Unmarshal(stored, &back))
+		r = r.Next(back, "",
+			llm.ToolResult{ID: back.Calls[1].ID, Value: json.RawMessage(`"noon"`)},
+			llm.ToolResult{ID: back.Calls[0].ID, Value: json.RawMessage(`"not found"`),
+				Failed: true})
+		resp, err = model.Generate(t.Context(), r)
+		require.NoError(t, err, fault(s))
+		// nothing came of it
+		r = r.Next(resp, "", llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`""`)})
+		resp, err = model.Generate(t.Context(), r)
+		require.NoError(t, err, fault(s))
+		r = r.Next(resp, "Decide now.",
+			llm.ToolResult{ID: resp.Calls[0].ID, Value: json.RawMessage(`{"t":1}`)})
+		resp, err = model.Generate(t.Context(), r)
+		require.NoError(t, err, fault(s))
+		assert.JSONEq(t, toOrchestrator, string(resp.JSON))
+		wire := s.Received()[3].Body.String()
+		assert.Contains(t, wire, `noon`)
+		assert.Contains(t, wire, `{\"t\":1}`)
+		assert.Contains(t, wire, `not found`)
+	})
 }
 
 func TestToolRulesAreEnforced(t *testing.T) {
-	t.Parallel()
 	open := llm.Tool{Name: "open",
 		Schema: json.RawMessage(
 			`{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)}
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			start := a.opener(t)
-			s, model := start(llmtest.Answer{Text: "fine"})
-			_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{open}})
-			require.NoError(t, err, "a tool that is not strict may have any schema: %s", fault(s))
-			strict := open
-			strict.Strict = true
-			_, err = model.Generate(t.Context(),
-				llm.Request{Prompt: "a", Tools: []llm.Tool{strict}})
-			assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
-			assert.Contains(t, fault(s), "closed objects")
-		})
-	}
+	eachAdapter(t, func(t *testing.T, _ adapter, start opener) {
+		s, model := start(llmtest.Answer{Text: "fine"})
+		_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{open}})
+		require.NoError(t, err, "a tool that is not strict may have any schema: %s", fault(s))
+		strict := open
+		strict.Strict = true
+		_, err = model.Generate(t.Context(),
+			llm.Request{Prompt: "a", Tools: []llm.Tool{strict}})
+		assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
+		assert.Contains(t, fault(s), "closed objects")
+	})
 }
 
 func TestFreeTextAndTurns(t *testing.T) {
-	t.Parallel()
-	for _, a := range adapters() {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			open := a.opener(t)
-			s, model := open(llmtest.Answer{Text: "Hello, Ann."},
-				llmtest.Answer{Text: "Sorry, here it is: {"})
-			said := []llm.Message{
-				{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleModel, Text: "b"},
-				{Role: llm.RoleModel, Text: "c"}, {Role: llm.RoleUser, Text: "d"},
-			}
-			resp, err := model.Generate(t.Context(), llm.Request{System: "Be kind.", Messages: said,
-				Prompt: "I am Ann.", MaxTokens: 77})
-			require.NoError(t, err, fault(s))
-			assert.Equal(t, "Hello, Ann.", resp.Text)
-			assert.Nil(t, resp.JSON)
-			body := s.Received()[0].Body.String()
-			for _, want := range []string{"Be kind.", "I am Ann.", ":77"} {
-				assert.Contains(t, body, want)
-			}
-			assert.NotContains(t, body, "schema")
-			resp, err = model.Generate(t.Context(),
-				routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
-			require.NoError(t, err)
-			assert.Nil(t, resp.JSON)
-			assert.Equal(t, "Sorry, here it is: {", string(resp.Body()),
-				"for the decoder to refuse")
-		})
-	}
+	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		s, model := open(llmtest.Answer{Text: "Hello, Ann."},
+			llmtest.Answer{Text: "Sorry, here it is: {"})
+		said := []llm.Message{
+			{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleModel, Text: "b"},
+			{Role: llm.RoleModel, Text: "c"}, {Role: llm.RoleUser, Text: "d"},
+		}
+		resp, err := model.Generate(t.Context(), llm.Request{System: "Be kind.", Messages: said,
+			Prompt: "I am Ann.", MaxTokens: 77})
+		require.NoError(t, err, fault(s))
+		assert.Equal(t, "Hello, Ann.", resp.Text)
+		assert.Nil(t, resp.JSON)
+		body := s.Received()[0].Body.String()
+		for _, want := range []string{"Be kind.", "I am Ann.", ":77"} {
+			assert.Contains(t, body, want)
+		}
+		assert.NotContains(t, body, "schema")
+		resp, err = model.Generate(t.Context(),
+			routing(routes.AllRoutes().Only(routes.RouteOrchestrator)))
+		require.NoError(t, err)
+		assert.Nil(t, resp.JSON)
+		assert.Equal(t, "Sorry, here it is: {", string(resp.Body()),
+			"for the decoder to refuse")
+	})
 }

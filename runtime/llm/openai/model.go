@@ -97,8 +97,8 @@ func (m *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 	return resp, nil
 }
 
-// trip is what the middleware sees of a call. What the client refuses before it is sent, it will
-// always refuse.
+// trip records what the middleware sees of a call. A request that the client refuses before sending
+// it will be refused again.
 type trip struct {
 	sent   bool
 	answer *http.Response // of the last try; nil when there was none
@@ -114,9 +114,9 @@ func noteAttempt(r *http.Request, next option.MiddlewareNext) (*http.Response, e
 	return answer, err
 }
 
-// callError takes the client's error apart. A request that does not fit the model's window is an
-// answer with a status, and yet a stop. The client cannot read errors of every form; their status
-// counts all the same.
+// callError converts an error of the client. A request that does not fit the model's window is
+// answered with an error status, but is a stop. Errors in a form that the client cannot read keep
+// their status.
 func callError(ctx context.Context, way *trip, err error) error {
 	e, ok := errors.AsType[*openai.Error](err)
 	switch {

@@ -28,7 +28,7 @@ func Door() web.Door {
 	}}}
 }
 
-// serveRun takes the input of a run and streams its events. What is wrong with the call is a
+// serveRun takes the input of a run and streams its events. A call that is not valid gets a
 // problem; what the thread refuses is a RUN_ERROR.
 func serveRun(c *web.Call) error {
 	w, req := c.HTTP()
@@ -61,8 +61,8 @@ func serveRun(c *web.Call) error {
 	return nil
 }
 
-// checkRights holds the caller's token to a run, which reads the thread, and says something to it
-// or answers. It returns whose run it is.
+// checkRights checks that the caller's token allows the run, which reads the thread, and delivers a
+// message or answers. It returns the user of the run.
 func checkRights(c *web.Call, in *runInput) (user string, err error) {
 	right := web.ActionDeliver
 	if len(in.resume) > 0 {
@@ -230,8 +230,8 @@ func (r *runStream) fail(ctx context.Context, err error) {
 	r.emit(r.fold.failed(code, text, open...)...)
 }
 
-// message is what the run says to its thread; nil when that is nothing, and the caller may see how
-// the thread is.
+// message returns what the run says to its thread, or nil if it says nothing and the caller may see
+// the state of the thread.
 func (r *runStream) message(ctx context.Context) (*chat.Message, error) {
 	sent, err := r.OwnMetadata(r.in.metadata())
 	if err != nil {
@@ -266,8 +266,8 @@ func (r *runStream) message(ctx context.Context) (*chat.Message, error) {
 	return m, nil
 }
 
-// seen are the open questions that the front end has, never nil. Where the thread cannot be read,
-// the delivery says so.
+// seen returns the ids of the open questions that the front end has, never nil. If the thread
+// cannot be read, the delivery reports it.
 func (r *runStream) seen(ctx context.Context) []string {
 	out := []string{}
 	t, err := r.Engine().Thread(ctx, r.in.thread)
@@ -282,8 +282,8 @@ func (r *runStream) seen(ctx context.Context) []string {
 	return out
 }
 
-// again refuses a run of another input under an id that was used: it would get what came of the
-// other one. A run without any input is a look at how the run of that id went.
+// again refuses a run with another input under an id that was used, since it would get the result
+// of the first input. A run without any input may ask how the run of that id went.
 func (r *runStream) again(ctx context.Context, threadID string, row *thread.Entry) error {
 	if r.in.text == "" && len(r.in.resume) == 0 {
 		return nil

@@ -60,13 +60,13 @@ const (
 	stateCompleted   = "completed"
 )
 
-// fold makes the events of a run of its rows, one after the other. It only decides: the same rows
-// give the same events.
+// fold turns the rows of a run into events, one row after the other. It calls nothing: the same
+// rows give the same events.
 type fold struct {
 	in    *runInput
 	at    int64 // of the last row
 	agent string
-	other string // thread beside, whose rows these are
+	other string // the side thread that the rows are of
 	steps []openStep
 	// by frame and effect: calls that are not shown before they have a result
 	held  map[string]llm.ToolCall
@@ -92,13 +92,13 @@ func (f *fold) stamped(events ...event) []event {
 	return events
 }
 
-// started is how every run begins.
+// started returns the first event of a run.
 func (f *fold) started() []event {
 	return f.stamped(event{Type: "RUN_STARTED", ThreadID: f.in.thread, RunID: f.in.run,
 		ParentRunID: f.in.parent})
 }
 
-// entryEvents is what a row says. With a row that ends an interrupt comes the interrupt.
+// entryEvents returns the events of a row. asked is the interrupt that the row ends, or nil.
 func (f *fold) entryEvents(e *thread.Entry, asked *thread.Interrupt) []event {
 	if !e.At.IsZero() {
 		f.at = e.At.UnixMilli()
@@ -129,12 +129,13 @@ func (f *fold) entryEvents(e *thread.Entry, asked *thread.Interrupt) []event {
 		}
 	case thread.EntryReasked:
 		return f.textEvents(e, e.Text)
-	default: // what people need not see
+	default: // rows that front ends do not show
 	}
 	return nil
 }
 
-// enter begins a step. Two frames may be at the same node: the later one's step has another name.
+// enter begins a step. Two frames may be at the same node: the step of the later one gets the frame
+// in its name.
 func (f *fold) enter(frame, pc string) []event {
 	out := f.leave(frame)
 	name := strings.TrimPrefix(pc, "!")
@@ -165,7 +166,7 @@ func (f *fold) leave(frame string) []event {
 	return f.stamped(event{Type: "STEP_FINISHED", StepName: name})
 }
 
-// textEvents is a text of an agent.
+// textEvents returns the events of a text of an agent.
 func (f *fold) textEvents(e *thread.Entry, text string) []event {
 	if text == "" {
 		return nil
@@ -227,8 +228,8 @@ func (f *fold) call(c llm.ToolCall) []event {
 		event{Type: "TOOL_CALL_END", ToolCallID: c.ID})
 }
 
-// result is that of a call of this run, or of the one that this run resumes: its beginning was
-// shown there.
+// result shows the result of a call of this run, or of the run that this one resumes, which has
+// shown the call.
 func (f *fold) result(e *thread.Entry) (out []event) {
 	var result llm.ToolResult
 	if json.Unmarshal(e.Value, &result) != nil {
@@ -258,7 +259,7 @@ func (f *fold) keep(id string, message map[string]any) {
 	}
 }
 
-// beside is the thread that took the run's message in place of its own; "" when none did.
+// beside returns the side thread that took the run's message, or "" if the run's own thread did.
 func (f *fold) beside() string { return f.other }
 
 // finished ends a run. t is the thread that has the message; threads are those that may ask
@@ -324,7 +325,7 @@ func (f *fold) close() (out []event) {
 	return out
 }
 
-// now is how a run's threads are, the run's own first, and what they ask.
+// now returns the state of a run's threads, the run's own first, and what they ask.
 func (f *fold) now(threads []*thread.Thread) (state string, asked []interrupt) {
 	own := threads[0]
 	if root := own.Root(); root != nil && !strings.HasPrefix(root.PC, "!") {

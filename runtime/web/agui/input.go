@@ -18,7 +18,7 @@ import (
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
-// runInput is what is used of the input of a run.
+// runInput holds the parts of a run's input that the server uses.
 type runInput struct {
 	thread, run, parent string
 	messages            []json.RawMessage // as the front end has them
@@ -59,9 +59,8 @@ func (in *runInput) metadata() map[string]string {
 	return out
 }
 
-// request is the id under which the thread has what the run says: that of the user's message, which
-// a front end sends again under a new run id when its connection broke. A run without one goes by
-// its own id.
+// request returns the id of the request that the run makes: that of the user's message, which a
+// front end sends again under a new run id when its connection breaks, or else that of the run.
 func (in *runInput) request() string {
 	if in.message != "" {
 		return "agui.message/" + in.message
@@ -116,8 +115,8 @@ func decodeField[T any](o object, name, expected string, into *T) error {
 	return nil
 }
 
-// readRun reads the input of a run. It is held to the rules of every body, but for names that it
-// does not know.
+// readRun reads the input of a run. The rules of every body apply, except that unknown names are
+// ignored.
 func readRun(body []byte) (*runInput, error) {
 	o, err := openObject(body, "")
 	if err != nil {
@@ -155,7 +154,7 @@ func readRun(body []byte) (*runInput, error) {
 	return in, in.setDigest(o.fields["resume"])
 }
 
-// plainID reports whether a foreign id can be part of the id of a request.
+// plainID reports whether an id of the front end can be part of the id of a request.
 func plainID(id string) bool {
 	return len(id) <= 200 && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' })
 }
@@ -248,7 +247,7 @@ func (in *runInput) readResume(entries []json.RawMessage) error {
 	return nil
 }
 
-// setDigest makes the digest by which the same input is known again.
+// setDigest sets the digest by which the same input is recognized.
 func (in *runInput) setDigest(resume json.RawMessage) error {
 	data := resume
 	if len(in.resume) == 0 {

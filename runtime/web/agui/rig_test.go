@@ -24,6 +24,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/llm/llmtest"
 	"github.com/routegen/routegen/runtime/store/mem"
@@ -61,25 +62,7 @@ type desk struct {
 	before  func(ctx context.Context) error // what an agent does first
 	did     map[string]int
 	seen    []map[string]string // what came with the messages that the reporting agent ran on
-	logs    audited
-}
-
-// audited is what was written, by calls that go on while it is read.
-type audited struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *audited) Write(text []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(text)
-}
-
-func (s *audited) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
+	logs    threadtest.Written  // by calls that go on while it is read
 }
 
 // newDesk makes a desk that is not open yet.

@@ -45,8 +45,8 @@ type ack struct {
 	Ack string `json:"ack"`
 }
 
-// Once returns a client whose calls bear an Idempotency-Key, where they take none by themselves:
-// use it for one call, and again for the same call if its outcome is unknown.
+// Once returns a client that sends key as the Idempotency-Key of calls without a key parameter: use
+// it for one call, and again for the same call if its outcome is unknown.
 func (c *Client) Once(key string) *Client {
 	out := *c
 	out.key = key

@@ -70,7 +70,7 @@ func (c *Client) stream(ctx context.Context, path string, after *string,
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return true, nil // it dropped: the caller comes back
+			return true, nil // it dropped: the caller connects again
 		}
 		quiet.Reset(silence)
 		data, is := strings.CutPrefix(line, "data: ")

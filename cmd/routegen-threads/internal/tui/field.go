@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// field is a text input. The cursor moves over grapheme clusters, whatever they are made of.
+// field is a text input. The cursor moves over whole grapheme clusters.
 type field struct {
 	parts []string // letters; "\n" is one
 	at    int      // the cursor stands before this one
@@ -113,7 +113,7 @@ func (f *field) lineEnd() int {
 // draw returns at most that many lines around the cursor, and the row and column of the cursor in
 // them.
 func (f *field) draw(width, most int) (lines []string, row, column int) {
-	starts := f.starts(max(width-2, 1)) // the last columns are a blank's and the cursor's
+	starts := f.starts(max(width-2, 1)) // the last columns are for a blank and the cursor
 	for n, start := range starts {
 		end := len(f.parts)
 		if n+1 < len(starts) {

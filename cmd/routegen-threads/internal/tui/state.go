@@ -42,7 +42,7 @@ type (
 type (
 	job      interface{ job() }
 	load     struct{}
-	waitTick struct{} // until the next beat
+	waitTick struct{} // until the next tick
 	escape   struct{ mode string }
 	answer   struct{ thread.Answer }
 	quit     struct{}
@@ -148,7 +148,7 @@ func (s *state) addRow(r *web.Row) {
 		s.log = slices.Delete(s.log, 0, maxLog/10)
 	}
 	if s.scroll > 0 {
-		s.scroll++ // who reads further up is not moved
+		s.scroll++ // the lines on a screen that is scrolled up stay in place
 	}
 	if p := planIn(r); p != nil {
 		s.plan = p
@@ -364,7 +364,7 @@ func (s *state) answered(e *answered) []job {
 		s.notice = s.sendLine("send."+e.ack) + "."
 		s.finishForm()
 	case e.interrupt != nil && e.interrupt.State == thread.InterruptOpen:
-		s.notice = fmt.Sprintf("Your voice counts: %d of %d.", len(e.interrupt.Votes),
+		s.notice = fmt.Sprintf("Your vote counts: %d of %d.", len(e.interrupt.Votes),
 			e.interrupt.Quorum)
 		s.finishForm()
 	default:

@@ -207,14 +207,14 @@ func TestRequests(t *testing.T) {
 	assert.Empty(t, s.waiting(), "not offered again, though the record is not loaded yet")
 }
 
-func TestVoices(t *testing.T) {
+func TestVotes(t *testing.T) {
 	t.Parallel()
 	i := asks("i")
 	s, _ := told(with(1, i), enterPress, press('a', "a"), enterPress)
 	i.Quorum = 2
 	require.NoError(t, json.Unmarshal([]byte(`{"votes":[{"by":"ann"}]}`), &i))
 	s.handle(answered{interrupt: &i})
-	assert.Equal(t, "Your voice counts: 1 of 2.", s.notice)
+	assert.Equal(t, "Your vote counts: 1 of 2.", s.notice)
 	assert.Len(t, s.waiting(), 1)
 }
 

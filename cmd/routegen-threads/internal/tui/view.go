@@ -244,7 +244,7 @@ func (s *state) about(i *web.Interrupt) string {
 		parts = append(parts, "taken on by "+oneLine(i.ClaimedBy))
 	}
 	if i.Quorum > 1 {
-		parts = append(parts, fmt.Sprintf("%d of %d voices", len(i.Votes), i.Quorum))
+		parts = append(parts, fmt.Sprintf("%d of %d votes", len(i.Votes), i.Quorum))
 	}
 	return strings.Join(parts, ", ")
 }

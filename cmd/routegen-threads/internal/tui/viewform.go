@@ -33,7 +33,7 @@ func (s *state) drawForm(c *screen, room int) {
 	}
 	from := f.scroll
 	if p := planOf(f.ask.Context); f.pause && p != nil {
-		from += p.Done + 1 - lines/2 // what is to come counts
+		from += p.Done + 1 - lines/2 // shows the steps that follow
 	}
 	from = max(0, min(from, len(question)-lines))
 	c.lines = append(c.lines, question[from:from+lines]...)

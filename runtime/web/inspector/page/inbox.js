@@ -94,7 +94,7 @@ export class Inbox {
         i.due && h("span", null, when(i.due, {until: true, prefix: "due "}))),
       (holder(i) || i.quorum > 1 || i.assignees?.length > 0) && h("span", {class: "chips"},
         holder(i) && h("span", {class: "chip"}, holder(i) === session.by ? "you have it" : `${holder(i)} has it`),
-        i.quorum > 1 && h("span", {class: "chip"}, `${i.votes?.length ?? 0} of ${i.quorum} voices`),
+        i.quorum > 1 && h("span", {class: "chip"}, `${i.votes?.length ?? 0} of ${i.quorum} votes`),
         i.assignees?.length > 0 && h("span", {class: "chip"}, `for ${i.assignees.join(", ")}`)));
     mark(a, i.thread === this.chosen);
     return a;

@@ -76,7 +76,7 @@ export class QuestionCard {
       h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
       h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, named(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
-        i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} voices`)),
+        i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} votes`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
         type: "button", class: "quiet small claim", disabled: Boolean(taken && !over || why), title: why || (over ? `${has} has it: it is yours afterwards` : taken ? "" : "So that no one else answers it meanwhile"),
         on: {click: () => this.claim(over ? {takeOver: true} : {release: Boolean(has)})},
