@@ -11,7 +11,7 @@ GOVULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GOFILES  := {{$$d := .Dir}}{{range .GoFiles}}{{$$d}}/{{.}} {{end}}{{range .IgnoredGoFiles}}{{$$d}}/{{.}} {{end}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo generate check test slow race fuzz bench bench-peers lint words
+.PHONY: help run demo demo-login generate check test slow race fuzz bench bench-peers lint words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ run: ## generate from routes.yaml, print the routes and their schema sizes, and 
 
 demo: ## serve the examples on SQLite and open the inspector in a browser
 	$(GO) run ./examples/demo
+
+demo-login: ## the demo with a local issuer: sign in as one of two people
+	$(GO) run ./examples/demo -login
 
 generate: ## write the output of routes.yaml
 	$(ROUTEGEN) generate

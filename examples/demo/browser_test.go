@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/client"
 )
 
@@ -105,9 +106,9 @@ type demo struct {
 
 // start runs the program, with models that need no time to think, until the test ends. All its
 // threads wait when it returns.
-func start(t *testing.T) *demo {
+func start(t *testing.T, args ...string) *demo {
 	t.Helper()
-	d := startAt(t, "0s")
+	d := startIn(t, t.TempDir(), "0s", args...)
 	settled(t, d.client)
 	return d
 }
@@ -119,13 +120,13 @@ func startAt(t *testing.T, pace string) *demo {
 }
 
 // startIn is startAt with the threads of a folder, which is removed after the program has ended.
-func startIn(t *testing.T, folder, pace string) *demo {
+func startIn(t *testing.T, folder, pace string, args ...string) *demo {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	pages, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- runDemo(ctx, []string{"-open=false", "-pace", pace, "-folder", folder}, io.Discard,
-			func(page string) { pages <- page })
+		ended <- runDemo(ctx, append(args, "-open=false", "-pace", pace, "-folder", folder),
+			io.Discard, func(page string) { pages <- page })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -135,8 +136,9 @@ func startIn(t *testing.T, folder, pace string) *demo {
 	})
 	select {
 	case found := <-pages:
-		base, fragment, _ := strings.Cut(found, "#")
-		token, _, _ := strings.Cut(strings.TrimPrefix(fragment, "token="), "&")
+		base, _, _ := strings.Cut(found, "#")
+		token, err := web.OpenToken(filepath.Join(folder, "token"))
+		require.NoError(t, err)
 		return &demo{T: t, page: found, base: base,
 			client: &client.Client{Base: strings.TrimSuffix(base, "/"), Token: token}}
 	case err := <-ended:

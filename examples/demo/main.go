@@ -6,6 +6,7 @@
 //
 //	go run ./examples/demo
 //	go run ./examples/demo -folder work # keeps the threads; start it again, and they go on
+//	go run ./examples/demo -login       # with an issuer: sign in as one of two people
 package main
 
 import (
@@ -30,6 +31,7 @@ import (
 	"github.com/routegen/routegen/runtime/llm"
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/inspector"
+	"github.com/routegen/routegen/runtime/web/oidc"
 )
 
 func main() {
@@ -52,6 +54,8 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 		"keeps the threads and the token; default: one that is removed at the end")
 	pace := flags.Duration("pace", 700*time.Millisecond,
 		"how long a scripted model thinks, so that there is something to see")
+	login := flags.Bool("login", false,
+		"start an issuer beside it: people sign in as anna or ben")
 	show := flags.Bool("open", true, "open the page in a browser")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -69,22 +73,35 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 	if err != nil {
 		return err
 	}
-	site, err := build(ctx, *folder, token, *pace)
-	if err != nil {
-		return errors.Join(err, site.close()) //nolint:contextcheck // as below
-	}
-	//nolint:contextcheck // it has to end after the context has
-	defer func() { err = errors.Join(err, site.close()) }()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
 	if err != nil {
 		return err
 	}
+	site := &site{}
+	if *login {
+		site.accounts, err = startIssuer(ctx, "http://"+listener.Addr().String())
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	if err := site.build(ctx, *folder, token, *pace); err != nil {
+		//nolint:contextcheck // as below
+		return errors.Join(err, site.close(), listener.Close())
+	}
+	//nolint:contextcheck // it has to end after the context has
+	defer func() { err = errors.Join(err, site.close()) }()
 	// The part after # is not sent with requests: it stays in the browser and is not logged.
 	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/",
 		Fragment: "token=" + token + "&by=" + you}).String()
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds "+
-		"the operator's token. Stop with Ctrl-C.\n", page)
+	if *login { // they sign in at the page itself
+		page = (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}).String()
+		fmt.Fprintf(w, "%s\n\nSign in there as anna, who may do everything, or as ben, who reads "+
+			"and answers. Stop with Ctrl-C.\n", page)
+	} else {
+		fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds "+
+			"the operator's token. Stop with Ctrl-C.\n", page)
+	}
 	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen-threads watch "+
 		"http://%s/v1/threads/offsite --token-file %s --by %s\n",
 		listener.Addr(), filepath.Join(*folder, "token"), you)
@@ -107,32 +124,42 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 type site struct {
 	places []*place
 	paths  []string
+
+	accounts *oidc.Provider // nil: people come with tokens only
 }
 
-func build(ctx context.Context, folder, token string, pace time.Duration) (*site, error) {
-	h := &site{}
+func (h *site) build(ctx context.Context, folder, token string, pace time.Duration) error {
 	for _, p := range []struct {
 		path, file string
 		open       func(context.Context, *place, func(llm.Model) llm.Model) (web.Config, error)
 	}{{"/", "work.db", openWork}, {"/inspection/", "inspection.db", openInspection}} {
 		made, err := newPlace(ctx, filepath.Join(folder, p.file), token,
 			func(pl *place) (web.Config, error) {
-				return p.open(ctx, pl, func(m llm.Model) llm.Model { return paced{m, pace} })
+				cfg, err := p.open(ctx, pl, func(m llm.Model) llm.Model { return paced{m, pace} })
+				if h.accounts != nil {
+					cfg.Authenticate = h.accounts.Authenticate
+				}
+				return cfg, err
 			})
 		if err != nil {
-			return h, err
+			return err
 		}
 		h.places, h.paths = append(h.places, made), append(h.paths, p.path)
 	}
-	return h, nil
+	return nil
 }
 
 // serve answers on a listener until ctx ends.
 func (h *site) serve(ctx context.Context, listener net.Listener, ready func()) error {
 	mux := http.NewServeMux()
-	page := inspector.Handler(inspector.Config{Title: "Demo", Places: []inspector.Place{
+	cfg := inspector.Config{Title: "Demo", Places: []inspector.Place{
 		{Name: "Work", Path: "/"}, {Name: "Inspection", Path: "/inspection/"},
-	}})
+	}}
+	if h.accounts != nil {
+		cfg.Login, cfg.Logout = "/auth/login", "/auth/logout"
+		mux.Handle("/auth/", h.accounts)
+	}
+	page := inspector.Handler(cfg)
 	for i, p := range h.places {
 		path := h.paths[i]
 		mux.Handle(path, http.StripPrefix(path[:len(path)-1], page))

@@ -150,6 +150,7 @@ func (e *Engine) AnswerAll(ctx context.Context, answers ...Answer) ([]*Interrupt
 func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Interrupt,
 	changes []*Change, err error) {
 	byThread := map[string]*Change{}
+	who, _ := ctx.Value(actorKey{}).(actor)
 	for n, a := range answers {
 		i, err := e.Interrupt(ctx, a.Interrupt)
 		if err != nil {
@@ -177,6 +178,7 @@ func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Inte
 			// so that it is found if this process dies before the step runs
 			c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
 		}
+		who.sign(c.Entries)
 		c.Finish()
 	}
 	return out, changes, nil

@@ -339,6 +339,7 @@ func (e *Engine) perform(ctx context.Context, id string, x *command) (*Thread, e
 	case ctx.Err() != nil:
 		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", context.Cause(ctx))
 	}
+	x.signedBy(ctx)
 	done := x.awaitable()
 	d, err := e.submit(id, x)
 	switch {

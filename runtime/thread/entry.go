@@ -90,6 +90,7 @@ type Entry struct {
 	At        time.Time       `json:"at"`
 	Type      EntryType       `json:"type"`
 	By        string          `json:"by,omitempty"`
+	Via       string          `json:"via,omitempty"` // who acted for By, see [ActFor]
 	Frame     string          `json:"frame,omitempty"`
 	Parent    string          `json:"parent,omitempty"`
 	Machine   string          `json:"machine,omitempty"`

@@ -21,6 +21,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web/internal/input"
+	"github.com/routegen/routegen/runtime/web/internal/names"
 )
 
 // MaxReason bounds texts that are stored as they come, in bytes.
@@ -44,6 +45,7 @@ type Call struct {
 	limit int               // of a page
 	asked *thread.Interrupt // that of the path
 	about string            // thread or interrupt, for the audit line
+	acts  []string          // in whose names the operator acts
 }
 
 // handle checks what the route demands, and answers.
@@ -111,6 +113,11 @@ func (c *Call) permit() error {
 	g := c.who.grant
 	switch {
 	case g == nil, c.route.Needs == AnyToken:
+		return nil
+	case c.who.person != nil:
+		if right := cmp.Or(c.route.Needs, c.route.People); right == "" || !c.who.may(right) {
+			return ErrForbidden
+		}
 		return nil
 	case c.route.Needs == "":
 		return ErrForbidden
@@ -239,29 +246,53 @@ func (c *Call) Recover() {
 
 const isReserved = "is a name of the engine's own: give a person's"
 
+// operatorName is the name under which the operator acts who names no person.
+const operatorName = "operator"
+
 // reservedName reports whether a log would take a name for the engine's or the operator's.
 func reservedName(name string) bool {
-	name = strings.ToLower(strings.TrimSpace(name))
-	return name == "policy" || name == "operator"
+	if normal, err := names.Normal(name); err == nil {
+		name = normal
+	}
+	return name == "policy" || name == operatorName ||
+		strings.HasPrefix(name, operatorName+" for ")
 }
 
-// By returns in whose name a call acts: the operator says so, a token has it. The names policy and
-// operator are refused: the log has them for the engine, and for an operator who names nobody.
+// By returns in whose name a call acts: the operator types it, anybody else is who they are and may
+// name nobody else. What an operator types is brought to its [NormalName]. The names policy and
+// operator are refused: the log has them for the engine, and for an operator who names nobody. A
+// door whose calls have a context of their own gives it to [Call.Acting] after that.
 func (c *Call) By(named string) (string, error) {
 	switch g := c.who.grant; {
-	case reservedName(named):
-		return "", input.Invalid("/by", isReserved)
-	case len(named) > maxBy:
-		return "", input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
-	case g == nil && named == "":
-		return "operator", nil
-	case g == nil:
-		return named, nil
-	case named != "" && named != g.By:
+	case g != nil && named != "" && named != g.By:
 		return "", ErrForbidden
-	default:
+	case g != nil:
 		return g.By, nil
+	case named == "":
+		return operatorName, nil
 	}
+	by, err := typedName(named)
+	if err == nil && !slices.Contains(c.acts, by) {
+		c.acts = append(slices.Clip(c.acts), by)
+	}
+	return by, err
+}
+
+// typedName returns the normal form of a name that an operator types. It refuses what is empty
+// then, too long, or the engine's own.
+func typedName(named string) (string, error) {
+	by, err := names.Normal(named)
+	switch {
+	case err != nil:
+		return "", input.Invalid("/by", err.Error())
+	case by == "":
+		return "", input.Invalid("/by", "is empty: give the name of a person")
+	case reservedName(by):
+		return "", input.Invalid("/by", isReserved)
+	case len(by) > maxBy:
+		return "", input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
+	}
+	return by, nil
 }
 
 // Form returns an Endpoint.Do that decodes the body strictly into a struct: unknown and repeated

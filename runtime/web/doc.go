@@ -8,9 +8,10 @@
 //
 // # Who may do what
 //
-// Every call carries a bearer token, on loopback too. The operator's token may do everything and
-// speaks for the person it names in the field by. A capability token is for one thread, or one
-// interrupt of it, for some actions, until a time, and possibly for one answer:
+// Every call says who makes it, on loopback too: by a bearer token, or in a way of
+// Config.Authenticate. The operator's token may do everything and speaks for the person it names in
+// the field by; the history has the operator as via then. A capability token is for one thread, or
+// one interrupt of it, for some actions, until a time, and possibly for one answer:
 //
 //	follow   read what is said and asked: the thread, its open questions, its outbox and stream,
 //	         without results of steps, and with a code and an id for the text of an error
@@ -32,6 +33,21 @@
 // The operator's token is changed without a restart by [Server.SetOperatorTokens], which takes two
 // at once. Behind a proxy, name it in Config.TrustedProxies: failed log-ins are limited for each
 // address. Terminate TLS before the server; it serves plain HTTP.
+//
+// # People
+//
+// Config.Authenticate says who has signed in: an [Identity] with a user, who stands in the history
+// byte for byte, and rights, which hold on all threads. Ready to use are package oidc for accounts
+// of an OpenID Connect issuer, package usertoken for bearer tokens of people, and [TrustedProxy]
+// for a proxy that signs people in; [FirstOf] puts several together, and [Roles] gives groups their
+// rights. A person may not name another one in by. What a capability token is never for takes a
+// right of the person: follow for lists, the inbox and the stream of all threads, deliver to start,
+// answer for several answers at once, inspect for the numbers, operate to fork and to move
+// deadlines. Making capability tokens stays with the operator. Their streams end, within
+// Config.Beat, when they are signed in no longer or have other rights.
+//
+// A name that an operator types is stored in its [NormalName], so that spellings of one name are
+// one person, for quorums and for questions that nobody may answer for themselves.
 //
 // Capability tokens are kept in the log of their thread. Making one is a message
 // entry named grant, whose request id is the SHA-256 of the token; revoking is another one. So they

@@ -58,7 +58,16 @@ func (c *Call) Config() *Config { return &c.s.cfg }
 
 // Context returns the context of the call. It does not end when the client goes away, except in an
 // Endpoint.Stream: a change is never left half-way.
-func (c *Call) Context() context.Context { return c.r.Context() }
+func (c *Call) Context() context.Context { return c.Acting(c.r.Context()) }
+
+// Acting returns a context with which histories say that the operator acted for the people whom
+// [Call.By] was given.
+func (c *Call) Acting(ctx context.Context) context.Context {
+	if len(c.acts) == 0 {
+		return ctx
+	}
+	return thread.ActFor(ctx, operatorName, c.acts...)
+}
 
 // HTTP returns the response and the request of the call.
 func (c *Call) HTTP() (http.ResponseWriter, *http.Request) { return c.w, c.r }
@@ -74,24 +83,28 @@ func (c *Call) Detach() *Call {
 	return &out
 }
 
-// Grant returns the capability token of the caller, nil for the operator.
+// Grant returns the capability token of the caller, nil for the operator. That of a person who has
+// signed in is for no thread: ask [Call.Reaches] which ones a caller may be told of.
 func (c *Call) Grant() *Grant { return c.who.grant }
 
 // Caller identifies who makes the call, for what only they may go on with: the id of their
-// capability token, and "operator" for the operator.
+// capability token, a hash of who has signed in, and "operator" for the operator.
 func (c *Call) Caller() string {
 	if g := c.who.grant; g != nil {
 		return g.ID
 	}
-	return "operator"
+	return operatorName
 }
 
 // Allows reports whether the caller's token is for an action.
 func (c *Call) Allows(action string) bool { return c.who.may(action) }
 
 // CheckGrant returns an error if the caller's token has expired or was revoked since the call
-// began.
+// began, or the person is signed in no longer.
 func (c *Call) CheckGrant(ctx context.Context) error {
+	if c.who.person != nil {
+		return c.s.signedIn(c.who)
+	}
 	if g := c.who.grant; g != nil {
 		_, err := c.s.granted(ctx, g.Thread, g.ID)
 		return err
@@ -146,7 +159,7 @@ func (c *Call) Answer(ctx context.Context, threadID string, a thread.Answer) (*t
 	if g := c.who.grant; g != nil && g.Once {
 		a.Request, a.Spend = spentRequest(g.ID), true
 	}
-	i, err := c.s.engine.Answer(ctx, threadID, a)
+	i, err := c.s.engine.Answer(c.Acting(ctx), threadID, a)
 	if err == nil && i != nil && a.Request != "" && !gave(i, a) {
 		err = ErrOtherBody
 	}
@@ -162,7 +175,7 @@ func (c *Call) Thread(id string) (any, error) {
 // Patient returns a context for a call that waits for a model: it ends after Config.Patience, and
 // with the connection. What it waits for continues in the engine.
 func (c *Call) Patient() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.came, c.s.cfg.Patience)
+	return context.WithTimeout(c.Acting(c.came), c.s.cfg.Patience)
 }
 
 // Once does something that commits by itself and finds its own first result, like a reroute event.

@@ -52,16 +52,29 @@ func (g Grant) String() string { return "grant " + short(g.ID) }
 // principal is who makes a call. A nil grant is the operator, who came with key. What a call may do
 // is asked of may alone, so that another kind of caller is another row there.
 type principal struct {
-	grant *Grant
-	key   *operatorKey
+	grant  *Grant
+	key    *operatorKey
+	person *person // has signed in: the grant is for no thread
 }
 
-// label names the caller in logs.
+// label names the caller in the audit lines.
 func (p principal) label() string {
-	if p.grant == nil {
-		return "operator"
+	switch {
+	case p.person != nil:
+		return "person " + short(p.grant.ID)
+	case p.grant == nil:
+		return operatorName
+	default:
+		return p.grant.String()
 	}
-	return p.grant.String()
+}
+
+// recorded names the caller in histories.
+func (p principal) recorded() string {
+	if p.person != nil {
+		return p.person.User
+	}
+	return p.label()
 }
 
 func short(id string) string { return id[:min(8, len(id))] }
@@ -88,15 +101,19 @@ func grantID(thread, secret string) string {
 }
 
 // authenticate returns who a request is from, or refuses with the one answer for every token that
-// is not good.
+// is not good. This is the one place that says so: the operator's tokens come first, then
+// capability tokens, then Config.Authenticate.
 func (s *Server) authenticate(r *http.Request) (principal, error) {
-	token := credentials(r)
+	token := BearerToken(r)
 	if key := s.operatorKey(token); key != nil {
 		return principal{key: key}, nil
 	}
+	if !strings.HasPrefix(token, tokenPrefix) {
+		return s.identify(r)
+	}
 	packed, secret, ok := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
 	name, err := base64.RawURLEncoding.DecodeString(packed)
-	if !ok || err != nil || !strings.HasPrefix(token, tokenPrefix) || !input.ValidID(string(name)) {
+	if !ok || err != nil || !input.ValidID(string(name)) {
 		return principal{}, errToken
 	}
 	g, err := s.granted(r.Context(), string(name), grantID(string(name), secret))
@@ -127,9 +144,10 @@ func (s *Server) granted(ctx context.Context, threadID, id string) (*Grant, erro
 
 const bearerProtocol = "bearer."
 
-// credentials finds the token of a request. A browser cannot set a header on a WebSocket: it offers
-// the token as a subprotocol there.
-func credentials(r *http.Request) string {
+// BearerToken returns the token of a request, "" if it has none: for authenticators, see
+// [Config.Authenticate]. A browser cannot set a header on a WebSocket: it offers the token as a
+// subprotocol there.
+func BearerToken(r *http.Request) string {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return token
 	}
@@ -167,13 +185,10 @@ func (c *Call) grant(f *grantForm) (any, error) {
 				action+" is of a whole thread, and for more than one answer")
 		}
 	}
+	by, err := typedName(f.By)
 	switch most := c.s.cfg.MaxTokenLife; {
-	case f.By == "":
-		return nil, input.Invalid("/by", "is empty: say in whose name the token acts")
-	case reservedName(f.By):
-		return nil, input.Invalid("/by", isReserved)
-	case len(f.By) > maxBy:
-		return nil, input.Invalid("/by", fmt.Sprintf("has more than %d bytes", maxBy))
+	case err != nil:
+		return nil, err
 	case len(f.Actions) == 0:
 		return nil, input.Invalid("/actions", "is empty: say what the token is for")
 	case f.Expires > c.s.cfg.Now().Add(most).UnixMilli():
@@ -195,7 +210,7 @@ func (c *Call) grant(f *grantForm) (any, error) {
 	secret := base64.RawURLEncoding.EncodeToString(randomBytes())
 	g := Grant{
 		ID: grantID(name, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions,
-		By: f.By, Expires: f.Expires, Once: f.Once,
+		By: by, Expires: f.Expires, Once: f.Once,
 	}
 	data, err := runtime.Encode(g)
 	if err != nil {
@@ -226,12 +241,14 @@ func (c *Call) rights() (any, error) {
 			lost = append(lost, ActionAnswer)
 		}
 	}
-	if slices.Contains(g.Actions, ActionDeliver) {
+	if c.who.person != nil {
+		g.ID = "" // nothing to revoke by it
+	} else if slices.Contains(g.Actions, ActionDeliver) {
 		machine, _, err := c.first(g.Thread)
 		if err != nil {
 			return nil, err
 		}
-		if others, err := c.anothers(&g, machine); err != nil {
+		if others, err := c.anothers(&g, g.Thread, machine); err != nil {
 			return nil, err
 		} else if others {
 			lost = append(lost, ActionDeliver)
@@ -274,7 +291,7 @@ func (c *Call) note(name, what, request string, value json.RawMessage) error {
 			return err
 		}
 		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: what, Value: value,
-			By: c.who.label(), Request: request})
+			By: c.who.recorded(), Request: request})
 		return nil
 	})
 	return err

@@ -236,7 +236,7 @@ func TestClaimsOfGuests(t *testing.T) {
 		taken := decode[web.Interrupt](r.post(two+"/claim", `{"by":"bob","takeOver":true}`).is(200))
 		assert.Equal(t, "bob", taken.ClaimedBy)
 		assert.Contains(t, string(r.get("/v1/threads/"+th.ID+"/history").body),
-			`"type":"claimed","by":"bob","name":"bob"`)
+			`"type":"claimed","by":"bob","via":"operator","name":"bob"`)
 		r.time.move(2 * thread.ClaimFor)
 		r.try(ann, http.MethodPost, two+"/answer", `{"text":"y"}`).is(200) // bob's has ended
 	})

@@ -223,6 +223,7 @@ func (c *Call) answerAll(f *answersForm) (any, error) {
 			return nil, err
 		}
 		answers[n] = part.toAnswer(request)
+		answers[n].NoOrders = !c.Allows(ActionOperate)
 		if request != "" {
 			answers[n].Request += "/" + strconv.Itoa(n)
 		}

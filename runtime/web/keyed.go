@@ -69,7 +69,7 @@ func (c *Call) commitUse(id, request, digest string,
 		}
 		at := len(ch.Entries)
 		if request != "" { // before what it is about: nothing follows the end of a thread
-			ch.Add(thread.Entry{Type: thread.EntryMessage, Name: requestName, By: c.who.label(),
+			ch.Add(thread.Entry{Type: thread.EntryMessage, Name: requestName, By: c.who.recorded(),
 				Request: request})
 		}
 		if told, err = do(ch); err != nil || request == "" {

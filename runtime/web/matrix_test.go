@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,35 +24,48 @@ import (
 	"github.com/routegen/routegen/runtime/web/agui"
 	"github.com/routegen/routegen/runtime/web/control"
 	"github.com/routegen/routegen/runtime/web/socket"
+	"github.com/routegen/routegen/runtime/web/usertoken"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
 // anyone in an operation's rights: every valid token will do.
 const anyone = "anyone"
 
+// admits is a row: the rights of tokens, a body, and the rights of people where they need others.
+type admits struct{ rights, body, people string }
+
 // operations says of every operation which rights let a caller through, each by itself or, with a
 // plus, together; none: the operator only. The body must get past the door, and no further.
-func operations() map[string]struct{ rights, body string } {
-	type op = struct{ rights, body string }
+func operations() map[string]admits {
+	type op = admits
 	return map[string]op{
-		"openapi": {anyone, ""}, "rights": {anyone, ""},
-		"startThread": {"", `{"machine":"ask","input":"y"}`}, "listThreads": {"", ""},
-		"getThread": {"follow", ""}, "deliver": {"deliver", `"x"`},
-		"answerThread": {"answer", `{"value":1}`}, "escape": {"escape", `{}`},
-		"cancel": {"cancel", `{}`}, "fork": {"", `{"seq":1}`}, "history": {"inspect", ""},
-		"outbox": {"follow", ""}, "stream": {"follow", ""}, "moment": {"inspect", ""},
-		"stats": {"", ""}, "programs": {"", ""}, "program": {"inspect", ""}, "streamAll": {"", ""},
-		"grant": {"", `{"actions":["follow"],"by":"x","expires":9}`}, "tokens": {"operate", ""},
-		"revoke": {"operate", ""}, "inbox": {"", ""}, "getInterrupt": {"follow", ""},
-		"answer": {"answer", `{"value":1}`}, "claim": {"answer", `{}`}, "extend": {"", `{}`},
-		"answerAll":   {"", `{"answers":[]}`},
-		"previewPlan": {"operate", `{"modification":"x"}`}, "applyPlan": {"operate", `{}`},
-		"undoPlan": {"operate", `{}`}, "redoPlan": {"operate", `{}`},
+		"openapi": {anyone, "", ""}, "rights": {anyone, "", ""},
+		"startThread": {"", `{"machine":"ask","input":"y"}`, "deliver"},
+		"listThreads": {"", "", "follow"},
+		"getThread":   {"follow", "", ""}, "deliver": {"deliver", `"x"`, ""},
+		"answerThread": {"answer", `{"value":1}`, ""}, "escape": {"escape", `{}`, ""},
+		"cancel": {"cancel", `{}`, ""}, "fork": {"", `{"seq":1}`, "operate"},
+		"history": {"inspect", "", ""},
+		"outbox":  {"follow", "", ""}, "stream": {"follow", "", ""}, "moment": {"inspect", "", ""},
+		"stats": {"", "", "inspect"}, "programs": {"", "", "follow"},
+		"program": {"inspect", "", ""}, "streamAll": {"", "", "follow"},
+		"grant": {"", `{"actions":["follow"],"by":"x","expires":9}`, ""}, "tokens": {"operate", "", ""},
+		"revoke": {"operate", "", ""}, "inbox": {"", "", "follow"},
+		"getInterrupt": {"follow", "", ""},
+		"answer":       {"answer", `{"value":1}`, ""}, "claim": {"answer", `{}`, ""},
+		"extend":      {"", `{}`, "operate"},
+		"answerAll":   {"", `{"answers":[]}`, "answer"},
+		"previewPlan": {"operate", `{"modification":"x"}`, ""}, "applyPlan": {"operate", `{}`, ""},
+		"undoPlan": {"operate", `{}`, ""}, "redoPlan": {"operate", `{}`, ""},
 		"reroute": {"operate", `{"nodeId":"f9","sourceAgentType":"x","interruptType":"HUMAN_REVIEW",` +
-			`"reason":"r"}`},
-		"socket": {anyone, ""},
+			`"reason":"r"}`, ""},
+		"makeUserToken":   {"", `{"user":"x","rights":["follow"],"expires":9}`, ""},
+		"userTokens":      {"", "", "operate"},
+		"revokeUserToken": {"", "", "operate"},
+		"socket":          {anyone, "", ""},
 		"agui": {"follow+deliver",
-			`{"threadId":"{thread}","runId":"r","messages":[{"id":"m","role":"user","content":"x"}]}`},
+			`{"threadId":"{thread}","runId":"r","messages":[{"id":"m","role":"user","content":"x"}]}`,
+			""},
 	}
 }
 
@@ -63,11 +78,15 @@ func TestWhoMayCallWhat(t *testing.T) {
 	})
 	m, err := workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
 	require.NoError(t, err)
+	tokens := userTokens(t)
 	r := newRig(t, "mem", web.Config{
 		Programs:     map[string]web.Program{"ask": {}, "chat": {}},
+		Authenticate: web.FirstOf(tokens.Authenticate, people(t)),
 		Conversation: &chat.Conversation{Machine: talks},
-		Doors:        []web.Door{socket.Door(), agui.Door(), control.Plans(), control.Reroutes(m)},
+		Doors: []web.Door{socket.Door(), agui.Door(), control.Plans(), control.Reroutes(m),
+			tokens.Operations()},
 	}, talks)
+	r.users = tokens
 	rows := operations()
 	seen := map[string]bool{}
 	for path, item := range r.contract.paths {
@@ -79,12 +98,35 @@ func TestWhoMayCallWhat(t *testing.T) {
 				continue
 			}
 			for caller, want := range callers(id, row.rights) {
+				if strings.HasPrefix(caller, "person ") && want == 0 {
+					want = person(caller, cmp.Or(row.rights, row.people))
+				}
 				got := r.reaches(caller, method, path, row.body)
 				assert.Equal(t, want, got, "%s by %s", id, caller)
 			}
 		}
 	}
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(rows)), slices.Collect(maps.Keys(seen)))
+}
+
+// person is what an operation tells somebody who has signed in with one right, with all, or none.
+func person(caller, rights string) int {
+	has := strings.Split(strings.TrimPrefix(caller, "person "), "+")
+	if has[0] == "all" || rights == anyone {
+		if rights == "" {
+			return 403
+		}
+		return 200
+	}
+	if has[0] == "operate" {
+		has = append(has, "answer", "escape", "cancel")
+	}
+	for right := range strings.SplitSeq(rights, "+") {
+		if !slices.Contains(has, right) {
+			return 403
+		}
+	}
+	return 200
 }
 
 // callers are all kinds of them, each with what an operation tells it: 401, 403, 404, or 200 for
@@ -112,6 +154,11 @@ func callers(id, rights string) map[string]int {
 	for _, right := range all {
 		out[right] = let(right)
 	}
+	for _, right := range append([]string{"all", "all+token", "none", "follow+deliver"}, all...) {
+		out["person "+right] = 0 // see person
+	}
+	out["person of a stranger"] = 401
+	out["revoked token of a person"] = 401
 	out["operate"] = let("operate", "answer", "escape", "cancel") // it has these in it
 	out["all"] = let(all...)
 	out["chats"] = let("follow", "deliver")
@@ -144,7 +191,11 @@ func (r *rig) reaches(caller, method, path, body string) int {
 	if strings.Contains(path, "/programs/") {
 		th = r.start("ask", `"x"`)
 	}
-	token, grant := r.tokenOf(caller, &th)
+	groups, signedIn := strings.CutPrefix(caller, "person ")
+	token, grant := r.tokenOf(map[bool]string{true: "none", false: caller}[signedIn], &th)
+	if strings.Contains(path, "/people/") {
+		grant = r.userToken("follow").ID
+	}
 	machine := "ask"
 	if strings.Contains(path, "agui") {
 		machine = "chat"
@@ -159,8 +210,19 @@ func (r *rig) reaches(caller, method, path, body string) int {
 	req, err := http.NewRequestWithContext(ctx, strings.ToUpper(method), r.http.URL+path,
 		strings.NewReader(fill.Replace(body)))
 	require.NoError(r, err)
+	if groups == "all+token" { // which decides before a header
+		token, groups, signedIn = r.userToken(everyRight...).Token, "", false
+	}
+	if groups == "of a stranger" { // a header that names somebody, and a token that is not good
+		token = "rg_eA.wrong"
+		groups = "all"
+	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if signedIn {
+		req.Header.Set("X-User", "ann")
+		req.Header.Set("X-Groups", strings.ReplaceAll(groups, "+", ","))
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -200,6 +262,10 @@ func (r *rig) tokenOf(caller string, th *web.Thread) (token, grant string) {
 		return packed + "." + secret, grant
 	case "expired":
 		return r.stored(web.Grant{Thread: th.ID, Actions: all, By: "ann", Expires: 1}), grant
+	case "revoked token of a person":
+		made := r.userToken(all...)
+		require.NoError(r, r.users.Revoke(made.ID))
+		return made.Token, grant
 	case "revoked":
 		g := form("", all...)
 		r.try(operator, http.MethodDelete, "/v1/threads/"+th.ID+"/tokens/"+g.ID, "").is(204)
@@ -242,4 +308,20 @@ func (r *rig) stored(g web.Grant) string {
 	})
 	require.NoError(r, err)
 	return "rg_" + base64.RawURLEncoding.EncodeToString([]byte(g.Thread)) + "." + secret
+}
+
+// userTokens are tokens of people in a folder of the test.
+func userTokens(t *testing.T) *usertoken.Tokens {
+	t.Helper()
+	tokens, err := usertoken.Open(filepath.Join(t.TempDir(), "people"), usertoken.Config{})
+	require.NoError(t, err)
+	return tokens
+}
+
+// userToken makes a token of a person with some rights.
+func (r *rig) userToken(rights ...string) *usertoken.Token {
+	r.Helper()
+	made, err := r.users.Make(usertoken.Token{User: "ann", Rights: rights, Expires: r.soon()})
+	require.NoError(r, err)
+	return made
 }

@@ -42,7 +42,7 @@ func (c *Call) deliver() (any, error) {
 		if f.Machine != "" || f.Name != "" || f.Input != nil {
 			return nil, errOnlyWords
 		}
-		if others, err := c.anothers(g, machine); err != nil || others {
+		if others, err := c.anothers(g, c.r.PathValue("thread"), machine); err != nil || others {
 			return nil, cmp.Or(err, errAnothers)
 		}
 	}
@@ -98,13 +98,16 @@ func (c *Config) takesMessage(machine string) bool {
 	return c.converses(machine) || c.Conversation != nil && machine == ""
 }
 
-// anothers reports whether the thread of a token is a conversation with another person than the
-// token speaks for: the token may not deliver messages to it.
-func (c *Call) anothers(g *Grant, machine string) (bool, error) {
+// anothers reports whether a thread is a conversation with another person than a token speaks for:
+// the token may not deliver messages to it. An unknown thread is nobody's until its first message.
+func (c *Call) anothers(g *Grant, threadID, machine string) (bool, error) {
 	if !c.s.cfg.takesMessage(machine) {
 		return false, nil
 	}
-	t, err := c.s.engine.Thread(c.Context(), g.Thread)
+	t, err := c.s.engine.Thread(c.Context(), threadID)
+	if c.who.person != nil && runtime.CodeOf(err) == runtime.CodeNotFound {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

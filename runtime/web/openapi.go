@@ -157,15 +157,18 @@ func (s *Server) parameters(rt *Endpoint, known map[string]jsonObject) []jsonObj
 	return params
 }
 
-// allows says which tokens do.
+// allows says which callers do.
 func (rt *Endpoint) allows() string {
 	switch rt.Needs {
 	case "":
+		if rt.People != "" {
+			return "Operator, or a person with " + rt.People + "; no capability token."
+		}
 		return "Operator only."
 	case AnyToken:
-		return "Any token."
+		return "Any token, and any person."
 	default:
-		return "Operator, or a token for " + rt.Needs + "."
+		return "Operator, or a token or person with " + rt.Needs + "."
 	}
 }
 

@@ -72,7 +72,7 @@ func documentOf(t *testing.T) *openAPI {
 	nodes, err := workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
 	require.NoError(t, err)
 	r := newRig(t, "mem", web.Config{Conversation: &chat.Conversation{Machine: nodes},
-		Doors: append(doors(nodes), agui.Door())})
+		Doors: append(doors(nodes), agui.Door(), userTokens(t).Operations())})
 	doc := &openAPI{raw: r.contract.doc, examples: map[string]json.RawMessage{}}
 	require.NoError(t, json.Unmarshal(r.get("/v1/openapi.json").is(200).body, doc))
 	for path, item := range doc.Paths {

@@ -249,7 +249,7 @@ func (c *Call) programs() (any, error) {
 // getProgram returns the graph of a machine, to a capability token only that of its thread.
 func (c *Call) getProgram() (any, error) {
 	machine := c.r.PathValue("machine")
-	if g := c.who.grant; g != nil {
+	if g := c.who.grant; g != nil && c.who.person == nil {
 		runs, _, err := c.first(g.Thread)
 		if err != nil {
 			return nil, err

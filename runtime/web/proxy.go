@@ -10,16 +10,15 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// parseProxies reads addresses and networks of trusted proxies.
-func parseProxies(texts []string) (out []netip.Prefix, err error) {
+// parseProxies reads the addresses and networks of proxies that stand in a field.
+func parseProxies(field string, texts []string) (out []netip.Prefix, err error) {
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
 				return nil, runtime.Errorf(runtime.CodeInvalid, "new server",
-					"%q of Config.TrustedProxies is no address and no network like 10.0.0.0/8",
-					text)
+					"%q of %s is no address and no network like 10.0.0.0/8", text, field)
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}
@@ -49,18 +48,7 @@ func (s *Server) clientAddress(r *http.Request) string {
 	return from
 }
 
-func (s *Server) trusts(address string) bool {
-	addr, err := netip.ParseAddr(address)
-	if err != nil {
-		return false
-	}
-	for _, p := range s.proxies {
-		if p.Contains(addr.Unmap()) {
-			return true
-		}
-	}
-	return false
-}
+func (s *Server) trusts(address string) bool { return holds(s.proxies, address) }
 
 // forwarded lists the hops of a request, without ports, the nearest last.
 func forwarded(h http.Header) (hops []string) {

@@ -31,6 +31,7 @@ import (
 	"github.com/routegen/routegen/runtime/web"
 	"github.com/routegen/routegen/runtime/web/control"
 	"github.com/routegen/routegen/runtime/web/socket"
+	"github.com/routegen/routegen/runtime/web/usertoken"
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
@@ -57,8 +58,9 @@ type rig struct {
 	http     *httptest.Server
 	logs     *buffer
 	contract *contract
-	clock    *clock // of the server: the time of its tokens
-	time     *clock // of the engine
+	clock    *clock            // of the server: the time of its tokens
+	time     *clock            // of the engine
+	users    *usertoken.Tokens // of people, where a test has them
 	calls    map[string]int
 	mu       sync.Mutex
 }

@@ -55,6 +55,11 @@ func (c *Call) withhold(out any) any {
 		return c.withholdThread(&v)
 	case Interrupt:
 		return c.WithholdInterrupt(&v)
+	case list[Interrupt]:
+		for n := range v.Items {
+			v.Items[n] = c.WithholdInterrupt(&v.Items[n])
+		}
+		return v
 	case answered:
 		if v.Interrupt != nil {
 			i := c.WithholdInterrupt(v.Interrupt)

@@ -13,7 +13,10 @@ type Endpoint struct {
 	// Needs is the action that a capability token must have, or AnyToken. "" means that only the
 	// operator's token will do.
 	Needs string
-	Query []string // the names that a query may have
+	// People is the right that a person who has signed in must have where Needs is ""; "" keeps the
+	// operation to the operator. Where Needs names a right they must have that one.
+	People string
+	Query  []string // the names that a query may have
 	// QueryRequired says that a query must have them all.
 	QueryRequired bool
 	Body, Reply   string // names of schemas; "" means none
@@ -46,9 +49,11 @@ func (s *Server) table() []Endpoint {
 			Summary: "What the token of this call may do now", Needs: AnyToken, Reply: "Rights",
 			Do: (*Call).rights},
 		{Method: post, Path: "/v1/threads", ID: "startThread", Summary: "Start a thread",
-			Body: "Start", Reply: "Thread", Keyed: true, Status: made, Do: Form((*Call).start)},
+			People: ActionDeliver, Body: "Start", Reply: "Thread", Keyed: true, Status: made,
+			Do: Form((*Call).start)},
 		{Method: get, Path: "/v1/threads", ID: "listThreads", Summary: "List threads",
-			Query: append([]string{"status"}, page...), Reply: "Threads", Do: (*Call).threads},
+			People: ActionFollow, Query: append([]string{"status"}, page...), Reply: "Threads",
+			Do: (*Call).threads},
 		{Method: get, Path: one, ID: "getThread", Summary: "A thread with its open interrupts",
 			Needs: ActionFollow, Reply: "Thread", Do: (*Call).thread},
 		{Method: post, Path: one + "/messages", ID: "deliver", Summary: "Say something to a thread",
@@ -64,8 +69,8 @@ func (s *Server) table() []Endpoint {
 			Summary: "End a thread, or the turn of a conversation", Needs: ActionCancel,
 			Body: "Reason", Reply: "Thread", Keyed: true, Do: Form((*Call).cancel)},
 		{Method: post, Path: one + "/fork", ID: "fork",
-			Summary: "Make a thread from an earlier point of another", Body: "Fork",
-			Reply: "Forked", Keyed: true, Status: made, Do: Form((*Call).fork)},
+			Summary: "Make a thread from an earlier point of another", People: ActionOperate,
+			Body: "Fork", Reply: "Forked", Keyed: true, Status: made, Do: Form((*Call).fork)},
 		{Method: get, Path: one + "/history", ID: "history",
 			Summary: "Everything that happened to a thread", Needs: ActionInspect, Query: page,
 			Reply: "Rows", Do: (*Call).history},
@@ -79,16 +84,16 @@ func (s *Server) table() []Endpoint {
 			Summary: "A thread as it was after an entry; no handler runs", Needs: ActionInspect,
 			Reply: "Moment", Do: (*Call).moment},
 		{Method: get, Path: "/v1/stats", ID: "stats",
-			Summary: "How interrupts fared, by kind, node and person", Query: []string{"since"},
-			Reply: "Stats", Do: (*Call).stats},
+			Summary: "How interrupts fared, by kind, node and person", People: ActionInspect,
+			Query: []string{"since"}, Reply: "Stats", Do: (*Call).stats},
 		{Method: get, Path: "/v1/programs", ID: "programs", Summary: "What can be started",
-			Reply: "Programs", Do: (*Call).programs},
+			People: ActionFollow, Reply: "Programs", Do: (*Call).programs},
 		{Method: get, Path: "/v1/programs/{machine}", ID: "program",
 			Summary: "The nodes of a machine, and where they lead", Needs: ActionInspect,
 			Machine: true, Reply: "Program", Do: (*Call).getProgram},
 		{Method: get, Path: "/v1/stream", ID: "streamAll",
-			Summary: "The outbox of all threads as it grows", Query: follow, Reply: "Row",
-			Stream: (*Call).events},
+			Summary: "The outbox of all threads as it grows", People: ActionFollow, Query: follow,
+			Reply: "Row", Stream: (*Call).events},
 		{Method: post, Path: one + "/tokens", ID: "grant", Summary: "Make a capability token",
 			Body: "GrantRequest", Reply: "Grant", Status: made, Do: Form((*Call).grant)},
 		{Method: get, Path: one + "/tokens", ID: "tokens",
@@ -98,8 +103,8 @@ func (s *Server) table() []Endpoint {
 			Summary: "Revoke a capability token", Needs: ActionOperate, Status: none,
 			Do: (*Call).revoke},
 		{Method: get, Path: "/v1/interrupts", ID: "inbox",
-			Summary: "Interrupts over all threads, the most urgent first", Query: inbox,
-			Reply: "Interrupts", Do: (*Call).inbox},
+			Summary: "Interrupts over all threads, the most urgent first", People: ActionFollow,
+			Query: inbox, Reply: "Interrupts", Do: (*Call).inbox},
 		{Method: get, Path: two, ID: "getInterrupt", Summary: "An interrupt of any state",
 			Needs: ActionFollow, Reply: "Interrupt", Do: (*Call).getInterrupt},
 		{Method: post, Path: two + "/answer", ID: "answer", Summary: "Answer an interrupt",
@@ -109,11 +114,11 @@ func (s *Server) table() []Endpoint {
 			Summary: "Take an interrupt on, or lay it down", Needs: ActionAnswer, Body: "Claim",
 			Reply: "Interrupt", Keyed: true, Do: Form((*Call).claim)},
 		{Method: post, Path: two + "/extend", ID: "extend",
-			Summary: "Move the deadline of an interrupt", Body: "Extend", Reply: "Interrupt",
-			Keyed: true, Do: Form((*Call).extend)},
+			Summary: "Move the deadline of an interrupt", People: ActionOperate, Body: "Extend",
+			Reply: "Interrupt", Keyed: true, Do: Form((*Call).extend)},
 		{Method: post, Path: "/v1/answers", ID: "answerAll",
-			Summary: "Answer interrupts of any threads, all or none", Body: "Answers",
-			Reply: "Interrupts", Keyed: true, Do: Form((*Call).answerAll)},
+			Summary: "Answer interrupts of any threads, all or none", People: ActionAnswer,
+			Body: "Answers", Reply: "Interrupts", Keyed: true, Do: Form((*Call).answerAll)},
 	}
 	for i := range s.cfg.Doors {
 		rows = append(rows, s.cfg.Doors[i].Routes...)

@@ -26,6 +26,12 @@ type Config struct {
 	// other origins whose pages may call it and read what comes, written like https://example.com;
 	// default: none
 	Origins []string
+	// Authenticate says who a request is from that has neither the operator's token nor a
+	// capability token, for example package oidc's; see [FirstOf] for several, and [Roles]. An
+	// error refuses the request with 401, an error of CodeUnavailable with 503. It is called for
+	// each request, and while a stream of the person is open every Beat; at the same time for
+	// any number of them. default: nobody else is let in
+	Authenticate func(*http.Request) (Identity, error)
 	// addresses and networks (10.0.0.0/8) of the proxies before it, whose Forwarded or
 	// X-Forwarded-For says who calls; default: none, and nobody's is read
 	TrustedProxies []string
@@ -129,7 +135,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	}
 	c.Programs = maps.Clone(c.Programs)
 	var err error
-	if s.proxies, err = parseProxies(c.TrustedProxies); err != nil {
+	if s.proxies, err = parseProxies("Config.TrustedProxies", c.TrustedProxies); err != nil {
 		return nil, err
 	}
 	if s.graphs, err = graphs(c); err != nil {

@@ -60,7 +60,8 @@ func (s *Server) placed(ctx context.Context, threadID, after string) (thread.Ent
 }
 
 // EnterStream counts a stream, and refuses it if there are too many. The context ends with the
-// token, with the server, or with that of the connection; leave must be called at the end.
+// token, with the server, or with that of the connection; that of a person ends within Config.Beat
+// after they are signed in no longer. leave must be called at the end.
 func (c *Call) EnterStream(connected context.Context) (ctx context.Context, leave func(),
 	err error) {
 	g := c.who.grant
@@ -77,7 +78,9 @@ func (c *Call) EnterStream(connected context.Context) (ctx context.Context, leav
 	ctx, cancel := context.WithCancel(connected)
 	stop := context.AfterFunc(c.s.ending, cancel)
 	timer := func() bool { return true }
-	if g != nil {
+	if c.who.person != nil {
+		timer = c.watchPerson(ctx, cancel)
+	} else if g != nil {
 		timer = time.AfterFunc(time.UnixMilli(g.Expires).Sub(c.s.cfg.Now()), cancel).Stop
 	} else {
 		timer = context.AfterFunc(c.who.key.life, cancel)

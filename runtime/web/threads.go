@@ -29,6 +29,9 @@ func (c *Call) start(f *startForm) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Metadata != nil && c.who.grant != nil {
+		return nil, input.Invalid("/metadata", "is for the operator: handlers trust it")
+	}
 	if f.Input == nil {
 		f.Input = json.RawMessage("null")
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/internal/threadtest"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
 // clockAt gives the world a clock that a test moves.
-func (w *world) clockAt(now time.Time) *clock {
-	c := &clock{now: now}
+func (w *world) clockAt(now time.Time) *threadtest.Clock {
+	c := threadtest.NewClock(now)
 	w.clock = c
 	return c
 }
@@ -32,9 +33,9 @@ func (w *world) kindDeadline(d *runtime.Deadline) {
 }
 
 // due moves the clock and does what is due.
-func (w *world) due(c *clock, by time.Duration, id string) *thread.Thread {
+func (w *world) due(c *threadtest.Clock, by time.Duration, id string) *thread.Thread {
 	w.Helper()
-	c.add(by)
+	c.Move(by)
 	require.NoError(w, w.e.RunDue(w.Context()))
 	return w.wait(id)
 }
@@ -176,7 +177,7 @@ func TestWaitingThreadKeepsTheDeadlineItWasAskedWith(t *testing.T) {
 
 // TestApprovalHasTheDeadlineOfItsNode: a tool that waits for a person, too.
 func TestApprovalHasTheDeadlineOfItsNode(t *testing.T) {
-	playAll(t, func(s *stage) {
+	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		c := chatting(s, finalReport("Klaar.")...)
 		for n := range c.tables.Nodes {
 			if c.tables.Nodes[n].Key == "reporting" {
@@ -187,9 +188,9 @@ func TestApprovalHasTheDeadlineOfItsNode(t *testing.T) {
 		i := c.question(c.say("m1", "maak rapport"))
 		assert.Equal(s, "approval", i.Type)
 		assert.Equal(s, i.Created.Add(3*time.Hour), i.Due)
-		c.pass(4 * time.Hour)
-		s.next()
-		assert.Equal(s, thread.InterruptExpired, s.interrupt(i.ID).State)
-		assert.Zero(s, s.done("generate_final_report"))
+		c.Pass(4 * time.Hour)
+		s.Next()
+		assert.Equal(s, thread.InterruptExpired, s.LoadInterrupt(i.ID).State)
+		assert.Zero(s, s.Done("generate_final_report"))
 	})
 }

@@ -70,7 +70,7 @@ func checkRights(c *web.Call, in *runInput) (user string, err error) {
 	}
 	switch g := c.Grant(); {
 	case g == nil:
-	case g.Thread != in.thread:
+	case !c.Reaches(in.thread):
 		return "", web.ErrNotFound
 	case g.Interrupt != "" || g.Once || !c.Allows(web.ActionFollow) || !c.Allows(right):
 		return "", web.ErrForbidden

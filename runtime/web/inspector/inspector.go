@@ -31,6 +31,9 @@ func Words() []byte {
 type Config struct {
 	Title string // in the header and in the title of the tab; default: Inspector
 	API   string // where the calls are, from the page; default: v1/
+	// where people sign in with their accounts, and POST signs them out, from the page, for
+	// example ../auth/login of package oidc; default: with tokens only
+	Login, Logout string
 	// other inspectors of the same origin, and this one: the header offers them; default: none
 	Places []Place
 }

@@ -166,10 +166,10 @@ func (s *socket) reaches(ctx context.Context, in *frameForm, p *payloadForm) err
 	if err := s.CheckGrant(ctx); err != nil {
 		return err
 	}
-	if g := s.Grant(); g != nil {
-		if g.Thread != p.Thread {
-			return web.ErrNotFound
-		}
+	if !s.Reaches(p.Thread) {
+		return web.ErrNotFound
+	}
+	if s.Grant() != nil {
 		p.User = "" // the token says who it is
 	}
 	if !s.Allows(may) {
@@ -225,7 +225,7 @@ func (s *socket) requestPause(ctx context.Context, p *payloadForm) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return s.Engine().Escape(ctx, p.Thread, p.Mode, by, p.Reason)
+	return s.Engine().Escape(s.Acting(ctx), p.Thread, p.Mode, by, p.Reason)
 }
 
 // resume answers what the thread waits for. A text on a paused thread is how the work shall change,

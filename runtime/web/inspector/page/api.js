@@ -1,12 +1,19 @@
-// The calls and the stream of runtime/web. The token stays in this tab's session storage and goes out in a header only.
+// The calls and the stream of runtime/web. The token stays in this tab's session storage and goes out in a header only. Who has signed in with an
+// account has a cookie instead, which no script can read.
 
 const base = new URL(document.querySelector("meta[name=api]").content, document.baseURI);
 const keys = {token: "routegen.token", by: "routegen.by", interrupt: "routegen.interrupt"};
 
-let rights = null; // of a capability token, as the server tells them
+const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
+export const login = meta("login"); // where people sign in with their accounts; "" for nowhere
+
+let rights = null; // of a capability token or a person, as the server tells them
+let person = false; // the cookie says who it is
 
 export const session = {
   get token() { return sessionStorage.getItem(keys.token) ?? ""; },
+  get here() { return this.token !== "" || person; },
+  get person() { return person && this.token === ""; },
   get by() { return rights?.by || (sessionStorage.getItem(keys.by) ?? ""); },
   // what a capability token is for; "" for the operator's
   get thread() { return threadOf(this.token); },
@@ -14,18 +21,32 @@ export const session = {
   get once() { return Boolean(rights?.once); },
   // known says whether the rights are; may, whether the token has one. Until they are known all is offered, and the server refuses what must not be.
   get known() { return !this.thread || rights !== null; },
-  may(action) { return !this.thread || !rights || rights.actions.includes(action); },
+  may(action) { return !this.thread && !this.person || !rights || rights.actions.includes(action); },
   enter({token, by, interrupt}) {
     rights = null;
+    person = false;
     sessionStorage.setItem(keys.token, token);
     sessionStorage.setItem(keys.by, by ?? "");
     sessionStorage.setItem(keys.interrupt, interrupt ?? "");
   },
   leave() {
     rights = null;
+    person = false;
     for (const key of Object.values(keys)) sessionStorage.removeItem(key);
   },
 };
+
+// recognize asks whether somebody is signed in with an account, where that can be and no token is here.
+export async function recognize() {
+  if (!login || session.token) return;
+  const res = await fetch(new URL("token", base), {cache: "no-store", credentials: "same-origin", redirect: "error"}).catch(() => null);
+  if (!res?.ok) return;
+  rights = await res.json();
+  person = true;
+}
+
+// signOut ends the session of a person; the server forgets it.
+export const signOut = () => fetch(new URL(meta("logout"), document.baseURI), {method: "POST", credentials: "same-origin", redirect: "error"}).catch(() => null);
 
 // learn asks what the token may do. The operator's may do everything.
 export async function learn() {
@@ -41,7 +62,7 @@ export async function learn() {
 
 // forbids says why something is not offered; "" when it is.
 const deeds = {answer: "answer", escape: "pause it", cancel: "end it", deliver: "say something to it", operate: "decide what the engine asks"};
-export const forbids = (action) => (session.may(action) ? "" : `Your token does not let you ${deeds[action]}.`);
+export const forbids = (action) => (session.may(action) ? "" : `Your ${session.person ? "account" : "token"} does not let you ${deeds[action]}.`);
 
 // A capability token begins with its thread.
 function threadOf(token) {
@@ -73,13 +94,14 @@ let onLeave = () => {};
 export const whenLeft = (f) => { onLeave = f; };
 
 async function request(method, path, {body, key, headers, signal} = {}) {
-  const all = {Authorization: `Bearer ${session.token}`, ...headers};
+  const all = {...headers};
+  if (!session.person) all.Authorization = `Bearer ${session.token}`;
   if (body !== undefined) all["Content-Type"] = "application/json";
   if (key) all["Idempotency-Key"] = key;
   let res;
   try {
     res = await fetch(new URL(path, base), {
-      method, headers: all, signal, cache: "no-store", credentials: "omit", redirect: "error",
+      method, headers: all, signal, cache: "no-store", credentials: session.person ? "same-origin" : "omit", redirect: "error",
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (err) {

@@ -1,6 +1,6 @@
 // The form that asks for the token, where none came with the address.
 
-import {session} from "./api.js";
+import {login, session} from "./api.js";
 import {h, swap, uid} from "./dom.js";
 
 export function showLogin(into, problem, enter) {
@@ -16,8 +16,10 @@ export function showLogin(into, problem, enter) {
     }},
   },
   h("h1", null, "Sign in"),
+  login && h("a", {class: "signin", href: login}, "Sign in with your account"),
+  login && h("p", {class: "soft"}, "Or with a token:"),
   h("p", {class: "soft"}, "With the operator's token, or with one for a single thread. It stays in this tab, and is gone when you close it."),
-  problem && h("p", {class: "refusal", role: "alert"}, "That token is not valid here, or has expired."),
+  problem && h("p", {class: "refusal", role: "alert"}, problem),
   h("label", {for: token.id}, "Token"), token,
   h("label", {for: by.id}, "Your name ", h("span", {class: "soft"}, "as it stands beside your answers")), by,
   h("button", {class: "primary", type: "submit"}, "Sign in"));

@@ -1,6 +1,6 @@
 // The page: who is here, where they are, and what is shown for that.
 
-import {learn, session, whenLeft} from "./api.js";
+import {learn, recognize, session, signOut, whenLeft} from "./api.js";
 import {clean, h, once, say, swap, tick} from "./dom.js";
 import {connect, disconnect, live} from "./live.js";
 import {showLogin} from "./login.js";
@@ -30,7 +30,7 @@ function takeToken() {
   history.replaceState(null, "", `${location.pathname}${location.search}#/${given.get("at") ?? ""}`);
   const same = session.token === token, who = clean(session.by || (session.thread ? "a guest" : "the operator"));
   const asks = `This link signs you in with another token. You are signed in as ${who}. Sign out, and follow the link?`;
-  if (!token || session.token && !same && !confirm(asks)) return false;
+  if (!token || session.here && !same && !confirm(asks)) return false;
   session.enter({token, by: given.get("by"), interrupt: given.get("interrupt")});
   return true;
 }
@@ -54,7 +54,7 @@ function where() {
 }
 
 function route() {
-  if (!session.token) { leave(); return; }
+  if (!session.here) { leave(); return; }
   const at = where(), same = place && place.name === at.name && place.id === at.id;
   place = at;
   if (at.name === "inbox" || at.name === "threads") kept = at.name;
@@ -101,12 +101,13 @@ function leave(problem) {
   disconnect();
   thread?.close();
   thread = place = null;
+  const ended = session.person ? "You are signed in no longer. Sign in again." : "That token is not valid here, or has expired.";
   session.leave();
   document.body.classList.remove("in", "guest", "once");
   shell.dataset.view = "none";
   swap(list);
   link.dataset.state = "off";
-  showLogin(detail, problem, enter);
+  showLogin(detail, problem && ended, enter);
 }
 
 async function enter() {
@@ -126,7 +127,7 @@ async function enter() {
 
 // refresh reads the lists again; several rows at once ask once.
 const refresh = once(async () => {
-  if (!session.token || session.thread) return;
+  if (!session.here || session.thread) return;
   await Promise.all([inbox.load(), kept === "threads" || place?.name === "threads" ? threads.load() : null]);
   const count = document.querySelector("[data-count=inbox]");
   count.hidden = inbox.count === 0;
@@ -160,7 +161,12 @@ document.querySelector(".top").addEventListener("click", (e) => {
   switch (e.target.closest("[data-do]")?.dataset.do) {
     case "theme": theme(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]); break;
     case "help": showHelp(); break;
-    case "leave": location.hash = ""; leave(); break;
+    case "leave":
+      (session.person ? signOut() : Promise.resolve()).then(() => {
+        location.hash = "";
+        leave();
+      });
+      break;
   }
 });
 for (const a of document.querySelectorAll(".places a")) {
@@ -181,5 +187,6 @@ addEventListener("hashchange", () => {
 });
 setInterval(tick, 10_000);
 takeToken();
-if (session.token) enter(); else leave();
+await recognize();
+if (session.here) enter(); else leave();
 

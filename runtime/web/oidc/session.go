@@ -1,0 +1,102 @@
+package oidc
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/routegen/routegen/runtime/web"
+)
+
+// sessions are the sign-ins that have not ended, by the hash of the id in the cookie.
+type sessions struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	held map[string]web.Identity
+}
+
+func hashOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return string(sum[:])
+}
+
+// beginSession stores a sign-in and returns its id. Sign-ins that are over are forgotten then.
+func (s *sessions) beginSession(who web.Identity) (id string) {
+	id = secret()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other, held := range s.held {
+		if !s.now().Before(held.Expires) {
+			delete(s.held, other)
+		}
+	}
+	s.held[hashOf(id)] = who
+	return id
+}
+
+// find returns the sign-in with an id, and whether there is one that is not over.
+func (s *sessions) find(id string) (web.Identity, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who, found := s.held[hashOf(id)]
+	return who, found && s.now().Before(who.Expires)
+}
+
+func (s *sessions) end(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, hashOf(id))
+}
+
+var errSession = errors.New("there is no such session, or it has ended: sign in")
+
+// Authenticate says who a request is from by the cookie of its session. It is for
+// [web.Config.Authenticate]. A request without the cookie gets [web.ErrNoCredential], and so does
+// one with a bearer token, which is another kind of caller's; a session that has ended is refused.
+func (p *Provider) Authenticate(r *http.Request) (web.Identity, error) {
+	cookie, err := r.Cookie(p.cookieName("session"))
+	if err != nil || web.BearerToken(r) != "" || r.Header.Get("Authorization") != "" {
+		return web.Identity{}, web.ErrNoCredential
+	}
+	who, found := p.sessions.find(cookie.Value)
+	if !found {
+		return web.Identity{}, errSession
+	}
+	return who, nil
+}
+
+// cookieName has the prefix with which browsers keep other hosts and plain HTTP from setting it.
+func (p *Provider) cookieName(what string) string {
+	if p.secure {
+		return "__Host-routegen_" + what
+	}
+	return "routegen_" + what
+}
+
+// setCookie sets a cookie that scripts cannot read. With a life of 0 it is removed.
+func (p *Provider) setCookie(w http.ResponseWriter, what, value string, same http.SameSite,
+	life time.Duration) {
+	age := int(life / time.Second)
+	if age == 0 {
+		age = -1
+	}
+	//nolint:gosec // Secure is false only on this machine, see New
+	http.SetCookie(w, &http.Cookie{Name: p.cookieName(what), Value: value, Path: "/",
+		MaxAge: age, Secure: p.secure, HttpOnly: true, SameSite: same})
+}
+
+// attempt is a sign-in on its way, in a cookie of the browser that began it.
+type attempt struct{ state, nonce, verifier string }
+
+func (n attempt) String() string { return n.state + "." + n.nonce + "." + n.verifier }
+
+func parseAttempt(text string) (attempt, bool) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
+		return attempt{}, false
+	}
+	return attempt{parts[0], parts[1], parts[2]}, true
+}

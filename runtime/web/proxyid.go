@@ -1,0 +1,88 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/routegen/routegen/runtime"
+)
+
+// ProxyHeaders says in which headers a proxy that signs people in names them.
+type ProxyHeaders struct {
+	// addresses and networks (10.0.0.0/8) of these proxies. Each must take the headers below out of
+	// what clients send
+	Proxies []string
+	User    string // header with the subject, for example X-Forwarded-User
+	Groups  string // header with the groups, with commas between; default: none
+	Tenant  string // header with the tenant; default: none
+	Roles   Roles  // the rights of groups
+}
+
+var (
+	errNoProxy = errors.New(
+		"a header that only a proxy of ProxyHeaders.Proxies may set came from another address")
+	errTwice = errors.New("a header that names the person stands there more than once")
+)
+
+// TrustedProxy returns an authenticator for people whom a proxy has signed in. A request that has
+// one of the headers and does not come from the address of such a proxy itself is refused, and so
+// is one that has a header twice. Wrong settings are refused with CodeInvalid.
+func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error) {
+	const op = "trust proxy"
+	if h.User == "" || len(h.Proxies) == 0 {
+		return nil, runtime.Errorf(runtime.CodeInvalid, op,
+			"ProxyHeaders has no User or no Proxies: say which header of which proxy names people")
+	}
+	if err := h.Roles.CheckRoles(); err != nil {
+		return nil, err
+	}
+	proxies, err := parseProxies("ProxyHeaders.Proxies", h.Proxies)
+	if err != nil {
+		return nil, err
+	}
+	return func(r *http.Request) (Identity, error) {
+		values := map[string]string{}
+		for _, name := range []string{h.User, h.Groups, h.Tenant} {
+			lines := r.Header.Values(name)
+			if name == "" || len(lines) == 0 {
+				continue
+			}
+			if len(lines) > 1 {
+				return Identity{}, errTwice
+			}
+			values[name] = lines[0]
+		}
+		if len(values) == 0 {
+			return Identity{}, ErrNoCredential
+		}
+		from, _, _ := net.SplitHostPort(r.RemoteAddr)
+		if !holds(proxies, from) {
+			return Identity{}, errNoProxy
+		}
+		who := Identity{User: values[h.User], Tenant: values[h.Tenant]}
+		for group := range strings.SplitSeq(values[h.Groups], ",") {
+			if group = strings.TrimSpace(group); group != "" {
+				who.Groups = append(who.Groups, group)
+			}
+		}
+		who.Rights = h.Roles.RightsOf(who.Groups)
+		return who, nil
+	}, nil
+}
+
+// holds reports whether an address is in one of the networks.
+func holds(networks []netip.Prefix, address string) bool {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	for _, p := range networks {
+		if p.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
