@@ -104,7 +104,7 @@ func (c *Call) anothers(g *Grant, machine string) (bool, error) {
 	if !c.s.cfg.takesMessage(machine) {
 		return false, nil
 	}
-	t, err := c.s.engine.Thread(c.Context(), g.Thread)
+	t, err := c.engine.Thread(c.Context(), g.Thread)
 	if err != nil {
 		return false, err
 	}
@@ -122,7 +122,7 @@ func (c *Call) sendMessage(f *messageForm) (any, error) {
 	if f.Input != nil {
 		m.Input = f.Input
 	}
-	t, err := c.s.engine.Deliver(c.Context(), m)
+	t, err := c.engine.Deliver(c.Context(), m)
 	switch {
 	case errors.Is(err, thread.ErrRequestUsed):
 		return nil, ErrOtherBody
@@ -135,7 +135,7 @@ func (c *Call) sendMessage(f *messageForm) (any, error) {
 // first returns what the first turn of a thread ran: a later one runs that too. An unknown thread
 // has run nothing.
 func (c *Call) first(name string) (machine, what string, err error) {
-	rows, err := c.s.engine.History(c.Context(), name, 0, 10)
+	rows, err := c.engine.History(c.Context(), name, 0, 10)
 	for i := range rows {
 		if rows[i].Type == thread.EntryEntered {
 			return rows[i].Machine, rows[i].Name, nil
@@ -163,10 +163,10 @@ func (c *Call) converse(f *messageForm) (any, error) {
 	}
 	ctx, cancel := c.Patient()
 	defer cancel()
-	turn, err := c.s.cfg.Conversation.Deliver(ctx, m)
+	turn, err := c.Conversation().Deliver(ctx, m)
 	defer c.giveTime()() // it may have waited longer than a call may take
 	if err != nil && ctx.Err() != nil {
-		switch row, unread := c.s.engine.ByRequest(c.Context(), id, m.ID); {
+		switch row, unread := c.engine.ByRequest(c.Context(), id, m.ID); {
 		case unread != nil:
 			return nil, unread
 		case row != nil:
@@ -181,7 +181,7 @@ func (c *Call) converse(f *messageForm) (any, error) {
 		return nil, err
 	}
 	if turn.Thread == nil {
-		if turn.Thread, err = c.s.engine.Thread(c.Context(), id); err != nil {
+		if turn.Thread, err = c.engine.Thread(c.Context(), id); err != nil {
 			return nil, err
 		}
 	}
