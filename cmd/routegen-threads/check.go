@@ -38,7 +38,7 @@ type refusedThread struct {
 }
 
 func (p *program) checkCommand() *cobra.Command {
-	var shapes, format string
+	var shapes, format, tenant string
 	cmd := &cobra.Command{
 		Use:   "check STORE --program SHAPES",
 		Short: "Say which unfinished threads of a store a new program goes on with",
@@ -62,7 +62,11 @@ func (p *program) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := checkStore(cmd.Context(), args[0], now)
+			var only *string
+			if cmd.Flags().Changed("tenant") {
+				only = &tenant
+			}
+			report, err := checkStore(cmd.Context(), args[0], only, now)
 			if err != nil {
 				return err
 			}
@@ -72,6 +76,8 @@ func (p *program) checkCommand() *cobra.Command {
 	cmd.Flags().StringVar(&shapes, "program", "",
 		"the `file` with the shapes of the new program, or - for standard input")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().StringVar(&tenant, "tenant", "",
+		"only threads of this `tenant`, \"\" for those without one (default all)")
 	return cmd
 }
 
@@ -104,10 +110,10 @@ func (p *program) readShapes(name string) ([]runtime.StoredShape, error) {
 	return out, nil
 }
 
-// checkStore reads all unfinished threads of a store. Those that come or end meanwhile may be
-// counted or not.
-func checkStore(ctx context.Context, path string, now []runtime.StoredShape) (out *checkReport,
-	err error) {
+// checkStore reads all unfinished threads of a store, or those of a tenant. Those that come or end
+// meanwhile may be counted or not.
+func checkStore(ctx context.Context, path string, tenant *string, now []runtime.StoredShape) (
+	out *checkReport, err error) {
 	store, err := sqlite.OpenReading(ctx, path)
 	if err != nil {
 		return nil, err
@@ -117,8 +123,9 @@ func checkStore(ctx context.Context, path string, now []runtime.StoredShape) (ou
 	out = &checkReport{V: 1, Kind: "threads", Refused: []refusedThread{},
 		readers: map[string]*compat.Reader{}}
 	for after := ""; ; {
-		rows, err := store.Threads(ctx, thread.Query{Statuses: []thread.Status{thread.StatusIdle,
-			thread.StatusRunning, thread.StatusWaiting}, AfterID: after, Limit: page})
+		rows, err := store.Threads(ctx, thread.Query{Tenant: tenant, Statuses: []thread.Status{
+			thread.StatusIdle, thread.StatusRunning, thread.StatusWaiting}, AfterID: after,
+			Limit: page})
 		if err != nil {
 			return nil, err
 		}

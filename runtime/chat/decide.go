@@ -175,7 +175,7 @@ func (d *delivery) answer(ctx context.Context, c *thread.Change, a thread.Answer
 	}
 	if runtime.CodeOf(refusal) == runtime.CodeNotFound {
 		i, err := d.Engine.Interrupt(ctx, a.Interrupt)
-		if err != nil || i.Thread != c.Thread.ID {
+		if _, own := thread.SplitID(c.Thread.ID); err != nil || i.Thread != own {
 			return refusal
 		}
 		_, err = thread.Closed(i, &a)

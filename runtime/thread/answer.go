@@ -33,7 +33,7 @@ func (e *Engine) Answer(ctx context.Context, thread string, a Answer) (*Interrup
 	if err != nil {
 		return nil, err
 	}
-	return answered, nil
+	return e.localInterrupt(answered), nil
 }
 
 // decideAnswer decides an answer. It looks in the store for an interrupt that is closed.
@@ -158,7 +158,7 @@ func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Inte
 		}
 		c := byThread[i.Thread]
 		if c == nil {
-			t, err := e.loadCompatible(ctx, i.Thread)
+			t, err := e.root.loadCompatible(ctx, e.key(i.Thread))
 			if err != nil {
 				return nil, nil, &BatchError{Index: n, Err: err}
 			}
@@ -170,7 +170,7 @@ func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Inte
 		if err != nil {
 			return nil, nil, &BatchError{Index: n, Err: err}
 		}
-		out = append(out, answered)
+		out = append(out, e.localInterrupt(answered))
 	}
 	changes = slices.DeleteFunc(changes, func(c *Change) bool { return c.Empty() })
 	for _, c := range changes {

@@ -79,7 +79,7 @@ func (e *Engine) Start(ctx context.Context, b Begin) (*Thread, error) {
 	}}
 	if !exists { // otherwise not even the first effect of its step happens
 		x.newThread = func() *Change {
-			return Start(id, b.User, e.shapes.fingerprint, &e.rules, e.clock.Now())
+			return Start(e.key(id), b.User, e.shapes.fingerprint, &e.rules, e.clock.Now())
 		}
 	}
 	return e.perform(ctx, id, x)

@@ -246,8 +246,9 @@ func (r *stepRun) setReroute(now *Reroute) {
 	}
 }
 
-// EngineOf returns the engine that runs the step or the effect of ctx. Machines and effects use it
-// to start other threads, with a Request made of the effect's key. It returns CodeInvalid for any
+// EngineOf returns the engine that runs the step or the effect of ctx, as the tenant of the thread
+// sees it. Machines and effects use it to start other threads, with a Request made of the effect's
+// key. It returns CodeInvalid for any
 // other context.
 func EngineOf(ctx context.Context) (*Engine, error) {
 	if e, inEffect := ctx.Value(contextKey{}).(*Engine); inEffect {
@@ -257,5 +258,5 @@ func EngineOf(ctx context.Context) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.driver.engine, nil
+	return r.driver.engine.engineOf(r.driver.id), nil
 }

@@ -70,9 +70,19 @@ type Config struct {
 }
 
 // Engine runs threads over a store. All methods may be called by any number of goroutines, and
-// several engines, in several processes, may share one store.
+// several engines, in several processes, may share one store. It sees the threads of one tenant:
+// see [Engine.Tenant].
 type Engine struct {
-	store    Store
+	*engineCore
+
+	store  Store   // what the tenant sees of it
+	tenant *string // nil for the engine of all tenants, which drives their threads
+}
+
+// engineCore is what the engines of all tenants share.
+type engineCore struct {
+	root     *Engine // of all tenants
+	plain    *Engine // of tenant ""
 	cfg      Config
 	clock    Clock
 	log      *slog.Logger
@@ -108,8 +118,10 @@ func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*E
 		return nil, runtime.Errorf(runtime.CodeInvalid, "open engine",
 			"there is no store: give it one")
 	}
-	e := &Engine{store: store, machines: map[string]Machine{}, drivers: map[string]*driver{},
-		workers: newWorkerPool()}
+	e := &Engine{store: store, engineCore: &engineCore{machines: map[string]Machine{},
+		drivers: map[string]*driver{}, workers: newWorkerPool()}}
+	e.root = e
+	e.plain = e.view("")
 	for _, m := range machines {
 		if e.machines[m.Name()] != nil || m.Name() == "" {
 			return nil, runtime.Errorf(runtime.CodeInvalid, "open engine",
@@ -140,7 +152,7 @@ func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*E
 		_ = e.Close(ctx)
 		return nil, err
 	}
-	return e, nil
+	return e.plain, nil
 }
 
 func (e *Engine) configure(cfg Config) error {
@@ -305,7 +317,7 @@ func (e *Engine) submit(id string, x *command) (fresh *driver, err error) {
 	if e.closing.Load() {
 		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", errClosing)
 	}
-	d := &driver{engine: e, id: id, first: x, last: x, driving: true, renewAt: time.Now().
+	d := &driver{engine: e.root, id: id, first: x, last: x, driving: true, renewAt: time.Now().
 		Add(e.cfg.Poll)}
 	e.drivers[id] = d
 	e.loops.Add(1)
@@ -333,6 +345,7 @@ func (e *Engine) retire(d *driver) bool {
 // the command was claimed, and CodeUnknown if it ends later: the command then goes on without its
 // caller.
 func (e *Engine) perform(ctx context.Context, id string, x *command) (*Thread, error) {
+	id = e.key(id)
 	switch {
 	case e.closing.Load():
 		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", errClosing)
@@ -354,12 +367,12 @@ func (e *Engine) perform(ctx context.Context, id string, x *command) (*Thread, e
 	}
 	select {
 	case <-done:
-		return x.thread, x.err
+		return e.localThread(x.thread), x.err
 	case <-ctx.Done():
 	}
 	select {
 	case <-done: // both are ready: the outcome counts
-		return x.thread, x.err
+		return e.localThread(x.thread), x.err
 	default:
 	}
 	if x.withdraw() {

@@ -42,23 +42,7 @@ func (e *Engine) Inbox(ctx context.Context, q InterruptQuery) ([]*Interrupt, err
 
 // Threads lists threads. A page with fewer rows than the limit is the last one.
 func (e *Engine) Threads(ctx context.Context, q Query) ([]Summary, error) {
-	limit := cmp.Or(q.Limit, DefaultLimit)
-	var found []Summary
-	for {
-		rows, err := e.store.Threads(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			if q.AfterID = row.ID; !strings.HasPrefix(row.ID, shapePrefix) && len(found) < limit {
-				found = append(found, row)
-			}
-		}
-		// tables of shapes are never woken
-		if len(rows) < limit || len(found) == limit || !q.WakeBefore.IsZero() {
-			return found, nil
-		}
-	}
+	return e.store.Threads(ctx, q)
 }
 
 // History lists what happened to a thread after entry seq, in order; at most limit entries, 0 means
@@ -73,7 +57,7 @@ func (e *Engine) History(ctx context.Context, thread string, seq int64, limit in
 // returns the thread as last read with CodeUnavailable.
 func (e *Engine) Wait(ctx context.Context, id string) (*Thread, error) {
 	for {
-		news := e.commits.nextCommit(id)
+		news := e.commits.nextCommit(e.key(id))
 		t, err := e.store.Load(ctx, id)
 		if err != nil || t.Rests() {
 			return t, err
@@ -121,7 +105,7 @@ type Filter struct {
 
 func (f *Filter) matches(e *Entry) bool {
 	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) &&
-		!strings.HasPrefix(e.Thread, shapePrefix)
+		!strings.Contains(e.Thread, "/")
 }
 
 // Subscribe yields the entries after a cursor, in the order they were committed, and goes on with
@@ -131,10 +115,15 @@ func (f *Filter) matches(e *Entry) bool {
 // begins with copies of its source's entries: [Engine.Fork] says how to tell them.
 func (e *Engine) Subscribe(ctx context.Context, f Filter, after int64) iter.Seq2[Entry,
 	error] {
+	store := e.store
+	if f.Thread == "" && e == e.plain {
+		// stores index the log of the other tenants only: their entries are passed over once here
+		store = e.root.store
+	}
 	return func(yield func(Entry, error) bool) {
 		for {
-			news := e.commits.nextCommit(f.Thread)
-			rows, err := e.store.Log(ctx, LogQuery{Thread: f.Thread, After: after})
+			news := e.commits.nextCommit(e.key(f.Thread))
+			rows, err := store.Log(ctx, LogQuery{Thread: f.Thread, After: after})
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(Entry{}, err)
@@ -188,6 +177,20 @@ func (e *Engine) Fork(ctx context.Context, source string, seq int64, id, by stri
 	} else if err := checkID(id); err != nil {
 		return nil, err
 	}
+	f, err := e.root.fork(ctx, e.key(source), seq, e.key(id), by)
+	if err != nil {
+		return nil, err
+	}
+	f.Thread = e.localThread(f.Thread)
+	for n := range f.After {
+		_, f.After[n].Thread = SplitID(f.After[n].Thread)
+	}
+	return f, nil
+}
+
+// fork is Fork with the ids of the store.
+func (e *Engine) fork(ctx context.Context, source string, seq int64, id, by string) (*Forked,
+	error) {
 	if e.closing.Load() {
 		return nil, runtime.Errorf(runtime.CodeUnavailable, "fork thread "+source, "%w", errClosing)
 	}

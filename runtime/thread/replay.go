@@ -64,7 +64,8 @@ func ForkAt(id string, source *Thread, entries iter.Seq2[Entry, error],
 	c = NewChange(&Thread{ID: id, Fingerprint: cmp.Or(source.FirstFingerprint,
 		source.Fingerprint)}, rules, now)
 	f := forkCopier{ids: map[string]string{}, newID: rules.NewID, by: by}
-	f.origin, _ = runtime.Encode(Fork{Thread: source.ID, Seq: at}) // cannot fail: text and a number
+	_, name := SplitID(source.ID)
+	f.origin, _ = runtime.Encode(Fork{Thread: name, Seq: at}) // cannot fail: text and a number
 	rested := false
 	var later laterEffects
 	for e, err := range entries {

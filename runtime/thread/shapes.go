@@ -15,8 +15,8 @@ import (
 )
 
 // shapePrefix begins the ids of the threads that hold nothing but a table of shapes, one for every
-// fingerprint in use. They are over from the start. A user's thread cannot have such an id: it
-// holds a slash.
+// fingerprint in use. They are over from the start. No tenant may have this name, so none sees
+// them.
 const shapePrefix = "shapes/"
 
 // shapeTable knows what threads that other versions of the program stored rely on.
@@ -90,7 +90,7 @@ func (e *Engine) readerOf(fingerprint string) (*compat.Reader, error) {
 	if r := s.readers[fingerprint]; r != nil {
 		return r, nil
 	}
-	old, err := StoredShapesOf(e.ctx, e.store, fingerprint)
+	old, err := StoredShapesOf(e.ctx, e.root.store, fingerprint)
 	if err != nil {
 		return nil, err
 	}

@@ -42,9 +42,12 @@ import (
 // fence, status, owner and wake time; for an interrupt its id, thread, state, kind, priority, node,
 // assignees and creation time; for entries thread, seq and request.
 //
+// The tenant of a thread is the part of its id before the first slash, "" for an id without one:
+// see [SplitID]. A query with a Tenant returns nothing of other tenants, whatever else it selects.
+//
 // All methods may be called by any number of goroutines. What they return belongs to the caller for
-// reading only. A store that cannot be reached, is full or read-only refuses with
-// [runtime.CodeUnavailable] and has changed nothing; damaged data is refused with
+// reading only, but for the slice of a query. A store that cannot be reached, is full or read-only
+// refuses with [runtime.CodeUnavailable] and has changed nothing; damaged data is refused with
 // [runtime.CodeInternal], and harms only the thread it belongs to; a closed store refuses with
 // [runtime.CodeUnavailable].
 //
@@ -89,7 +92,8 @@ const DefaultLimit = 100
 
 // InterruptQuery selects interrupts. Zero fields do not select; set ones must all match.
 type InterruptQuery struct {
-	ID       string // one of any state
+	Tenant   *string // of their threads; nil means all. An [Engine] sets its own
+	ID       string  // one of any state
 	Thread   string
 	States   []InterruptState // empty means open; with ID or Thread set it means any
 	Kinds    []string
@@ -114,15 +118,17 @@ type InterruptMark struct {
 
 // LogQuery selects entries: those of one thread, or those of all threads.
 type LogQuery struct {
-	Thread   string // "" means all
-	AfterSeq int64  // with Thread: later than this entry of the thread
-	After    int64  // later than this cursor; 0 is the beginning
-	Request  string // with Thread: only the entry with this request id
-	Limit    int    // at most; 0 means [DefaultLimit]
+	Tenant   *string // of their threads; nil means all
+	Thread   string  // "" means all
+	AfterSeq int64   // with Thread: later than this entry of the thread
+	After    int64   // later than this cursor; 0 is the beginning
+	Request  string  // with Thread: only the entry with this request id
+	Limit    int     // at most; 0 means [DefaultLimit]
 }
 
 // Query selects threads. Zero fields do not select; set ones must all match.
 type Query struct {
+	Tenant     *string // nil means all. An [Engine] sets its own
 	Statuses   []Status
 	Owner      string    // of the lease
 	WakeBefore time.Time // at or before this time an engine must look at it

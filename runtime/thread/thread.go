@@ -236,8 +236,8 @@ type Lease struct {
 
 // Fork says where a thread came from.
 type Fork struct {
-	Thread string `json:"thread"`
-	Seq    int64  `json:"seq"` // the last entry that both share
+	Thread string `json:"thread"` // of the same tenant, and without it
+	Seq    int64  `json:"seq"`    // the last entry that both share
 }
 
 // Status says what the thread does. A thread whose steps are stopped by a user escape is waiting,

@@ -82,6 +82,7 @@ func (e *Engine) watchTimers() {
 // less often.
 func (e *Engine) RunDue(ctx context.Context) error {
 	const page = 100
+	e = e.root
 	if err := e.lookAhead(ctx); err != nil {
 		return err
 	}
@@ -180,6 +181,7 @@ func (e *Engine) moveDue(ctx context.Context, row Summary) {
 // [Open] calls it.
 func (e *Engine) Recover(ctx context.Context) error {
 	const page = 100
+	e = e.root
 	ended := map[string]bool{}
 	for after := ""; ; {
 		rows, err := e.store.Threads(ctx, Query{Statuses: []Status{StatusRunning}, AfterID: after,

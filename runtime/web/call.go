@@ -34,8 +34,10 @@ type callKey struct{}
 // Call is one request on its way through the server, as an [Endpoint] gets it.
 type Call struct {
 	s *Server
-	w http.ResponseWriter
-	r *http.Request
+	// as the tenant of the caller sees it
+	engine *thread.Engine
+	w      http.ResponseWriter
+	r      *http.Request
 	//nolint:containedctx // of the connection; that of r outlives it: nothing stops half-way
 	came  context.Context
 	id    string
@@ -104,7 +106,7 @@ func (c *Call) permit() error {
 	}
 	if interrupt != "" {
 		var err error
-		if c.asked, err = c.s.engine.Interrupt(c.Context(), interrupt); err != nil {
+		if c.asked, err = c.engine.Interrupt(c.Context(), interrupt); err != nil {
 			return err
 		}
 		name = c.asked.Thread

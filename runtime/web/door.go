@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
 )
 
@@ -50,8 +51,18 @@ func (s *Server) addDoors() error {
 
 // The methods below are what the routes of a door may use of a call.
 
-// Engine returns the engine of the server.
-func (c *Call) Engine() *thread.Engine { return c.s.engine }
+// Engine returns the engine as the tenant of the caller sees it.
+func (c *Call) Engine() *thread.Engine { return c.engine }
+
+// Conversation returns Config.Conversation for the tenant of the caller, nil if there is none.
+func (c *Call) Conversation() *chat.Conversation {
+	if c.s.cfg.Conversation == nil {
+		return nil
+	}
+	own := *c.s.cfg.Conversation
+	own.Engine = c.engine
+	return &own
+}
 
 // Config returns the configuration of the server, with its defaults. It must not be changed.
 func (c *Call) Config() *Config { return &c.s.cfg }
@@ -106,7 +117,7 @@ func (c *Call) CheckGrant(ctx context.Context) error {
 		return c.s.signedIn(c.who)
 	}
 	if g := c.who.grant; g != nil {
-		_, err := c.s.granted(ctx, g.Thread, g.ID)
+		_, err := c.s.granted(ctx, c.engine, g.Thread, g.ID)
 		return err
 	}
 	if c.who.key.life.Err() != nil {
@@ -140,10 +151,10 @@ func (c *Call) LogDefect(err error) {
 // cursor that was never given out are refused.
 func (c *Call) Rows(ctx, life context.Context, threadID, after string, broken func()) (
 	<-chan Row, error) {
-	if _, err := c.s.engine.Thread(ctx, threadID); err != nil {
+	if _, err := c.engine.Thread(ctx, threadID); err != nil {
 		return nil, err
 	}
-	at, err := c.s.placed(ctx, threadID, after)
+	at, err := c.placed(ctx, threadID, after)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +170,7 @@ func (c *Call) Answer(ctx context.Context, threadID string, a thread.Answer) (*t
 	if g := c.who.grant; g != nil && g.Once {
 		a.Request, a.Spend = spentRequest(g.ID), true
 	}
-	i, err := c.s.engine.Answer(c.Acting(ctx), threadID, a)
+	i, err := c.engine.Answer(c.Acting(ctx), threadID, a)
 	if err == nil && i != nil && a.Request != "" && !gave(i, a) {
 		err = ErrOtherBody
 	}
@@ -168,7 +179,7 @@ func (c *Call) Answer(ctx context.Context, threadID string, a thread.Answer) (*t
 
 // Thread returns a thread as it is sent.
 func (c *Call) Thread(id string) (any, error) {
-	t, err := c.s.engine.Thread(c.Context(), id)
+	t, err := c.engine.Thread(c.Context(), id)
 	return sent(threadOf, t, err)
 }
 

@@ -55,6 +55,20 @@ type principal struct {
 	grant  *Grant
 	key    *operatorKey
 	person *person // has signed in: the grant is for no thread
+	tenant string // that the token of grant was made in
+}
+
+// tenantOf returns the tenant whose threads a caller sees. It alone decides that, by who the caller
+// is: no path, query or body of a request is asked.
+func (s *Server) tenantOf(who principal) string {
+	switch {
+	case who.person != nil:
+		return who.person.Tenant
+	case who.grant == nil:
+		return s.cfg.OperatorTenant
+	default:
+		return who.tenant
+	}
 }
 
 // label names the caller in the audit lines.
@@ -93,8 +107,8 @@ const (
 
 const tokenPrefix = "rg_"
 
-// grantID is the hash under which a token is stored. The thread is part of it: a fork copies the
-// log, and no token with it.
+// grantID is the hash under which a token is stored. The thread with its tenant is part of it: a
+// fork copies the log, and no token with it.
 func grantID(thread, secret string) string {
 	sum := sha256.Sum256([]byte(thread + "\x00" + secret))
 	return hex.EncodeToString(sum[:])
@@ -113,23 +127,29 @@ func (s *Server) authenticate(r *http.Request) (principal, error) {
 	}
 	packed, secret, ok := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
 	name, err := base64.RawURLEncoding.DecodeString(packed)
-	if !ok || err != nil || !input.ValidID(string(name)) {
+	tenant, of := thread.SplitID(string(name))
+	if !ok || err != nil || !input.ValidID(of) {
 		return principal{}, errToken
 	}
-	g, err := s.granted(r.Context(), string(name), grantID(string(name), secret))
-	return principal{grant: g}, err
+	engine, err := s.engine.Tenant(tenant)
+	if err != nil {
+		return principal{}, errToken
+	}
+	g, err := s.granted(r.Context(), engine, of, grantID(string(name), secret))
+	return principal{grant: g, tenant: tenant}, err
 }
 
 // granted reads a token's grant, and refuses one that is unknown, over or revoked.
-func (s *Server) granted(ctx context.Context, threadID, id string) (*Grant, error) {
-	row, err := s.engine.ByRequest(ctx, threadID, grantRequest(id))
+func (s *Server) granted(ctx context.Context, engine *thread.Engine, threadID, id string) (*Grant,
+	error) {
+	row, err := engine.ByRequest(ctx, threadID, grantRequest(id))
 	if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 		return nil, err
 	}
 	if row == nil || row.Type != thread.EntryMessage || row.Name != grantName {
 		return nil, errToken
 	}
-	revoked, err := s.engine.ByRequest(ctx, threadID, revokedRequest(id))
+	revoked, err := engine.ByRequest(ctx, threadID, revokedRequest(id))
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +219,7 @@ func (c *Call) grant(f *grantForm) (any, error) {
 	}
 	name := c.r.PathValue("thread")
 	if f.Interrupt != "" {
-		i, err := c.s.engine.Interrupt(c.Context(), f.Interrupt)
+		i, err := c.engine.Interrupt(c.Context(), f.Interrupt)
 		if err != nil {
 			return nil, err
 		}
@@ -208,8 +228,12 @@ func (c *Call) grant(f *grantForm) (any, error) {
 		}
 	}
 	secret := base64.RawURLEncoding.EncodeToString(randomBytes())
+	whole := name // with the tenant: a token says all that is needed to find it
+	if tenant := c.s.tenantOf(c.who); tenant != "" {
+		whole = tenant + "/" + name
+	}
 	g := Grant{
-		ID: grantID(name, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions,
+		ID: grantID(whole, secret), Thread: name, Interrupt: f.Interrupt, Actions: f.Actions,
 		By: by, Expires: f.Expires, Once: f.Once,
 	}
 	data, err := runtime.Encode(g)
@@ -219,7 +243,7 @@ func (c *Call) grant(f *grantForm) (any, error) {
 	if err := c.note(name, grantName, grantRequest(g.ID), data); err != nil {
 		return nil, err
 	}
-	g.Token = tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + secret
+	g.Token = tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(whole)) + "." + secret
 	return g, nil
 }
 
@@ -233,7 +257,7 @@ func (c *Call) rights() (any, error) {
 	g := *c.who.grant
 	lost := []string{}
 	if g.Once {
-		spent, err := c.s.engine.ByRequest(c.Context(), g.Thread, spentRequest(g.ID))
+		spent, err := c.engine.ByRequest(c.Context(), g.Thread, spentRequest(g.ID))
 		if err != nil && runtime.CodeOf(err) != runtime.CodeNotFound {
 			return nil, err
 		}
@@ -273,7 +297,7 @@ func randomBytes() []byte {
 
 func (c *Call) revoke() (any, error) {
 	name, id := c.r.PathValue("thread"), c.r.PathValue("grant")
-	row, err := c.s.engine.ByRequest(c.Context(), name, grantRequest(id))
+	row, err := c.engine.ByRequest(c.Context(), name, grantRequest(id))
 	if err != nil || row == nil {
 		return nil, cmp.Or(err, ErrNotFound)
 	}
@@ -286,8 +310,8 @@ func (c *Call) revoke() (any, error) {
 
 // note puts what became of a token into the log of its thread, once for its request.
 func (c *Call) note(name, what, request string, value json.RawMessage) error {
-	_, err := c.s.engine.Change(c.Context(), name, func(ch *thread.Change) error {
-		if row, err := c.s.engine.FindRequest(c.Context(), ch, request); err != nil || row != nil {
+	_, err := c.engine.Change(c.Context(), name, func(ch *thread.Change) error {
+		if row, err := c.engine.FindRequest(c.Context(), ch, request); err != nil || row != nil {
 			return err
 		}
 		ch.Add(thread.Entry{Type: thread.EntryMessage, Name: what, Value: value,

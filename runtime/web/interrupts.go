@@ -38,7 +38,7 @@ func (c *Call) inbox() (any, error) {
 			return nil, err
 		}
 	}
-	found, err := c.s.engine.Inbox(c.Context(), q)
+	found, err := c.engine.Inbox(c.Context(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func (c *Call) inbox() (any, error) {
 // kinds reads the filter of kinds: those of the engine, and those that a stored interrupt has,
 // which may be an older program's.
 func (c *Call) kinds(text string) ([]string, error) {
-	there := kindNames(c.s.engine)
+	there := kindNames(c.engine)
 	for _, kind := range split(text) {
 		if slices.Contains(there, kind) {
 			continue
 		}
-		found, err := c.s.engine.Inbox(c.Context(),
+		found, err := c.engine.Inbox(c.Context(),
 			thread.InterruptQuery{Kinds: []string{kind}, States: interruptStates, Limit: 1})
 		if err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (c *Call) getInterrupt() (any, error) {
 	if c.asked.State != thread.InterruptOpen {
 		return InterruptOf(c.asked), nil
 	}
-	t, err := c.s.engine.Thread(c.Context(), c.asked.Thread)
+	t, err := c.engine.Thread(c.Context(), c.asked.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (c *Call) answerAll(f *answersForm) (any, error) {
 			answers[n].Request += "/" + strconv.Itoa(n)
 		}
 	}
-	found, err := c.s.engine.AnswerAll(c.Context(), answers...)
+	found, err := c.engine.AnswerAll(c.Context(), answers...)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (c *Call) claim(f *claimForm) (any, error) {
 	}
 	return c.onAsked(func(ch *thread.Change) error {
 		if g := c.who.grant; g != nil && g.Once && !f.Release {
-			row, err := c.s.engine.FindRequest(c.Context(), ch, spentRequest(g.ID))
+			row, err := c.engine.FindRequest(c.Context(), ch, spentRequest(g.ID))
 			if err != nil {
 				return err
 			}
@@ -298,7 +298,7 @@ func (c *Call) onAsked(do func(ch *thread.Change) error) (any, error) {
 	if i := t.Interrupt(c.asked.ID); i != nil {
 		return InterruptOf(i), nil
 	}
-	i, err := c.s.engine.Interrupt(c.Context(), c.asked.ID)
+	i, err := c.engine.Interrupt(c.Context(), c.asked.ID)
 	return sent(InterruptOf, i, err)
 }
 
@@ -307,7 +307,7 @@ func (c *Call) stats() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.s.engine.Stats(c.Context(), time.UnixMilli(since).UTC())
+	found, err := c.engine.Stats(c.Context(), time.UnixMilli(since).UTC())
 	if err != nil {
 		return nil, err
 	}

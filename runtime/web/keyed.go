@@ -58,8 +58,8 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 func (c *Call) commitUse(id, request, digest string,
 	do func(ch *thread.Change) (told string, err error)) (
 	t *thread.Thread, told string, err error) {
-	t, err = c.s.engine.Change(c.Context(), id, func(ch *thread.Change) error {
-		row, err := c.s.engine.FindRequest(c.Context(), ch, request)
+	t, err = c.engine.Change(c.Context(), id, func(ch *thread.Change) error {
+		row, err := c.engine.FindRequest(c.Context(), ch, request)
 		switch {
 		case err != nil:
 			return err
@@ -94,7 +94,7 @@ func (c *Call) reserve(id, request, digest string) (told string, err error) {
 	if err := c.tell(id, request, digest, ""); err != nil {
 		return "", err
 	}
-	row, err := c.s.engine.ByRequest(c.Context(), id, request+"/told")
+	row, err := c.engine.ByRequest(c.Context(), id, request+"/told")
 	if err != nil || row == nil {
 		return "", err
 	}
@@ -142,13 +142,13 @@ func (c *Call) fork(f *forkForm) (any, error) {
 	if id == "" && request != "" {
 		id = threadID(request)
 	}
-	made, err := c.s.engine.Fork(c.Context(), c.r.PathValue("thread"), f.Seq, id, f.By)
+	made, err := c.engine.Fork(c.Context(), c.r.PathValue("thread"), f.Seq, id, f.By)
 	switch code := runtime.CodeOf(err); {
 	case err == nil:
 	case f.ID == "" && request != "" &&
 		(code == runtime.CodeConflict || code == runtime.CodeInvalid):
 		// the id is the key's: is the fork another body's?
-		if _, absent := c.s.engine.Thread(c.Context(), id); absent == nil {
+		if _, absent := c.engine.Thread(c.Context(), id); absent == nil {
 			return nil, ErrOtherBody
 		}
 		fallthrough

@@ -104,7 +104,7 @@ func (c *Call) anothers(g *Grant, threadID, machine string) (bool, error) {
 	if !c.s.cfg.takesMessage(machine) {
 		return false, nil
 	}
-	t, err := c.s.engine.Thread(c.Context(), threadID)
+	t, err := c.engine.Thread(c.Context(), threadID)
 	if c.who.person != nil && runtime.CodeOf(err) == runtime.CodeNotFound {
 		return false, nil
 	}
@@ -125,7 +125,7 @@ func (c *Call) sendMessage(f *messageForm) (any, error) {
 	if f.Input != nil {
 		m.Input = f.Input
 	}
-	t, err := c.s.engine.Deliver(c.Context(), m)
+	t, err := c.engine.Deliver(c.Context(), m)
 	switch {
 	case errors.Is(err, thread.ErrRequestUsed):
 		return nil, ErrOtherBody
@@ -138,7 +138,7 @@ func (c *Call) sendMessage(f *messageForm) (any, error) {
 // first returns what the first turn of a thread ran: a later one runs that too. An unknown thread
 // has run nothing.
 func (c *Call) first(name string) (machine, what string, err error) {
-	rows, err := c.s.engine.History(c.Context(), name, 0, 10)
+	rows, err := c.engine.History(c.Context(), name, 0, 10)
 	for i := range rows {
 		if rows[i].Type == thread.EntryEntered {
 			return rows[i].Machine, rows[i].Name, nil
@@ -166,10 +166,10 @@ func (c *Call) converse(f *messageForm) (any, error) {
 	}
 	ctx, cancel := c.Patient()
 	defer cancel()
-	turn, err := c.s.cfg.Conversation.Deliver(ctx, m)
+	turn, err := c.Conversation().Deliver(ctx, m)
 	defer c.giveTime()() // it may have waited longer than a call may take
 	if err != nil && ctx.Err() != nil {
-		switch row, unread := c.s.engine.ByRequest(c.Context(), id, m.ID); {
+		switch row, unread := c.engine.ByRequest(c.Context(), id, m.ID); {
 		case unread != nil:
 			return nil, unread
 		case row != nil:
@@ -184,7 +184,7 @@ func (c *Call) converse(f *messageForm) (any, error) {
 		return nil, err
 	}
 	if turn.Thread == nil {
-		if turn.Thread, err = c.s.engine.Thread(c.Context(), id); err != nil {
+		if turn.Thread, err = c.engine.Thread(c.Context(), id); err != nil {
 			return nil, err
 		}
 	}

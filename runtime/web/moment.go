@@ -56,7 +56,7 @@ func (c *Call) moment() (any, error) {
 		return nil, BadRequest("the last part of the path is the number of an entry, from 1 to %d",
 			maxReplay)
 	}
-	entries, err := c.s.entries(c.Context(), id, seq)
+	entries, err := c.entries(c.Context(), id, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Call) moment() (any, error) {
 	}
 	var refused error // by the store: what the replay says of it is a consequence
 	t, err := thread.Replay(id, entries, func(id string) *thread.Interrupt {
-		i, err := c.s.engine.Interrupt(c.Context(), id)
+		i, err := c.engine.Interrupt(c.Context(), id)
 		refused = cmp.Or(refused, err)
 		return i
 	})
@@ -91,14 +91,14 @@ func (c *Call) moment() (any, error) {
 
 // entries reads the log of a thread from its beginning up to an entry, or to its end when that
 // comes first.
-func (s *Server) entries(ctx context.Context, id string, upTo int64) ([]thread.Entry, error) {
-	if _, err := s.engine.Thread(ctx, id); err != nil {
+func (c *Call) entries(ctx context.Context, id string, upTo int64) ([]thread.Entry, error) {
+	if _, err := c.engine.Thread(ctx, id); err != nil {
 		return nil, err
 	}
 	const page = 1000
 	var out []thread.Entry
 	for {
-		rows, err := s.engine.History(ctx, id, int64(len(out)),
+		rows, err := c.engine.History(ctx, id, int64(len(out)),
 			int(min(page, upTo-int64(len(out)))))
 		if err != nil {
 			return nil, err

@@ -161,7 +161,7 @@ func (c *Call) rowFor(ctx context.Context, e *thread.Entry) (Row, error) {
 	if !asks && !(follows && about && e.Interrupt != "") {
 		return out, nil
 	}
-	i, err := c.s.engine.Interrupt(ctx, e.Interrupt)
+	i, err := c.engine.Interrupt(ctx, e.Interrupt)
 	if err != nil {
 		return out, err
 	}

@@ -36,6 +36,9 @@ type Config struct {
 	// X-Forwarded-For says who calls; default: none, and nobody's is read
 	TrustedProxies []string
 	Doors          []Door // ways in beside REST; default: none
+	// the tenant whose threads the operator's token is for, see [thread.Engine.Tenant]; default "".
+	// Capability tokens are of the tenant whose operator made them
+	OperatorTenant string
 
 	// Programs says of machines, by their names, what can be started and how their nodes hang
 	// together; default: nothing.
@@ -134,7 +137,10 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 			"the conversation has no machine, or another engine: give it a machine of this one")
 	}
 	c.Programs = maps.Clone(c.Programs)
-	var err error
+	_, err := engine.Tenant(c.OperatorTenant)
+	if err != nil {
+		return nil, err
+	}
 	if s.proxies, err = parseProxies("Config.TrustedProxies", c.TrustedProxies); err != nil {
 		return nil, err
 	}
@@ -271,6 +277,9 @@ func (s *Server) admit(c *Call) error {
 		if !s.failures.allow(s.clientAddress(r)) {
 			return errTooMany
 		}
+		return err
+	}
+	if c.engine, err = s.engine.Tenant(s.tenantOf(who)); err != nil {
 		return err
 	}
 	if c.who = who; !s.calls.allow(who.label()) {

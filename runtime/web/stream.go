@@ -36,7 +36,7 @@ func InOutbox(e *thread.Entry) bool {
 // placed returns the entry that a cursor stands on; the empty cursor is the beginning. A cursor
 // that was never given out is refused: it would skip what is still to come. With a thread, so is
 // one of another thread.
-func (s *Server) placed(ctx context.Context, threadID, after string) (thread.Entry, error) {
+func (c *Call) placed(ctx context.Context, threadID, after string) (thread.Entry, error) {
 	if after == "" {
 		return thread.Entry{}, nil
 	}
@@ -48,7 +48,7 @@ func (s *Server) placed(ctx context.Context, threadID, after string) (thread.Ent
 	if seq == 0 {
 		return thread.Entry{}, nil
 	}
-	rows, err := s.engine.History(ctx, name, seq-1, 1)
+	rows, err := c.engine.History(ctx, name, seq-1, 1)
 	if err != nil {
 		return thread.Entry{}, err
 	}
@@ -127,7 +127,7 @@ func (c *Call) handOut(ctx context.Context, name string, cursor int64, rows chan
 	broken func()) (row Row, at int64, late bool) {
 	tired := time.NewTimer(readAhead)
 	defer tired.Stop()
-	for e, err := range c.s.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
+	for e, err := range c.engine.Subscribe(ctx, thread.Filter{Thread: name}, cursor) {
 		if err == nil && !c.Revokes(&e) && !InOutbox(&e) {
 			continue
 		}
@@ -168,11 +168,11 @@ func (c *Call) events() error {
 		after = c.r.URL.Query().Get("after")
 	}
 	if name != "" {
-		if _, err := c.s.engine.Thread(c.Context(), name); err != nil {
+		if _, err := c.engine.Thread(c.Context(), name); err != nil {
 			return err
 		}
 	}
-	at, err := c.s.placed(c.Context(), name, after)
+	at, err := c.placed(c.Context(), name, after)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *Call) start(f *startForm) (any, error) {
 	if err := c.checkStart(f); err != nil {
 		return nil, err
 	}
-	t, err := c.s.engine.Start(c.Context(), thread.Begin{
+	t, err := c.engine.Start(c.Context(), thread.Begin{
 		ID: f.ID, Machine: f.Machine, Name: f.Name, Input: f.Input, User: f.By, Request: request,
 		Metadata: f.Metadata,
 	})
@@ -57,7 +57,7 @@ func (c *Call) start(f *startForm) (any, error) {
 func (c *Call) checkStart(f *startForm) error {
 	for _, start := range c.s.cfg.Programs[f.Machine].Starts {
 		if start.Name == f.Name && start.Schema != nil {
-			return input.Under(c.s.engine.CheckValue(start.Schema, f.Input), "/input")
+			return input.Under(c.engine.CheckValue(start.Schema, f.Input), "/input")
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func (c *Call) threads() (any, error) {
 	if q.Statuses, err = chosen("status", query.Get("status"), threadStatuses); err != nil {
 		return nil, err
 	}
-	found, err := c.s.engine.Threads(c.Context(), q)
+	found, err := c.engine.Threads(c.Context(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (c *Call) threads() (any, error) {
 }
 
 func (c *Call) thread() (any, error) {
-	t, err := c.s.engine.Thread(c.Context(), c.r.PathValue("thread"))
+	t, err := c.engine.Thread(c.Context(), c.r.PathValue("thread"))
 	return sent(threadOf, t, err)
 }
 
@@ -145,14 +145,14 @@ func (c *Call) outbox() (any, error) { return c.log(InOutbox) }
 
 func (c *Call) log(keep func(e *thread.Entry) bool) (any, error) {
 	name := c.r.PathValue("thread")
-	if _, err := c.s.engine.Thread(c.Context(), name); err != nil {
+	if _, err := c.engine.Thread(c.Context(), name); err != nil {
 		return nil, err
 	}
-	at, err := c.s.placed(c.Context(), name, c.r.URL.Query().Get("after"))
+	at, err := c.placed(c.Context(), name, c.r.URL.Query().Get("after"))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.s.engine.History(c.Context(), name, at.Seq, c.limit)
+	rows, err := c.engine.History(c.Context(), name, at.Seq, c.limit)
 	if err != nil {
 		return nil, err
 	}

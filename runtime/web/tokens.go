@@ -81,7 +81,7 @@ func keyOf(keys []*operatorKey, sum [sha256.Size]byte) (found *operatorKey) {
 // tokens lists the capability tokens of a thread, those that have ended too, the oldest first.
 func (c *Call) tokens() (any, error) {
 	name := c.r.PathValue("thread")
-	entries, err := c.s.entries(c.Context(), name, maxReplay)
+	entries, err := c.entries(c.Context(), name, maxReplay)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
@@ -59,6 +60,9 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) ([]*thr
 			}
 		case !q.ByAge && len(q.States) == 1 && q.States[0] == thread.InterruptOpen:
 			all = &s.inbox
+			if q.Tenant != nil {
+				all = cmp.Or(s.inboxes[*q.Tenant], new(pagedIndex))
+			}
 		}
 		for id := range all.after(from) {
 			if i := s.interrupts[id]; matchesQuery(&q, i) {
@@ -86,12 +90,18 @@ func (s *Store) ageKey(i *thread.Interrupt) sortKey {
 
 func matchesQuery(q *thread.InterruptQuery, i *thread.Interrupt) bool {
 	who := i.Answerers()
-	return (q.Thread == "" || q.Thread == i.Thread) &&
+	return (q.Thread == "" || q.Thread == i.Thread) && isOf(q.Tenant, i.Thread) &&
 		(len(q.States) == 0 || slices.Contains(q.States, i.State)) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, i.Kind)) &&
 		(len(q.Nodes) == 0 || slices.Contains(q.Nodes, i.Node)) &&
 		(q.Assignee == "" || len(who) == 0 || slices.Contains(who, q.Assignee)) &&
 		(q.Before.IsZero() || i.Created.Before(q.Before))
+}
+
+// isOf reports whether a thread is one of a tenant; nil stands for all tenants.
+func isOf(tenant *string, id string) bool {
+	of, _ := thread.SplitID(id)
+	return tenant == nil || *tenant == of
 }
 
 // Log implements [thread.Store].
@@ -109,9 +119,15 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, err
 		from := sort.Search(len(log), func(n int) bool {
 			return log[n].Cursor > q.After && (q.Thread == "" || log[n].Seq > q.AfterSeq)
 		})
-		log = log[from:]
-		// stays as it is: a log is only appended to
-		found = log[:min(uint(len(log)), uint(cmp.Or(q.Limit, thread.DefaultLimit)))]
+		most := cmp.Or(q.Limit, thread.DefaultLimit)
+		for _, e := range log[from:] {
+			if len(found) == most {
+				break
+			}
+			if isOf(q.Tenant, e.Thread) {
+				found = append(found, e)
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -129,9 +145,13 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) ([]thread.Entry, err
 // Threads implements [thread.Store].
 func (s *Store) Threads(ctx context.Context, q thread.Query) (rows []thread.Summary, err error) {
 	from, all, most := sortKey{n: math.MinInt}, &s.ids, cmp.Or(q.Limit, thread.DefaultLimit)
+	prefix := ""
 	switch {
 	case !q.WakeBefore.IsZero():
 		all = &s.wake
+	case q.Tenant != nil && *q.Tenant != "":
+		prefix = *q.Tenant + "/" // its threads stand together
+		from = sortKey{id: max(q.AfterID, prefix)}
 	case q.AfterID != "":
 		from = sortKey{id: q.AfterID}
 	}
@@ -142,10 +162,12 @@ func (s *Store) Threads(ctx context.Context, q thread.Query) (rows []thread.Summ
 				ID: id, Version: t.Version, Status: t.Status(), Owner: t.Lease.Owner,
 				Wake: t.Wake(), Fingerprint: t.Fingerprint,
 			}
-			if len(rows) == most || all == &s.wake && row.Wake.After(q.WakeBefore) {
+			if len(rows) == most || !strings.HasPrefix(id, prefix) ||
+				all == &s.wake && row.Wake.After(q.WakeBefore) {
 				break
 			}
-			if (len(q.Statuses) == 0 || slices.Contains(q.Statuses, row.Status)) &&
+			if isOf(q.Tenant, id) &&
+				(len(q.Statuses) == 0 || slices.Contains(q.Statuses, row.Status)) &&
 				(q.Owner == "" || q.Owner == row.Owner) {
 				rows = append(rows, row)
 			}

@@ -26,13 +26,14 @@ type Store struct {
 	threads    map[string]*storedThread     // nil when closed
 	interrupts map[string]*thread.Interrupt // replaced, never written into
 	log        []*thread.Entry
-	ids        pagedIndex      // of threads
-	wake       pagedIndex      // of threads that an engine must look at
-	asked      pagedIndex      // of interrupts
-	inbox      pagedIndex      // of those that are open
-	engines    map[string]bool // by the id they got: whether they are present
-	aged       pagedIndex      // of interrupts, by number
-	numbers    map[string]int  // of interrupts, in the order they were first committed
+	ids        pagedIndex             // of threads
+	wake       pagedIndex             // of threads that an engine must look at
+	asked      pagedIndex             // of interrupts
+	inbox      pagedIndex             // of those that are open
+	inboxes    map[string]*pagedIndex // of the same, by tenant
+	engines    map[string]bool        // by the id they got: whether they are present
+	aged       pagedIndex             // of interrupts, by number
+	numbers    map[string]int         // of interrupts, in the order they were first committed
 }
 
 type storedThread struct {
@@ -48,6 +49,7 @@ func Open() *Store {
 	return &Store{
 		threads: map[string]*storedThread{}, interrupts: map[string]*thread.Interrupt{},
 		engines: map[string]bool{}, numbers: map[string]int{},
+		inboxes: map[string]*pagedIndex{},
 	}
 }
 
@@ -191,12 +193,23 @@ func (s *Store) applyChange(c *thread.Change) {
 	}
 }
 
+// inboxOf returns the inbox of a thread's tenant.
+func (s *Store) inboxOf(id string) *pagedIndex {
+	tenant, _ := thread.SplitID(id)
+	if s.inboxes[tenant] == nil {
+		s.inboxes[tenant] = new(pagedIndex)
+	}
+	return s.inboxes[tenant]
+}
+
 // putInterrupt keeps the latest form of an interrupt, in the record too while it is open or queued.
 func (s *Store) putInterrupt(t *storedThread, record *thread.Thread, i *thread.Interrupt) {
 	had := s.interrupts[i.ID]
 	moved := had == nil || inboxKey(had) != inboxKey(i)
+	own := s.inboxOf(i.Thread)
 	if had != nil {
 		s.inbox.remove(inboxKey(had))
+		own.remove(inboxKey(had))
 	} else {
 		s.numbers[i.ID] = len(s.numbers)
 		s.aged.insert(s.ageKey(i))
@@ -213,6 +226,7 @@ func (s *Store) putInterrupt(t *storedThread, record *thread.Thread, i *thread.I
 	}
 	if i.State == thread.InterruptOpen {
 		s.inbox.insert(inboxKey(i))
+		own.insert(inboxKey(i))
 	}
 	at := -1 // a new one is not there
 	if had != nil {

@@ -407,7 +407,7 @@ func TestSchemasAreMigratedOnceAndNewerOnesRefused(t *testing.T) {
 		return err
 	}()} {
 		require.Equal(t, runtime.CodeIncompatible, runtime.CodeOf(err), "%v", err)
-		require.ErrorContains(t, err, "has version 99, and this program knows no later one than 1")
+		require.ErrorContains(t, err, "has version 99, and this program knows no later one than 2")
 	}
 	require.NoError(t, s.Commit(t.Context(), say(had, "a", "")), "it is left as it is")
 }

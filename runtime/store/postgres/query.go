@@ -41,7 +41,7 @@ const (
 			FROM {schema}.settings, pg_current_snapshot() now) s
 		LEFT JOIN LATERAL (SELECT l.x, l.place, t.id, l.body, l.crc
 			FROM {schema}.log l JOIN {schema}.thread t ON t.n = l.thread
-			WHERE (l.x, l.place) > ($1, $2) AND l.x < s.done ORDER BY l.x, l.place LIMIT $3) l ON true`
+			WHERE (l.x, l.place) > ($1, $2) AND l.x < s.done{tenant} ORDER BY l.x, l.place LIMIT $3) l ON true`
 )
 
 // Load implements [thread.Store].
@@ -103,6 +103,10 @@ func filterOf(q *thread.InterruptQuery, one bool) *filter {
 	f.addTerm(q.ID != "", " AND i.id = ?", q.ID)
 	f.addTerm(q.Thread != "", " AND i.thread = (SELECT n FROM {schema}.thread WHERE id = ?)",
 		q.Thread)
+	if q.Tenant != nil {
+		f.addTerm(true, " AND i.tenant = ?", *q.Tenant)
+		f.addTerm(*q.Tenant != "", " AND i.tenant <> ''") // the index of pages by age says so
+	}
 	f.addTerm(open, " AND i.state = 0")
 	f.addTerm(!open && len(states) > 0, " AND (?::bigint >> i.state) & 1 = 1",
 		record.BitsOf(states, record.States))
@@ -161,6 +165,11 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entry, err error) {
 	r := logReader{q: q, most: limitOf(q.Limit), store: s, ctx: ctx}
 	r.q.After = max(q.After, 0)
+	if tenant, _ := thread.SplitID(q.Thread); q.Tenant != nil && q.Thread != "" &&
+		tenant != *q.Tenant {
+		err = s.query(ctx, func(pgx.Rows) error { return nil }, "SELECT")
+		return nil, wrapError("query log", err)
+	}
 	x, place := r.q.After>>placeBits, r.q.After&(1<<placeBits-1)
 	switch {
 	case q.Thread == "":
@@ -233,6 +242,14 @@ var errOldTransaction = errors.New("a transaction of this server has been writin
 
 // readAll reads the log of all threads behind a place.
 func (r *logReader) readAll(x, place int64) error {
+	query, args := strings.Replace(listAllLog, "{tenant}", "", 1), []any{x, place, r.most}
+	if of := r.q.Tenant; of != nil {
+		only := " AND l.tenant = $4"
+		if *of != "" {
+			only += " AND l.tenant <> ''" // the index says so
+		}
+		query, args = strings.Replace(listAllLog, "{tenant}", only, 1), append(args, *of)
+	}
 	var until int64 // all transactions before it must be over
 	for begun := time.Now(); ; {
 		r.found = nil
@@ -247,7 +264,7 @@ func (r *logReader) readAll(x, place int64) error {
 				return err
 			}
 			return r.addEntries(*at<<placeBits|*where, *id, record.Body{JSON: *text, CRC: *sum})
-		}, listAllLog, x, place, r.most)
+		}, query, args...)
 		if err != nil || done >= until || len(r.found) == r.most {
 			return err
 		}
@@ -278,6 +295,10 @@ func (s *Store) Threads(ctx context.Context, q thread.Query) (found []thread.Sum
 	f.addTerm(!running && len(q.Statuses) > 0, " AND (?::bigint >> t.status) & 1 = 1",
 		record.BitsOf(q.Statuses, record.Statuses))
 	f.addTerm(q.Owner != "", " AND t.owner = ?", q.Owner)
+	if q.Tenant != nil {
+		f.addTerm(*q.Tenant == "", " AND strpos(t.id, '/') <= 1")
+		f.addTerm(*q.Tenant != "", " AND t.id > ? AND t.id < ?", *q.Tenant+"/", *q.Tenant+"0")
+	}
 	f.addTerm(due, " AND d.wake <= ? ORDER BY d.wake, d.thread", q.WakeBefore.UnixMilli())
 	f.addTerm(!due && q.AfterID != "", " AND t.id > ?", q.AfterID)
 	f.addTerm(!due, " ORDER BY t.id")

@@ -26,12 +26,12 @@ const (
 	insertRequest = `INSERT INTO request(thread, id, seq) SELECT n, ?, ? FROM thread WHERE id = ? AND version = ? AND (? = 0 OR fence = ?)
 		ON CONFLICT DO NOTHING`
 	insertFirstRequest = `INSERT INTO request(thread, id, seq) VALUES(?, ?, ?)`
-	writeInterrupt     = `INSERT INTO interrupt(id, thread, state, priority, created, kind, node, who, json, crc)
-		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
+	writeInterrupt     = `INSERT INTO interrupt(id, thread, tenant, state, priority, created, kind, node, who, json, crc)
+		VALUES(?, (SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT(id) DO UPDATE SET state = excluded.state, priority = excluded.priority, created = excluded.created, kind = excluded.kind,
 		node = excluded.node, who = excluded.who, json = excluded.json, crc = excluded.crc
 		WHERE thread = excluded.thread`
-	insertLog   = `INSERT INTO log(thread, seq, json, crc) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?, ?)`
+	insertLog   = `INSERT INTO log(thread, tenant, seq, json, crc) VALUES((SELECT n FROM thread WHERE id = ?), ?, ?, ?, ?)`
 	insertShape = `INSERT INTO shape(fingerprint) VALUES(?) ON CONFLICT DO NOTHING`
 	findShape   = `SELECT n FROM shape WHERE fingerprint = ?`
 	findVersion = `SELECT version, fence, json FROM thread WHERE id = ?`
@@ -318,8 +318,8 @@ func (s *Store) applyEntries(ctx context.Context, r *record.Row) error {
 		if len(i.Who) > 0 {
 			who = joinNames(i.Who)
 		}
-		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.ID, r.ID, i.State, i.Priority,
-			i.Created, i.Kind, i.Node, who, i.Body.JSON, i.Body.CRC)
+		rows, _, err := s.writer.exec(ctx, writeInterrupt, i.ID, r.ID, r.Tenant, i.State,
+			i.Priority, i.Created, i.Kind, i.Node, who, i.Body.JSON, i.Body.CRC)
 		if err == nil && rows == 0 {
 			err = r.Error(runtime.CodeConflict, fmt.Errorf("another thread has interrupt %.60q",
 				i.ID))
@@ -329,8 +329,8 @@ func (s *Store) applyEntries(ctx context.Context, r *record.Row) error {
 		}
 	}
 	for _, l := range r.Log {
-		if _, _, err := s.writer.exec(ctx, insertLog, r.ID, l.Last, l.Body.JSON,
-			l.Body.CRC); err != nil {
+		if _, _, err := s.writer.exec(ctx, insertLog, r.ID, r.Tenant, l.Last,
+			l.Body.JSON, l.Body.CRC); err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func TestAKilledMigrationIsDoneAgain(t *testing.T) {
 	type cut struct{ data, wal []byte }
 	var cuts []cut
 	at := []string{"ALTER TABLE thread DROP COLUMN body", "ALTER TABLE log DROP COLUMN body",
-		commitStmt}
+		migrations[len(migrations)-1], commitStmt}
 	for _, q := range legacyRows {
 		at = append(at, q.next)
 	}

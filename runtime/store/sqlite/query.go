@@ -27,8 +27,7 @@ const (
 		UNION ALL
 		SELECT * FROM (SELECT n, json, crc FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
 			ORDER BY seq LIMIT ?)`
-	listAllLog = `SELECT l.n, l.json, l.crc, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0 ORDER BY l.n
-		LIMIT ?`
+	listAllLog  = `SELECT l.n, l.json, l.crc, t.id FROM log l CROSS JOIN thread t ON t.n = l.thread WHERE l.n >= ? AND l.seq >= 0`
 	findRequest = `SELECT seq FROM request WHERE thread = (SELECT n FROM thread WHERE id = ?) AND id = ?`
 	listThreads = `SELECT id, version, status, owner, wake, (SELECT fingerprint FROM shape WHERE n = shape) FROM thread WHERE true`
 )
@@ -117,7 +116,12 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 	f.addTerm(true, listInterrupts)
 	f.addTerm(q.ID != "", " AND i.id = ?", q.ID)
 	f.addTerm(q.Thread != "", " AND i.thread = (SELECT n FROM thread WHERE id = ?)", q.Thread)
-	f.addTerm(open, " AND i.state = 0")
+	if q.Tenant != nil {
+		f.addTerm(one, " AND +i.tenant = ?", *q.Tenant)
+		f.addTenant(!one, q.ByAge, "i.", *q.Tenant)
+	}
+	f.addTerm(open && !q.ByAge, " AND i.state = 0")
+	f.addTerm(open && q.ByAge, " AND +i.state = 0") // the index of open ones has another order
 	f.addTerm(!open && len(q.States) > 0, " AND (? >> i.state) & 1",
 		record.BitsOf(q.States, record.States))
 	f.addTerm(len(q.Kinds) > 0, " AND instr(?, ' ' || hex(i.kind) || ' ')", joinNames(q.Kinds))
@@ -135,6 +139,14 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 	f.addTerm(!q.ByAge, " ORDER BY i.priority, i.created, i.id")
 	f.addTerm(true, " LIMIT ?", limitOf(q.Limit))
 	return f
+}
+
+// addTenant selects rows of a tenant. The rows of tenant "" in the order of their numbers are found
+// by those: they are in no index, and the sign keeps SQLite from sorting those of another one.
+func (f *queryFilter) addTenant(on, numbered bool, table, tenant string) {
+	f.addTerm(on && numbered && tenant == "", " AND +"+table+"tenant = ''")
+	f.addTerm(on && numbered && tenant != "", " AND "+table+"tenant <> ''")
+	f.addTerm(on && (!numbered || tenant != ""), " AND "+table+"tenant = ?", tenant)
 }
 
 // Interrupts implements [thread.Store]. One that cannot be read is refused when it was asked for by
@@ -177,6 +189,12 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entry, err error) {
 	most := limitOf(q.Limit)
 	after := max(q.After, 0)
+	if q.Tenant != nil && q.Thread != "" {
+		if tenant, _ := thread.SplitID(q.Thread); tenant != *q.Tenant {
+			return nil, s.withReader(ctx, "query log",
+				func(context.Context, *conn) error { return nil })
+		}
+	}
 	var wrong error
 	add := func(n int64, thread string, body record.Body, keep func(*thread.Entry) bool) bool {
 		entries, err := record.EntriesOf(n<<placeBits, thread, body)
@@ -199,10 +217,16 @@ func (s *Store) Log(ctx context.Context, q thread.LogQuery) (found []thread.Entr
 	}
 	err = read(ctx, "query log", func(ctx context.Context, c *conn) error {
 		if q.Thread == "" {
+			var f queryFilter
+			f.addTerm(true, listAllLog, after>>placeBits)
+			if q.Tenant != nil {
+				f.addTenant(true, true, "l.", *q.Tenant)
+			}
+			f.addTerm(true, " ORDER BY l.n LIMIT ?", most+1)
 			return c.query(ctx, func(row []driver.Value) bool {
 				return add(intValue(row[0]), textValue(row[3]), bodyValue(row[1:]),
 					func(*thread.Entry) bool { return true })
-			}, listAllLog, after>>placeBits, most+1)
+			}, f.text.String(), f.args...)
 		}
 		keep := func(e *thread.Entry) bool { return e.Seq > q.AfterSeq }
 		if q.Request != "" {
@@ -235,6 +259,10 @@ func (s *Store) Threads(ctx context.Context, q thread.Query) (found []thread.Sum
 	f.addTerm(!running && len(q.Statuses) > 0, " AND (? >> status) & 1",
 		record.BitsOf(q.Statuses, record.Statuses))
 	f.addTerm(q.Owner != "", " AND owner = ?", q.Owner)
+	if q.Tenant != nil {
+		f.addTerm(*q.Tenant == "", " AND instr(id, '/') <= 1")
+		f.addTerm(*q.Tenant != "", " AND id > ? AND id < ?", *q.Tenant+"/", *q.Tenant+"0")
+	}
 	if q.WakeBefore.IsZero() {
 		f.addTerm(q.AfterID != "", " AND id > ?", q.AfterID)
 		f.addTerm(true, " ORDER BY id LIMIT ?", limitOf(q.Limit))

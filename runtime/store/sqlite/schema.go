@@ -25,6 +25,8 @@ const application = 0x7274676e
 //     NULL for anybody
 //   - log: a row is a commit, or 500 of its entries; n is the order of commits, and seq the last
 //     entry's number. The first of a thread has the thread's number, and needs no index
+//   - tenant: what the id of the thread begins with, before the slash; "" is in no index of its
+//     own, so nothing is written for it where no other is used
 //   - request: seq is the number of the entry that a request id led to
 var migrations = []string{
 	`CREATE TABLE shape(n INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -45,6 +47,14 @@ var migrations = []string{
 	// nothing but the version: bodies of the log have Rest, those of threads Previous
 	`PRAGMA user_version = 3`,
 	`PRAGMA user_version = 4`, // and migrateBodies, which makes JSON of the bodies
+	// all threads are of tenant "", but for the tables of shapes, which have one commit each
+	`ALTER TABLE interrupt ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+	ALTER TABLE log ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+	UPDATE log SET tenant = 'shapes' WHERE n IN (SELECT n FROM thread WHERE id > 'shapes/' AND id < 'shapes0');
+	DROP INDEX interrupt_open;
+	CREATE INDEX interrupt_open ON interrupt(tenant, priority, created, id) WHERE state = 0;
+	CREATE INDEX interrupt_tenant ON interrupt(tenant) WHERE tenant <> '';
+	CREATE INDEX log_tenant ON log(tenant) WHERE tenant <> ''`,
 }
 
 // fileVersion returns the version of the file, or 0 for an empty one. It returns CodeIncompatible

@@ -113,7 +113,7 @@ var _ thread.Store = (*Store)(nil)
 // does not keep what is promised.
 //
 // It migrates a file of an older version in one transaction: the whole file, or nothing. Older
-// programs cannot open it afterwards, and those that have it open get errors. From before version 4
+// programs cannot open it afterwards, and must not have it open meanwhile. From before version 4
 // every record is written again, which takes up to four times the file's size on the disk; who
 // opens it meanwhile gets CodeUnavailable after ten seconds. A damaged record stays as it is.
 func Open(ctx context.Context, path string, cfg Config) (*Store, error) {

@@ -434,10 +434,11 @@ func TestIndexesAreUsed(t *testing.T) {
 	s := opened(t, file(t))
 	for query, args := range map[string][]any{
 		loadThread: {"t", "t"},
-		listInterrupts + " AND i.state = 0 ORDER BY i.priority, i.created, i.id LIMIT ?": {int64(
-			50)},
-		listLog:    {"t", int64(0), int64(0), "t", int64(0), int64(0), int64(1)},
-		listAllLog: {int64(0), int64(1)},
+		listInterrupts + " AND i.tenant = ? AND i.state = 0 ORDER BY i.priority, i.created, i.id " +
+			"LIMIT ?": {"", int64(50)},
+		listLog: {"t", int64(0), int64(0), "t", int64(0), int64(0),
+			int64(1)},
+		listAllLog + " ORDER BY l.n LIMIT ?":                    {int64(0), int64(1)},
 		listThreads + " AND status = 1 ORDER BY id LIMIT ?":     {int64(1)},
 		listThreads + " AND wake <= ? ORDER BY wake, n LIMIT ?": {int64(0), int64(1)},
 		listThreads + " AND id > ? ORDER BY id LIMIT ?":         {"", int64(1)},

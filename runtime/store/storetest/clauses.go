@@ -75,6 +75,11 @@ var clauses = []clause{
 		rowsByID},
 	{"threads have a default limit", "Query.Limit", always, rowsLimits},
 
+	{"a tenant sees nothing of another one's", "Store: a query with a Tenant", always,
+		tenantsApart},
+	{"a query of a tenant returns all of its own", "Store: a query with a Tenant", always,
+		tenantsComplete},
+
 	{"a record with every field set comes back", "law 8", always, valuesAllSet},
 	{"records of any shape come back", "law 8", always, valuesRoundTrip},
 	{"absent, null, false, 0 and empty stay apart", "law 3: presence decides", always,

@@ -278,6 +278,30 @@ var controls = map[string][]func() *broken{
 			})
 		},
 	},
+	"a tenant sees nothing of another one's": {
+		func() *broken { return lists(func(q *thread.Query) { q.Tenant = nil }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Tenant = nil }) },
+		func() *broken { return reads(func(q *thread.LogQuery) { q.Tenant = nil }) },
+		func() *broken { // by the beginning of its name
+			return asks(func(q *thread.InterruptQuery) {
+				if q.Tenant != nil && *q.Tenant == "acm" {
+					q.Tenant = new(string)
+					*q.Tenant = "acme"
+				}
+			})
+		},
+	},
+	"a query of a tenant returns all of its own": {
+		func() *broken {
+			return lists(func(q *thread.Query) {
+				if q.Tenant != nil && q.AfterID == "" {
+					q.AfterID = *q.Tenant + "/acmf"
+				}
+			})
+		},
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Tenant = nil }) },
+		func() *broken { return reads(func(q *thread.LogQuery) { q.Tenant = nil }) },
+	},
 	"threads come by id, in pages": {
 		upsideDown, func() *broken {
 			return lists(func(q *thread.Query) { q.AfterID = "" })

@@ -152,7 +152,7 @@ func (r *runStream) deliver(ctx context.Context, m chat.Message) <-chan rowOrErr
 		stop := func() bool { return true }
 		defer func() { stop() }()
 		first := true
-		for row, err := range r.Config().Conversation.DeliverStream(going, m) {
+		for row, err := range r.Conversation().DeliverStream(going, m) {
 			if first {
 				first = false
 				stop = context.AfterFunc(ctx, cancel)

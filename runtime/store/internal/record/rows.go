@@ -10,7 +10,7 @@ import (
 
 // Row is a change as a store writes it.
 type Row struct {
-	ID            string
+	ID, Tenant    string
 	Before, Fence int64 // that must be stored
 	Version, Next int64 // Next is the fence afterwards
 	Status        int64 // the place in Statuses
@@ -80,6 +80,7 @@ func (r *Row) encodeThread(c *thread.Change) error {
 		ID: t.ID, Before: c.Before, Fence: c.Fence, Version: t.Version, Next: t.Lease.Fence,
 		Fingerprint: t.Fingerprint, Status: int64(slices.Index(Statuses, t.Status())),
 	}
+	r.Tenant, _ = thread.SplitID(t.ID)
 	var err error
 	if r.Body, err = Seal(&ThreadBody{Thread: t}, t.ID, t.Fingerprint); err != nil {
 		return r.Error(runtime.CodeInvalid, err)
