@@ -55,7 +55,7 @@ type principal struct {
 	grant  *Grant
 	key    *operatorKey
 	person *person // has signed in: the grant is for no thread
-	tenant string // that the token of grant was made in
+	tenant string  // that the token of grant was made in
 }
 
 // tenantOf returns the tenant whose threads a caller sees. It alone decides that, by who the caller

@@ -20,8 +20,8 @@ import (
 
 // Identity is a person who has signed in, as [Config.Authenticate] returns them.
 type Identity struct {
-	// Tenant says whose the threads are that the person works on; "" is the default. The server
-	// passes it on to [Call.Identity] and checks nothing by it.
+	// Tenant says whose the threads are: the person sees those of one tenant and no others, see
+	// [thread.Engine.Tenant]. Default "". One that is no name of a tenant has the person refused.
 	Tenant string
 	// User is the subject that the issuer of the credential names, byte for byte. It stands as by
 	// in the history. Empty, longer than 200 bytes, with control characters or spaces around it,
@@ -110,7 +110,9 @@ func (s *Server) identify(r *http.Request) (principal, error) {
 	who, err := s.cfg.Authenticate(r)
 	switch {
 	case err == nil:
-		err = who.CheckIdentity()
+		if err = who.CheckIdentity(); err == nil {
+			_, err = s.engine.Tenant(who.Tenant)
+		}
 	case runtime.CodeOf(err) == runtime.CodeUnavailable: // who it is cannot be said now
 		return principal{}, err
 	}

@@ -20,7 +20,8 @@ import (
 func TestTokensOfATenantOpenNoOther(t *testing.T) {
 	t.Parallel()
 	const boss = "operator-of-acme-0123456789abcdef0123456789"
-	r := newRig(t, "mem", web.Config{Programs: map[string]web.Program{"ask": {}}})
+	r := newRig(t, "mem", web.Config{Programs: map[string]web.Program{"ask": {}},
+		Authenticate: people(t)})
 	other := r.settled(r.start("ask", `"y"`).ID)
 
 	before := string(r.get("/v1/threads/" + other.ID).is(200).body)
@@ -47,9 +48,21 @@ func TestTokensOfATenantOpenNoOther(t *testing.T) {
 	// the guest of acme at the server of all: the tenant is the token's
 	r.http = plain
 	r.try(guest, http.MethodGet, "/v1/threads/mine", "").is(200)
+
+	// and so is that of a person, whom the issuer or a proxy says to be of acme
+	ann := append(as("ann", "all"), "X-Tenant", "acme")
+	r.try("", http.MethodGet, "/v1/threads/mine", "", ann...).is(200)
+	r.try("", http.MethodGet, "/v1/threads/mine", "", as("ann", "all")...).is(404)
+	r.try("", http.MethodGet, "/v1/threads", "", append(as("ann", "all"), "X-Tenant", "a/b")...).
+		is(401)
 	r.try(operator, http.MethodGet, "/v1/threads/mine", "").is(404)
 	made := r.settled(r.start("ask", `"only of the first"`).ID)
 	question := made.Open[0].ID
+	for _, list := range []string{"/v1/threads", "/v1/interrupts"} {
+		assert.Contains(t, string(r.get(list).is(200).body), made.ID)
+		own := string(r.try("", http.MethodGet, list, "", ann...).is(200).body)
+		assert.NotContains(t, own, made.ID, list)
+	}
 	rows, tried := operations(), 0
 	for path, item := range r.contract.paths {
 		for method, op := range item {
@@ -61,14 +74,20 @@ func TestTokensOfATenantOpenNoOther(t *testing.T) {
 				return strings.NewReplacer("{thread}", thread, "{interrupt}", interrupt,
 					"{grant}", "g", "{seq}", "1").Replace(path)
 			}
-			for token, server := range map[string]*httptest.Server{guest: plain, boss: both} {
+			for _, caller := range []struct {
+				token   string
+				headers []string
+				server  *httptest.Server
+			}{{guest, nil, plain}, {boss, nil, both}, {"", ann, plain}} {
+				token, server := caller.token, caller.server
 				if server == both && (strings.Contains(path, "/plan") ||
 					strings.Contains(path, "reroute")) {
 					continue // that server has no such door
 				}
 				r.http = server
 				call := func(path string) (int, web.Problem) {
-					a := r.try(token, strings.ToUpper(method), path, row.body)
+					a := r.try(token, strings.ToUpper(method), path, row.body,
+						caller.headers...)
 					p := a.problem()
 					p.Request = ""
 					return a.status, p
