@@ -197,15 +197,15 @@ func memberOf(thing any, name string) string {
 func (s subject) effectsOf(edits []edit) {
 	for _, e := range edits {
 		for _, row := range effectsByMember()[e.path] {
-			if row.fits(e) && s.holds(row.only) {
+			if row.fits(e) && s.meets(row.only) {
 				s.tell(row, e)
 			}
 		}
 	}
 }
 
-// holds reports whether each condition of a row holds.
-func (s subject) holds(only condition) bool {
+// meets reports whether each condition of a row holds.
+func (s subject) meets(only condition) bool {
 	for c := range strings.FieldsSeq(string(only)) {
 		if !s.is[condition(c)] {
 			return false

@@ -33,7 +33,7 @@ func (r *Report) changeSection() section {
 	s := section{title: "What changed", lead: "breaking finds " + r.tally()}
 	var lines, ends []string
 	for _, c := range r.worstFirst() {
-		line := c.Op + " " + c.label() + " (" + r.place(c.File, c.Line) + ")"
+		line := c.Op + " " + c.label() + " (" + r.locate(c.File, c.Line) + ")"
 		end := ""
 		if c.Rule != "" {
 			end = " [" + c.Severity + " " + c.Rule + "]"
@@ -69,8 +69,8 @@ func foldNames(names, said []string) []string {
 	return out
 }
 
-// place is a line, with its file where it is not that of the report.
-func (r *Report) place(file string, line int) string {
+// locate returns a line, with its file where it is not that of the report.
+func (r *Report) locate(file string, line int) string {
 	if file == "" || file == r.Source {
 		return fmt.Sprintf("line %d", max(line, 1))
 	}
