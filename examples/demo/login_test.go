@@ -36,7 +36,7 @@ func TestSignInWithAnAccount(t *testing.T) {
 	b.sees(".login", "Sign in with your account")
 	b.shot("sign-in")
 	signIn("ben")
-	assert.Equal(t, "", eval[string](b, `document.cookie`), "scripts do not see the session")
+	assert.Empty(t, eval[string](b, `document.cookie`), "scripts do not see the session")
 	b.shot("signed-in-ben")
 	b.click(`a.item[data-thread="offsite"]`)
 	b.sees(".question h2", "How many people come?")

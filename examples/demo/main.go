@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -90,22 +89,8 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 	}
 	//nolint:contextcheck // it has to end after the context has
 	defer func() { err = errors.Join(err, site.close()) }()
-	// The part after # is not sent with requests: it stays in the browser and is not logged.
-	page := (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/",
-		Fragment: "token=" + token + "&by=" + you}).String()
-	w := bufio.NewWriter(out)
-	if *login { // they sign in at the page itself
-		page = (&url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}).String()
-		fmt.Fprintf(w, "%s\n\nSign in there as anna, who may do everything, or as ben, who reads "+
-			"and answers. Stop with Ctrl-C.\n", page)
-	} else {
-		fmt.Fprintf(w, "%s\n\nOpen it in a browser, where none opens by itself. The address holds "+
-			"the operator's token. Stop with Ctrl-C.\n", page)
-	}
-	fmt.Fprintf(w, "A plan in a terminal: go run ./cmd/routegen-threads watch "+
-		"http://%s/v1/threads/offsite --token-file %s --by %s\n",
-		listener.Addr(), filepath.Join(*folder, "token"), you)
-	if err := w.Flush(); err != nil {
+	page, err := printAddress(out, listener.Addr().String(), token, *folder, *login)
+	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if *show {
@@ -118,6 +103,23 @@ func runDemo(ctx context.Context, args []string, out io.Writer, ready func(page 
 			ready(page)
 		}
 	})
+}
+
+// printAddress prints the address of the page, which it returns, and what to do there.
+func printAddress(out io.Writer, host, token, folder string, login bool) (string, error) {
+	address := url.URL{Scheme: "http", Host: host, Path: "/"}
+	says := "Sign in there as anna, who may do everything, or as ben, who reads and answers."
+	if !login {
+		// The part after # is not sent with requests: it stays in the browser and is not logged.
+		address.Fragment = "token=" + token + "&by=" + you
+		says = "Open it in a browser, where none opens by itself. The address holds the " +
+			"operator's token."
+	}
+	_, err := fmt.Fprintf(out, "%s\n\n%s Stop with Ctrl-C.\nA plan in a terminal: "+
+		"go run ./cmd/routegen-threads watch http://%s/v1/threads/offsite --token-file %s "+
+		"--by %s\n",
+		address.String(), says, host, filepath.Join(folder, "token"), you)
+	return address.String(), err
 }
 
 // site is all that runs: an engine with its server for each place of the page.

@@ -39,7 +39,6 @@ func TestAPlanRunsItsStepsInOrder(t *testing.T) {
 }
 
 func TestAnEscapePausesThePlanDuringAStep(t *testing.T) {
-	t.Parallel()
 	const context1, context2 = `{"current_plan":["a","b","c"],"completed_steps":1,"total_steps":3}`,
 		`{"current_plan":["a","b","c"],"completed_steps":2,"total_steps":3}`
 	for name, c := range map[string]struct {
@@ -173,7 +172,6 @@ func TestAChangeWhileThePlanIsMadeReachesTheReplanner(t *testing.T) {
 }
 
 func TestAPauseWithoutAChangeLeavesThePlanAsItIs(t *testing.T) {
-	t.Parallel()
 	for _, answer := range []string{`"continue"`, `{"choice":"continue"}`, `{"choice":"modify"}`,
 		`{"choice":"modify","text":"  "}`} {
 		t.Run(answer, func(t *testing.T) {
@@ -414,7 +412,6 @@ func TestAPlanGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestAStepGoesByTheDeadlineOfItsQuestion(t *testing.T) {
-	t.Parallel()
 	const limit = 300 * time.Second
 	t.Run("default", func(t *testing.T) {
 		threadtest.PlayAll(t, func(s *threadtest.Stage) {

@@ -23,7 +23,6 @@ func answerInWords(s *threadtest.Stage, i *thread.Interrupt, text string) error 
 }
 
 func TestAnswersToAStepAreTyped(t *testing.T) {
-	t.Parallel()
 	t.Run("yes or no", func(t *testing.T) {
 		for text, want := range map[string]string{"no way": "false", "not really": "false",
 			"deny": "false", "Yes.": "true"} {
@@ -97,7 +96,6 @@ func TestAnswersToAStepAreTyped(t *testing.T) {
 }
 
 func TestAPersonDecidesAboutAFailedStep(t *testing.T) {
-	t.Parallel()
 	for answer, want := range map[string]string{
 		`"retry"`:                             "a done 1, b done 1, c done 1",
 		`{"choice":"edit","input":"B"}`:       "a done 1, B done 1, c done 1",
@@ -226,7 +224,6 @@ func TestAGoalThatIsNoTextIsRefused(t *testing.T) {
 }
 
 func TestAPlanWithStepsLeftEndsOnlyAsConfigured(t *testing.T) {
-	t.Parallel()
 	early := func(p *planner.Plan, _ string) planner.Replanned {
 		if len(p.Done) == 2 || len(p.Steps) == 0 {
 			return planner.Replanned{Done: true, Answer: "enough"}

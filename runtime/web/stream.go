@@ -78,11 +78,12 @@ func (c *Call) EnterStream(connected context.Context) (ctx context.Context, leav
 	ctx, cancel := context.WithCancel(connected)
 	stop := context.AfterFunc(c.s.ending, cancel)
 	timer := func() bool { return true }
-	if c.who.person != nil {
+	switch {
+	case c.who.person != nil:
 		timer = c.watchPerson(ctx, cancel)
-	} else if g != nil {
+	case g != nil:
 		timer = time.AfterFunc(time.UnixMilli(g.Expires).Sub(c.s.cfg.Now()), cancel).Stop
-	} else {
+	default:
 		timer = context.AfterFunc(c.who.key.life, cancel)
 	}
 	return ctx, func() {

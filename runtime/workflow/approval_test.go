@@ -40,7 +40,6 @@ func (c *chatStage) decide(id, by string, i *thread.Interrupt, value string) (*c
 }
 
 func TestToolWaitsForAnApproval(t *testing.T) {
-	t.Parallel()
 	for value, want := range map[string]string{
 		`{"decision":"approve"}`:                            `{"send_email":true,"copies":2}`,
 		`{"decision":"edit","args":{"send_email":false}}`:   `{"send_email":false}`,
@@ -176,7 +175,6 @@ func TestNewMessageIsRefusedWhileAnApprovalIsOpen(t *testing.T) {
 }
 
 func TestOneOfTwoConcurrentInputsWins(t *testing.T) {
-	t.Parallel()
 	for name, first := range map[string]bool{"on a new thread": true, "between two turns": false} {
 		t.Run(name, func(t *testing.T) {
 			threadtest.PlayAll(t, func(s *threadtest.Stage) {
@@ -271,7 +269,6 @@ func (c *chatStage) mailing(once bool) {
 }
 
 func TestOnceToolIsNotRepeatedAfterACrash(t *testing.T) {
-	t.Parallel()
 	for name, approval := range map[string]bool{"a tool that needs an approval": true,
 		"another": false} {
 		for order, mails := range map[string]int{`{"choice":"done","value":"seen in the outbox"}`: 1, `"done"`: 1, `"run"`: 2} {
@@ -344,7 +341,6 @@ func TestToolWithoutOnceIsRepeatedUnderItsKey(t *testing.T) {
 }
 
 func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
-	t.Parallel()
 	for name, end := range map[string]error{"no end": nil,
 		"a broken connection": &runtime.Error{Code: runtime.CodeInDoubt, Op: "call tool"}} {
 		t.Run(name, func(t *testing.T) {
@@ -377,7 +373,6 @@ func TestToolWithOnceThatTakesTooLongIsInDoubt(t *testing.T) {
 
 // One reply of the model calls two tools that need an approval and one that does not.
 func TestApprovalsOfOneReplyAreAskedTogether(t *testing.T) {
-	t.Parallel()
 	for decision, runs := range map[string]int{`{"decision":"approve"}`: 1,
 		`{"decision":"deny"}`: 0} {
 		t.Run(decision, func(t *testing.T) {

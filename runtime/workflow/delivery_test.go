@@ -53,7 +53,6 @@ func TestOfflineBatch(t *testing.T) {
 }
 
 func TestHangingToolIsAFailedResult(t *testing.T) {
-	t.Parallel()
 	for name, heeds := range map[string]bool{"that heeds its context": true,
 		"that does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +86,6 @@ func TestHangingToolIsAFailedResult(t *testing.T) {
 }
 
 func TestToolErrorIsAFailedResult(t *testing.T) {
-	t.Parallel()
 	for name, fails := range map[string]func() (json.RawMessage, error){
 		"with an error": func() (json.RawMessage, error) { return nil, errors.New("disk full") },
 		"with a panic":  func() (json.RawMessage, error) { panic("disk full") },
@@ -112,7 +110,6 @@ func TestToolErrorIsAFailedResult(t *testing.T) {
 }
 
 func TestUnavailableServerIsReportedToTheModel(t *testing.T) {
-	t.Parallel()
 	for name, server := range map[string]server{"refuses": {dead: true}, "hangs": {hangs: true}} {
 		t.Run(name, func(t *testing.T) {
 			threadtest.PlayAll(t, func(s *threadtest.Stage) {
@@ -220,7 +217,6 @@ func TestSeveralOpenQuestions(t *testing.T) {
 }
 
 func TestConversationGoesOnAfterATurnThatEnded(t *testing.T) {
-	t.Parallel()
 	day := thread.DefaultKinds()
 	day[1].Deadline = &runtime.Deadline{After: 24 * time.Hour, Then: "expire"}
 	cancel := thread.DefaultKinds()

@@ -117,7 +117,6 @@ func TestMessageAfterTheReportStartsATurn(t *testing.T) {
 }
 
 func TestTurnStartsAtTheEntryNode(t *testing.T) {
-	t.Parallel()
 	for _, start := range []string{"entry", "last"} {
 		t.Run(start, func(t *testing.T) {
 			threadtest.PlayAll(t, func(s *threadtest.Stage) {
@@ -219,7 +218,6 @@ func TestDigressionThatAsksAQuestion(t *testing.T) {
 }
 
 func TestStrictRefusesPlainText(t *testing.T) {
-	t.Parallel()
 	for _, bySpec := range []bool{false, true} {
 		t.Run(map[bool]string{false: "by the conversation", true: "by the spec"}[bySpec],
 			func(t *testing.T) {
@@ -249,7 +247,6 @@ func TestStrictRefusesPlainText(t *testing.T) {
 }
 
 func TestCancelEndsTheTurn(t *testing.T) {
-	t.Parallel()
 	for name, m := range map[string]chat.Message{"by a word": {Text: " Annuleer! "},
 		"by status": {Cancel: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -293,7 +290,6 @@ func TestCancelWithoutAnOpenTurn(t *testing.T) {
 }
 
 func TestSkipWordAnswersWithNull(t *testing.T) {
-	t.Parallel()
 	for _, word := range []string{"sla over", "Skip.", "geen vragen"} {
 		t.Run(word, func(t *testing.T) {
 			threadtest.PlayAll(t, func(s *threadtest.Stage) {

@@ -86,6 +86,7 @@ const toOrchestrator = `{"orchestratorRequest":{"goal":"ship it","phase":"DISCOV
 // comes back through the generated decoder.
 func TestSchemasOfAllRoutes(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		for route := range routes.AllRoutes().All() {
 			set := routes.AllRoutes().Only(route)
 			s, model := open(llmtest.Answer{Text: `{}`})
@@ -149,6 +150,7 @@ func TestServerRefusesBadSchemas(t *testing.T) {
 		}, "leads nowhere"},
 	}
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		for _, c := range cases {
 			s, model := open()
 			s.Expect(routes.InterruptRoutingSchema(set, a.dialect))
@@ -171,6 +173,7 @@ func TestServerRefusesBadSchemas(t *testing.T) {
 
 func TestNothingIsSentWithoutForm(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		t.Helper()
 		s, model := open()
 		r := routing(routes.InterruptRouteSet{})
 		_, err := model.Generate(t.Context(), r)
@@ -194,6 +197,7 @@ func lookTool(strict bool) llm.Tool {
 // the reply in the form asked for.
 func TestTools(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		two := []llm.ToolCall{{Name: "look",
 			Args: json.RawMessage(`{"what":"<b>&","deep":true}`)}, {Name: "now"}}
 		s, model := open(
@@ -245,6 +249,7 @@ func TestToolRulesAreEnforced(t *testing.T) {
 		Schema: json.RawMessage(
 			`{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)}
 	eachAdapter(t, func(t *testing.T, _ adapter, start opener) {
+		t.Helper()
 		s, model := start(llmtest.Answer{Text: "fine"})
 		_, err := model.Generate(t.Context(), llm.Request{Prompt: "a", Tools: []llm.Tool{open}})
 		require.NoError(t, err, "a tool that is not strict may have any schema: %s", fault(s))
@@ -259,6 +264,7 @@ func TestToolRulesAreEnforced(t *testing.T) {
 
 func TestFreeTextAndTurns(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		t.Helper()
 		s, model := open(llmtest.Answer{Text: "Hello, Ann."},
 			llmtest.Answer{Text: "Sorry, here it is: {"})
 		said := []llm.Message{

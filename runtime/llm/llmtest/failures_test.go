@@ -23,6 +23,7 @@ import (
 
 func TestRefusals(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		category := map[string]string{"openai": "content_filter", "anthropic": "cyber"}[a.name]
 		usage := llm.Usage{InputTokens: 3, OutputTokens: 1}
 		_, model := open(llmtest.Answer{Refusal: "I will not help Ann Smith.", Usage: usage},
@@ -46,6 +47,7 @@ func TestRefusals(t *testing.T) {
 func TestStops(t *testing.T) {
 	cut := `{"orchestratorRequest":{"goal":"Ann`
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		for _, c := range []struct {
 			answer llmtest.Answer
 			reason string
@@ -80,6 +82,7 @@ func TestStops(t *testing.T) {
 // asks for.
 func TestRetries(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, _ opener) {
+		t.Helper()
 		busy := llmtest.Answer{Status: http.StatusTooManyRequests, Type: "rate_limit_error",
 			RetryAfter: time.Millisecond}
 		broken := llmtest.Answer{Status: http.StatusInternalServerError, Type: "api_error",
@@ -110,6 +113,7 @@ func TestRetries(t *testing.T) {
 
 func TestStatuses(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		t.Helper()
 		for status, want := range map[int]runtime.Code{
 			400: runtime.CodeInvalid, 401: runtime.CodeForbidden, 403: runtime.CodeForbidden,
 			404: runtime.CodeInvalid,
@@ -128,6 +132,7 @@ func TestStatuses(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, _ opener) {
+		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		s := llmtest.NewServer(t, llmtest.Answer{Hang: true, Arrived: cancel},
 			llmtest.Answer{Hang: true}, llmtest.Answer{Hang: true})
@@ -158,6 +163,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestUnreadableAndUnreachable(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a adapter, open opener) {
+		t.Helper()
 		for _, bad := range []llmtest.Answer{
 			{Body: "<html>log in, Ann</html>", Content: "text/html"}, {Body: `{"id":"x","choi`},
 			{Body: `[]`}, {Body: `{}`},
@@ -194,6 +200,7 @@ func TestUnreadableAndUnreachable(t *testing.T) {
 
 func TestConcurrentCalls(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, _ adapter, open opener) {
+		t.Helper()
 		s, model := open(slices.Repeat([]llmtest.Answer{{Text: toOrchestrator}}, 8)...)
 		var wg sync.WaitGroup
 		errs := make([]error, 8)

@@ -186,26 +186,31 @@ func tenantsComplete(tr *trial) {
 		assert.Equal(tr, open, own)
 		assert.Len(tr, tr.mustInterrupts(thread.InterruptQuery{Tenant: &tenant, ByAge: true,
 			States: everyState}), 2*len(want))
-		log := 0
-		for _, e := range tr.mustLog(thread.LogQuery{Limit: 1000}) {
-			if slices.Contains(want, e.Thread) {
-				log++
-			}
+		checkTenantLog(tr, tenant, want)
+	}
+}
+
+// checkTenantLog holds the log of a tenant to that of its threads, whose keys those are.
+func checkTenantLog(tr *trial, tenant string, keys []string) {
+	log := 0
+	for _, e := range tr.mustLog(thread.LogQuery{Limit: 1000}) {
+		if slices.Contains(keys, e.Thread) {
+			log++
 		}
-		found := tr.mustLog(thread.LogQuery{Tenant: &tenant, Limit: 1000})
-		assert.Len(tr, found, log)
-		var read []thread.Entry
-		for q := (thread.LogQuery{Tenant: &tenant, Limit: 3}); ; {
-			page := tr.mustLog(q)
-			if len(page) == 0 {
-				break
-			}
-			read, q.After = append(read, page...), page[len(page)-1].Cursor
+	}
+	found := tr.mustLog(thread.LogQuery{Tenant: &tenant, Limit: 1000})
+	assert.Len(tr, found, log)
+	var read []thread.Entry
+	for q := (thread.LogQuery{Tenant: &tenant, Limit: 3}); ; {
+		page := tr.mustLog(q)
+		if len(page) == 0 {
+			break
 		}
-		assert.Equal(tr, jsonText(found), jsonText(read), "pages of the log miss nothing")
-		for _, key := range want {
-			assert.Len(tr, tr.mustLog(thread.LogQuery{Tenant: &tenant, Thread: key,
-				Request: "token/1"}), 1)
-		}
+		read, q.After = append(read, page...), page[len(page)-1].Cursor
+	}
+	assert.Equal(tr, jsonText(found), jsonText(read), "pages of the log miss nothing")
+	for _, key := range keys {
+		assert.Len(tr, tr.mustLog(thread.LogQuery{Tenant: &tenant, Thread: key,
+			Request: "token/1"}), 1)
 	}
 }

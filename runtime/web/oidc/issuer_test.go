@@ -152,11 +152,18 @@ type person struct {
 }
 
 func newPerson(t *testing.T, base string) *person {
+	t.Helper()
 	return &person{t, base, map[string]*http.Cookie{}}
 }
 
-// call makes one request and returns the response with its body read.
-func (p *person) call(method, address, body string, headers ...string) (*http.Response, string) {
+// received is a response without its body.
+type received struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// call makes one request and returns the response and its body.
+func (p *person) call(method, address, body string, headers ...string) (received, string) {
 	p.Helper()
 	req, err := http.NewRequestWithContext(p.Context(), method, address, strings.NewReader(body))
 	require.NoError(p, err)
@@ -186,7 +193,7 @@ func (p *person) call(method, address, body string, headers ...string) (*http.Re
 			p.cookies[c.Name] = c
 		}
 	}
-	return res, read.String()
+	return received{res.StatusCode, res.Header}, read.String()
 }
 
 // comeBack signs in up to the address at which the issuer sends the browser back.

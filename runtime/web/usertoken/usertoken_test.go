@@ -99,7 +99,7 @@ func TestAPersonHasATokenOfTheirOwn(t *testing.T) {
 		`{"machine":"ask","input":"","by":"boss"}`)
 	assert.Equal(t, 403, status)
 	for token, want := range map[string]int{ann.Token: 403, boss.Token: 200, operator: 200} {
-		status, body = p.call(token, http.MethodGet, "/v1/people/tokens", "")
+		status, _ = p.call(token, http.MethodGet, "/v1/people/tokens", "")
 		assert.Equal(t, want, status)
 	}
 	for _, token := range []string{ann.Token, boss.Token} {
