@@ -42,8 +42,16 @@ func TestExplainShowsWhatIsRun(t *testing.T) {
 }
 
 // shows reports whether an example is an excerpt of one side of a case: some of its lines, some of
-// its values, or its command. A value may stand beside others that the example leaves out.
+// its values, or its command. A value may stand beside others that the example leaves out. An
+// example ends with the name of the included file that it is from.
 func shows(example string, s side) bool {
+	if text, in, _ := strings.Cut(example, "   # in "); strings.HasSuffix(in, "includes") {
+		name, _, _ := strings.Cut(in, ",")
+		if s.beside[name] == nil {
+			return false
+		}
+		example, s.text = text, string(s.beside[name].Data)
+	}
 	command := "routegen " + s.edit
 	if _, ran, ok := strings.Cut(example, "# routegen "); ok && s.edit != "" &&
 		"routegen "+ran != command {
