@@ -106,14 +106,14 @@ func includeRules() []report.Rule {
 		{ID: RuleIncludeCycle, Summary: "A file includes itself, at once or through others.",
 			Why: "There would be no end to it.",
 			Bad: "include: [routes.yaml]   # in agents.yaml, which routes.yaml includes",
-			Good: "nodes: {planner: {doc: Plans the work.}}   # in agents.yaml, which routes.yaml " +
-				"includes"},
+			Good: "nodes: {planner: {doc: Plans the work.}}   # in agents.yaml, " +
+				"which routes.yaml includes"},
 		{ID: RuleIncludeKey, Summary: "A key of the main file in an included one.",
 			Why: "The spec has one version and makes one package.",
-			Bad: "go: {package: routes, out: generated/routes}   # in agents.yaml, which routes.yaml " +
-				"includes",
-			Good: "nodes: {planner: {doc: Plans the work.}}   # in agents.yaml, which routes.yaml " +
-				"includes"},
+			Bad: "go: {package: routes, out: generated/routes}   # in agents.yaml, " +
+				"which routes.yaml includes",
+			Good: "nodes: {planner: {doc: Plans the work.}}   # in agents.yaml, " +
+				"which routes.yaml includes"},
 		{ID: RuleTooManyFiles, Summary: "A spec includes more than 255 files.",
 			Why: "The limit is far above any hand-written spec and keeps reading fast.",
 			Bad: "# 256 files of one enum each", Good: "# one file with all the enums"},
