@@ -264,6 +264,12 @@ func (c *crowd) finished(id string) {
 	c.over[id] = true
 }
 
+func (c *crowd) unfinish(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.over, id)
+}
+
 func finished(t *web.Thread) bool {
 	switch t.Status {
 	case thread.StatusDone, thread.StatusCancelled, thread.StatusFailed, thread.StatusHandedOff:
@@ -302,13 +308,15 @@ func (p *person) move(t *web.Thread) {
 	p.answer(&i)
 }
 
-// say begins the next turn of a flow, as its user.
+// say begins the next turn of a flow, as its user. Somebody may have found the thread finished
+// meanwhile, after a turn that another one began: now it may go on.
 func (p *person) say(t *web.Thread) {
 	key := "say " + strconv.Itoa(p.next())
 	err := p.call(t.ID, func(ctx context.Context, c *client.Client) error {
 		_, err := c.Deliver(ctx, t.ID, payWord, t.User, key)
 		return err
 	})
+	p.unfinish(t.ID)
 	if err == nil {
 		p.acked(ack{op: "message", thread: t.ID, by: t.User})
 	}
