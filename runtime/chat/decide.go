@@ -93,7 +93,7 @@ func (d *delivery) checkSeenOpen(ctx context.Context, t *thread.Thread) error {
 		if err != nil {
 			return err
 		}
-		if i.Thread != t.ID {
+		if _, own := thread.SplitID(t.ID); i.Thread != own {
 			return runtime.Errorf(runtime.CodeNotFound, d.op, "it has no interrupt %s", id)
 		}
 		if _, err = thread.Closed(i, &thread.Answer{}); err != nil {

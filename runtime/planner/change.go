@@ -43,7 +43,7 @@ func Preview(ctx context.Context, e *thread.Engine, threadID, modification, by, 
 	input := previewed{Plan: plan, Modification: modification, Thread: threadID,
 		Version: t.Version, Caller: caller}
 	side, err := e.Start(ctx, thread.Begin{Machine: Name, Name: previewFrame, Input: input,
-		User: by})
+		User: by, Unchecked: true})
 	if err != nil {
 		return nil, err
 	}

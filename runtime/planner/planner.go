@@ -105,6 +105,17 @@ type planMachine struct{ Config }
 // Name returns [Name].
 func (*planMachine) Name() string { return Name }
 
+// CheckInput returns CodeInvalid for what is not a goal: a text, for a plan without another name.
+// Steps and previews begin from inside alone.
+func (*planMachine) CheckInput(name string, input json.RawMessage) error {
+	var goal string
+	if name != "" || json.Unmarshal(input, &goal) != nil {
+		return runtime.Errorf(runtime.CodeInvalid, "begin plan",
+			"the input is not a goal: it is a text, and the name is empty")
+	}
+	return nil
+}
+
 // Changeable returns true: a change goes to the replanner.
 func (*planMachine) Changeable(*thread.Frame) bool { return true }
 

@@ -214,12 +214,13 @@ func TestBadInputsAreRefused(t *testing.T) {
 func TestAGoalThatIsNoTextIsRefused(t *testing.T) {
 	threadtest.PlayAll(t, func(s *threadtest.Stage) {
 		planning(s, "")
-		th, err := s.Engine.Start(s.Context(), thread.Begin{Machine: planner.Name, Input: 7})
-		require.NoError(s, err)
-		s.Next()
-		i := s.Asks(th.ID, thread.KindSystemError)
-		s.Answer(i, `{"choice":"edit","input":"a"}`)
-		assert.JSONEq(s, `"a done 1"`, string(s.Rest(th.ID).Result))
+		for _, b := range []thread.Begin{{Input: 7}, {Name: "step", Input: "a"},
+			{Name: "step", Input: map[string]any{"step": "a", "plan": planner.Plan{}}},
+			{Name: "preview", Input: map[string]any{"thread": "t"}}} {
+			b.Machine = planner.Name
+			_, err := s.Engine.Start(s.Context(), b)
+			s.Code(runtime.CodeInvalid, err)
+		}
 	})
 }
 

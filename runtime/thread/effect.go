@@ -69,7 +69,7 @@ func runEffect[T any](ctx context.Context, op, name string, once bool,
 			return zero, err
 		}
 	}
-	inner := &effectContext{Context: ctx, engine: r.driver.engine}
+	inner := &effectContext{Context: ctx, engine: r.driver.engine.engineOf(r.driver.id)}
 	//nolint:contextcheck // inner is a context of ctx
 	v, err := fn(inner, key)
 	cut := ctx.Err() != nil
@@ -248,8 +248,7 @@ func (r *stepRun) setReroute(now *Reroute) {
 
 // EngineOf returns the engine that runs the step or the effect of ctx, as the tenant of the thread
 // sees it. Machines and effects use it to start other threads, with a Request made of the effect's
-// key. It returns CodeInvalid for any
-// other context.
+// key. It returns CodeInvalid for any other context.
 func EngineOf(ctx context.Context) (*Engine, error) {
 	if e, inEffect := ctx.Value(contextKey{}).(*Engine); inEffect {
 		return e, nil

@@ -209,7 +209,18 @@ func TestStepsSeeTheirTenant(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		return t.ID, nil
+		_, err = thread.Do(ctx, "more", func(ctx context.Context, _ string) (string, error) {
+			own, err := thread.EngineOf(ctx)
+			if err != nil {
+				return "", err
+			}
+			more, err := own.Start(ctx, thread.Begin{ID: "more", Machine: "ask", Input: "On?"})
+			if err != nil {
+				return "", err
+			}
+			return more.ID, nil
+		})
+		return t.ID, err
 	})
 	e, err := thread.Open(t.Context(), mem.Open(), thread.Config{}, starts, askingMachine())
 	require.NoError(t, err)
@@ -222,6 +233,10 @@ func TestStepsSeeTheirTenant(t *testing.T) {
 	require.NoError(t, err)
 	_, err = acme.Wait(t.Context(), "made")
 	require.NoError(t, err)
-	_, err = e.Thread(t.Context(), "made")
-	assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+	_, err = acme.Wait(t.Context(), "more")
+	require.NoError(t, err)
+	for _, id := range []string{"made", "more"} {
+		_, err = e.Thread(t.Context(), id)
+		assert.Equal(t, runtime.CodeNotFound, runtime.CodeOf(err))
+	}
 }

@@ -51,6 +51,9 @@ func (s *Server) addDoors() error {
 
 // The methods below are what the routes of a door may use of a call.
 
+// Tenant returns whose threads the caller sees.
+func (c *Call) Tenant() string { return c.s.tenantOf(c.who) }
+
 // Engine returns the engine as the tenant of the caller sees it.
 func (c *Call) Engine() *thread.Engine { return c.engine }
 

@@ -139,7 +139,8 @@ func (s *Server) authenticate(r *http.Request) (principal, error) {
 	return principal{grant: g, tenant: tenant}, err
 }
 
-// granted reads a token's grant, and refuses one that is unknown, over or revoked.
+// granted reads a token's grant, and refuses one that is unknown, over or revoked, and one that
+// older programs made in a name that is no person's.
 func (s *Server) granted(ctx context.Context, engine *thread.Engine, threadID, id string) (*Grant,
 	error) {
 	row, err := engine.ByRequest(ctx, threadID, grantRequest(id))
@@ -155,7 +156,7 @@ func (s *Server) granted(ctx context.Context, engine *thread.Engine, threadID, i
 	}
 	var g Grant
 	if err := json.Unmarshal(row.Value, &g); err != nil || revoked != nil || !s.cfg.Now().
-		Before(time.UnixMilli(g.Expires)) {
+		Before(time.UnixMilli(g.Expires)) || g.By == "" || reservedName(g.By) {
 		return nil, errToken
 	}
 	g.Actions = readActions(g.Actions)

@@ -31,10 +31,18 @@ func people(t *testing.T) func(*http.Request) (web.Identity, error) {
 		roles[right] = []string{right}
 	}
 	authenticate, err := web.TrustedProxy(web.ProxyHeaders{
+		Proxies: []string{"127.0.0.1", "::1"}, User: "X-User", Groups: "X-Groups", Roles: roles})
+	require.NoError(t, err)
+	ofTenant, err := web.TrustedProxy(web.ProxyHeaders{
 		Proxies: []string{"127.0.0.1", "::1"}, User: "X-User", Groups: "X-Groups",
 		Tenant: "X-Tenant", Roles: roles})
 	require.NoError(t, err)
-	return authenticate
+	return func(r *http.Request) (web.Identity, error) {
+		if r.Header.Get("X-Tenant") != "" {
+			return ofTenant(r)
+		}
+		return authenticate(r)
+	}
 }
 
 // as is the headers of a person.
@@ -82,6 +90,30 @@ func TestAPersonActsInTheirOwnName(t *testing.T) {
 			assert.Contains(t, r.logs.String(), "who=\"person ")
 		})
 	}
+}
+
+// A person starts what the program declares, and no machine in its middle. Who may fork a thread
+// reads of it what their rights let them.
+func TestAPersonStartsWhatIsDeclared(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "mem", web.Config{Authenticate: people(t), Programs: map[string]web.Program{
+		"pair": {Starts: []web.Start{{Title: "A pair", Schema: []byte(`{"type":"string"}`)}}}}})
+	ann := as("ann", "deliver,operate")
+	begin := func(body string) *reply {
+		return r.try("", http.MethodPost, "/v1/threads", body, ann...)
+	}
+	begin(`{"machine":"pair","input":""}`).is(201)
+	begin(`{"machine":"pair","input":7}`).is(400)
+	begin(`{"machine":"pair","name":"second","input":""}`).is(403)
+	begin(`{"machine":"ask","name":"step","input":"a"}`).is(403)
+	th := decode[web.Thread](begin(`{"machine":"ask","input":"a"}`).is(201))
+	r.settled(th.ID)
+	fork := func(groups string) *reply {
+		return r.try("", http.MethodPost, "/v1/threads/"+th.ID+"/fork", `{"seq":2}`,
+			as("ann", groups)...).is(201)
+	}
+	assert.Contains(t, string(fork("all").body), `"value":true`, "what an effect returned")
+	assert.NotContains(t, string(fork("operate").body), `"value"`)
 }
 
 // The history says where the operator acted in the name of a person, over every way in.
@@ -220,6 +252,8 @@ func TestOnlyAProxyNamesPeople(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, web.Identity{Tenant: "acme", User: "Ann", Groups: []string{"finance", "staff"},
 		Rights: []string{"answer", "follow"}}, who)
+	_, err = ask("10.1.2.3:4", "X-User", "ann")
+	require.Error(t, err, "a person of no tenant is not of the default one")
 	_, err = ask("10.1.2.3:4")
 	require.ErrorIs(t, err, web.ErrNoCredential)
 	for _, bad := range [][]string{{"203.0.113.1:4", "X-User", "ann"},

@@ -73,9 +73,7 @@ func operations() map[string]admits {
 // every operation of the document, with every kind of caller.
 func TestWhoMayCallWhat(t *testing.T) {
 	t.Parallel()
-	talks := thread.Turns("chat", func(_ context.Context, in string) (string, error) {
-		return in, nil
-	})
+	talks := thread.Turns("chat", askTwo)
 	m, err := workflow.New(routes.New(routes.UnimplementedHandlers{}), workflow.Config{})
 	require.NoError(t, err)
 	tokens := userTokens(t)
@@ -191,14 +189,15 @@ func (r *rig) reaches(caller, method, path, body string) int {
 	if strings.Contains(path, "/programs/") {
 		th = r.start("ask", `"x"`)
 	}
+	machine := "ask"
+	if strings.Contains(path, "agui") {
+		machine = "chat"
+		th = r.start(machine, `""`)
+	}
 	groups, signedIn := strings.CutPrefix(caller, "person ")
 	token, grant := r.tokenOf(map[bool]string{true: "none", false: caller}[signedIn], &th)
 	if strings.Contains(path, "/people/") {
 		grant = r.userToken("follow").ID
-	}
-	machine := "ask"
-	if strings.Contains(path, "agui") {
-		machine = "chat"
 	}
 	fill := strings.NewReplacer("{thread}", th.ID, "{interrupt}", th.Open[len(th.Open)-1].ID,
 		"{machine}", machine, "{seq}", "1", "{grant}", grant)

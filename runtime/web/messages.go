@@ -147,6 +147,21 @@ func (c *Call) first(name string) (machine, what string, err error) {
 	return "", "", err
 }
 
+// CheckTalk returns [ErrNotFound] for a thread that exists and is no conversation of
+// Config.Conversation: what a door of conversations must not touch.
+func (c *Call) CheckTalk(threadID string) error {
+	machine, _, err := c.first(threadID)
+	switch {
+	case runtime.CodeOf(err) == runtime.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case !c.s.cfg.takesMessage(machine):
+		return ErrNotFound
+	}
+	return nil
+}
+
 // converse gives a message to the conversation, and waits for its turn as long as patience lasts:
 // the turn goes on after that.
 func (c *Call) converse(f *messageForm) (any, error) {

@@ -8,7 +8,7 @@ import (
 // share lets a page of one of Config.Origins read what comes, and reports whether the request only
 // asks what such a page may send: a browser asks that before a call, without a token. Other origins
 // get nothing, and no page of another origin can read what a cookie is answered with: the header
-// that allows it is not sent.
+// that allows it is not sent. WebSockets, which need no such header, check the origin themselves.
 func (s *Server) share(r *http.Request, h http.Header) (asks bool) {
 	if len(s.cfg.Origins) == 0 {
 		return false

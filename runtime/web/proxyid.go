@@ -24,7 +24,8 @@ type ProxyHeaders struct {
 var (
 	errNoProxy = errors.New(
 		"a header that only a proxy of ProxyHeaders.Proxies may set came from another address")
-	errTwice = errors.New("a header that names the person stands there more than once")
+	errNoTenant = errors.New("the proxy names no tenant")
+	errTwice    = errors.New("a header that names the person stands there more than once")
 )
 
 // TrustedProxy returns an authenticator for people whom a proxy has signed in. A request that has
@@ -61,6 +62,9 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 		from, _, _ := net.SplitHostPort(r.RemoteAddr)
 		if !holds(proxies, from) {
 			return Identity{}, errNoProxy
+		}
+		if h.Tenant != "" && values[h.Tenant] == "" { // the default tenant is not everybody's
+			return Identity{}, errNoTenant
 		}
 		who := Identity{User: values[h.User], Tenant: values[h.Tenant]}
 		for group := range strings.SplitSeq(values[h.Groups], ",") {

@@ -172,6 +172,12 @@ func (b *buffer) String() string {
 	return b.buf.String()
 }
 
+// askTwo asks two questions at once.
+func askTwo(ctx context.Context, _ string) ([]thread.Reply, error) {
+	return thread.AskAll(ctx, thread.Question{Name: "one", Plain: thread.PlainText},
+		thread.Question{Name: "two", Plain: thread.PlainText})
+}
+
 // newRig makes one with [machines], and with others that a test brings.
 func newRig(t *testing.T, store string, cfg web.Config, more ...thread.Machine) *rig {
 	t.Helper()
@@ -245,10 +251,7 @@ func machines() []thread.Machine {
 				thread.Question{Text: "Go on?", Schema: approve,
 					Payload: json.RawMessage(`{"in":"` + in + `"}`)})
 		}),
-		thread.Func("pair", func(ctx context.Context, _ string) ([]thread.Reply, error) {
-			return thread.AskAll(ctx, thread.Question{Name: "one", Plain: thread.PlainText},
-				thread.Question{Name: "two", Plain: thread.PlainText})
-		}),
+		thread.Func("pair", askTwo),
 		thread.Func("route", func(ctx context.Context, _ string) ([]thread.Reply, error) {
 			return thread.AskAll(ctx, thread.Question{Name: "where", Targets: []string{"HERE"}})
 		}),

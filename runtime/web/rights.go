@@ -60,6 +60,15 @@ func (c *Call) withhold(out any) any {
 			v.Items[n] = c.WithholdInterrupt(&v.Items[n])
 		}
 		return v
+	case forked:
+		v.Thread = c.withholdThread(&v.Thread)
+		for n := range v.After {
+			if !c.Allows(ActionInspect) {
+				v.After[n].Value, v.After[n].Text = nil, ""
+				v.After[n].Failure = Withheld(v.After[n].Failure, v.After[n].ID)
+			}
+		}
+		return v
 	case answered:
 		if v.Interrupt != nil {
 			i := c.WithholdInterrupt(v.Interrupt)

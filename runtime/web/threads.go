@@ -53,12 +53,24 @@ func (c *Call) start(f *startForm) (any, error) {
 }
 
 // checkStart holds an input to the schema that the program declares for it. What has none is left
-// to the machine.
+// to the machine. A person starts what the program declares, and without a name what declares
+// nothing: the operator alone starts a machine at another place.
 func (c *Call) checkStart(f *startForm) error {
-	for _, start := range c.s.cfg.Programs[f.Machine].Starts {
-		if start.Name == f.Name && start.Schema != nil {
-			return input.Under(c.engine.CheckValue(start.Schema, f.Input), "/input")
+	starts := c.s.cfg.Programs[f.Machine].Starts
+	if g := c.s.graphs[f.Machine]; g != nil && c.who.person != nil {
+		starts = g.Starts
+	}
+	for _, start := range starts {
+		if start.Name != f.Name {
+			continue
 		}
+		if start.Schema == nil {
+			return nil
+		}
+		return input.Under(c.engine.CheckValue(start.Schema, f.Input), "/input")
+	}
+	if c.who.person != nil && (f.Name != "" || len(starts) > 0) {
+		return ErrForbidden
 	}
 	return nil
 }

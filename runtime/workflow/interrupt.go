@@ -265,11 +265,12 @@ func (s *stepRun) forkThread(ctx context.Context) (first json.RawMessage, err er
 			if s.event != nil {
 				up.RouteTo = s.event.Target
 			}
-			id := fmt.Sprintf("%s~%s.%d.%d", s.a.Thread, s.a.Frame.ID, s.a.Frame.Visit, i+2)
+			_, own := thread.SplitID(s.a.Thread)
+			id := fmt.Sprintf("%s~%s.%d.%d", own, s.a.Frame.ID, s.a.Frame.Visit, i+2)
 			_, err := engine.Start(ctx, thread.Begin{
 				ID: id, Machine: Name, Name: next.Type,
 				Input: frameInput{State: &next}, User: s.a.User, Request: name,
-				Metadata: s.a.Metadata,
+				Metadata: s.a.Metadata, Unchecked: true,
 			})
 			// begun before a crash, and a reroute event has come since
 			if errors.Is(err, thread.ErrRequestUsed) {

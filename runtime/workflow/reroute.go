@@ -81,7 +81,9 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 	}
 	var now string // written by the decision, which may still run after an error
 	var taken bool
+	var stored string // the id with the tenant
 	_, err = e.Change(ctx, threadID, func(c *thread.Change) (err error) {
+		stored = c.Thread.ID
 		now, taken, err = m.storeEvent(c, event, message)
 		return err
 	})
@@ -89,7 +91,7 @@ func (m *Machine) Reroute(ctx context.Context, e *thread.Engine, threadID string
 		return "", err
 	}
 	if taken && m.cfg.Send != nil {
-		m.cfg.Send(ctx, threadID, event.NodeID, text)
+		m.cfg.Send(ctx, stored, event.NodeID, text)
 	}
 	return now, nil
 }

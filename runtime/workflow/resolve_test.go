@@ -377,6 +377,13 @@ func TestPauseStopPruneAndBranch(t *testing.T) {
 }
 
 func TestBranchContinuesInTwoThreads(t *testing.T) {
+	for _, tenant := range []string{"", "acme"} {
+		t.Run("tenant "+tenant, func(t *testing.T) { branchInTwoThreads(t, tenant) })
+	}
+}
+
+func branchInTwoThreads(t *testing.T, tenant string) {
+	t.Helper()
 	onBoth(t, func(w *world) {
 		choice := map[string]any{"choiceId": "way", "question": "?", "context": "",
 			"options": map[string]string{"B": "right", "A": "left"}, "recommended": "A"}
@@ -385,6 +392,9 @@ func TestBranchContinuesInTwoThreads(t *testing.T) {
 		w.always["planningOrchestrator"] = w.says("planningOrchestrator", "collectorRequest")
 		w.always["planningCollector"] = w.stops("planningCollector")
 		w.open()
+		var err error
+		w.e, err = w.e.Tenant(tenant)
+		require.NoError(w, err)
 		th := w.start("OrchestratorRequest")
 		rows, err := w.e.Threads(w.Context(), thread.Query{})
 		require.NoError(w, err)
@@ -396,7 +406,8 @@ func TestBranchContinuesInTwoThreads(t *testing.T) {
 		}
 		answers := map[string]string{}
 		for _, call := range w.calls["planningOrchestrator"] {
-			answers[call.Thread] = string(call.Answer)
+			_, id := thread.SplitID(call.Thread)
+			answers[id] = string(call.Answer)
 		}
 		require.Len(w, answers, 2)
 		for id, answer := range answers {

@@ -169,7 +169,8 @@ func (m *Machine) readFrameState(f *thread.Frame) (*frameState, error) {
 	return &j, nil
 }
 
-// CheckInput returns CodeInvalid, with the invalid fields, for an input that no node takes.
+// CheckInput returns CodeInvalid, with the invalid fields, for an input that no node takes. What a
+// frame keeps of itself, its journal, is no input: [Machine] alone begins with one.
 func (m *Machine) CheckInput(_ string, input json.RawMessage) error {
 	const form = `{"request": {"TYPE": {...}}}, with a request type of a node`
 	problem := runtime.Problem{Pointer: "/request", Reason: "is missing: write " + form}
@@ -178,13 +179,13 @@ func (m *Machine) CheckInput(_ string, input json.RawMessage) error {
 		problem = runtime.Problem{Reason: "is not the input of a workflow: write " + form}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if name != "request" && name != "journal" {
+		if name != "request" {
 			problem = runtime.Problem{Pointer: "/" + name, Reason: "unknown field: write " + form}
 			fields = nil
 			break
 		}
 	}
-	if fields["request"] == nil && fields["journal"] == nil {
+	if fields["request"] == nil {
 		return thread.Permanent(runtime.Errorf(runtime.CodeInvalid, "begin workflow", "%w",
 			&runtime.InvalidError{Problems: []runtime.Problem{problem}}))
 	}

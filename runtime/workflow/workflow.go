@@ -49,7 +49,8 @@ type Config struct {
 	AskAgain bool
 
 	// Send passes a message to the running node after it is stored, that of a reroute for example.
-	// nil: the message is only in the outbox.
+	// The thread has the id of the store, see [thread.SplitID]. nil: the message is only in the
+	// outbox.
 	Send func(ctx context.Context, thread, frame, message string)
 }
 

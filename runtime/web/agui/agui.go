@@ -44,6 +44,9 @@ func serveRun(c *web.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.CheckTalk(in.thread); err != nil {
+		return err
+	}
 	ctx, leave, err := c.EnterStream(c.Context())
 	if err != nil {
 		return err

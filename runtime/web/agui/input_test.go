@@ -101,6 +101,28 @@ func TestInputThatIsNone(t *testing.T) {
 	d.run(inputIn("new", "r", "", resumes("i", "1"))).refuses("not_found")
 }
 
+// A run neither answers nor ends what is no conversation: that takes other rights.
+func TestARunTouchesConversationsAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t).open()
+	_, err := d.engine.Start(t.Context(), thread.Begin{ID: "room", Machine: "job", Input: "Pay?",
+		User: "ann"})
+	require.NoError(t, err)
+	before, err := d.engine.Wait(t.Context(), "room")
+	require.NoError(t, err)
+	token := d.token("ann", "", web.ActionFollow, web.ActionAnswer, web.ActionDeliver)
+	i := before.Open[0].ID
+	for _, body := range []string{inputOf("r", "hello"), inputOf("r", "", resumes(i, `"x"`)),
+		inputOf("r", "", `"resume":[{"interruptId":"`+i+`","status":"cancelled"}]`)} {
+		d.refused(http.StatusNotFound, token, body)
+		d.refused(http.StatusNotFound, deskToken, body)
+	}
+	after, err := d.engine.Thread(t.Context(), "room")
+	require.NoError(t, err)
+	assert.Equal(t, before.Seq, after.Seq-1, "the token alone is new")
+	assert.Equal(t, thread.StatusWaiting, after.Status())
+}
+
 func TestDoorNeedsAConversation(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t).open()

@@ -134,7 +134,10 @@ func (d *desk) open() *desk {
 		},
 	}, cfg)
 	require.NoError(d, err)
-	d.engine, err = thread.Open(d.Context(), store, thread.Config{Owner: "desk"}, m)
+	d.engine, err = thread.Open(d.Context(), store, thread.Config{Owner: "desk"}, m,
+		thread.Func("job", func(ctx context.Context, text string) (string, error) {
+			return thread.Ask[string](ctx, "q", thread.Question{Text: text, NotOwn: true})
+		}))
 	require.NoError(d, err)
 	c := *d.c // each engine has its own
 	d.machine, c.Machine, c.Engine = m, m, d.engine

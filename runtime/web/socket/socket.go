@@ -51,6 +51,9 @@ func accept(c *web.Call) error {
 		OnPingReceived: func(context.Context, []byte) bool {
 			return s.TakeRate() // a client that floods gets no pong
 		}}
+	if c.Identity() != nil && web.BearerToken(r) == "" {
+		options.OriginPatterns = nil // a cookie, or a proxy's header, goes with pages of any origin
+	}
 	if offer := r.Header.Get("Sec-WebSocket-Protocol"); strings.Contains(offer, protocol) {
 		options.Subprotocols = []string{protocol}
 	}

@@ -3,6 +3,7 @@ package usertoken
 import (
 	_ "embed"
 	"net/http"
+	"slices"
 
 	"github.com/routegen/routegen/runtime/web"
 )
@@ -11,15 +12,19 @@ import (
 var schemas []byte
 
 // Operations returns the door that makes, lists and revokes the tokens. Only the operator makes
-// them: what a person made would outlive the loss of their own rights.
+// them: what a person made would outlive the loss of their own rights. Each caller makes, sees and
+// revokes those of their own tenant.
 func (t *Tokens) Operations() web.Door {
 	const all, one = "/v1/people/tokens", "/v1/people/tokens/{grant}"
 	return web.Door{Schemas: schemas, Routes: []web.Endpoint{
 		{Method: http.MethodPost, Path: all, ID: "makeUserToken",
 			Summary: "Make a token for a person, on all threads", Body: "UserTokenRequest",
 			Reply: "UserToken", Status: http.StatusCreated,
-			Do: web.Form(func(_ *web.Call, f *tokenForm) (any, error) {
-				made, err := t.Make(Token{Tenant: f.Tenant, User: f.User, Groups: f.Groups,
+			Do: web.Form(func(c *web.Call, f *tokenForm) (any, error) {
+				if f.Tenant != "" && f.Tenant != c.Tenant() {
+					return nil, web.ErrForbidden
+				}
+				made, err := t.Make(Token{Tenant: c.Tenant(), User: f.User, Groups: f.Groups,
 					Rights: f.Rights, Expires: f.Expires})
 				if err != nil {
 					return nil, err
@@ -28,8 +33,8 @@ func (t *Tokens) Operations() web.Door {
 			})},
 		{Method: http.MethodGet, Path: all, ID: "userTokens",
 			Summary: "The tokens of people, without their secrets", People: web.ActionOperate,
-			Reply: "UserTokens", Do: func(*web.Call) (any, error) {
-				rows, err := t.List()
+			Reply: "UserTokens", Do: func(c *web.Call) (any, error) {
+				rows, err := t.listOf(c.Tenant())
 				if err != nil {
 					return nil, err
 				}
@@ -39,9 +44,23 @@ func (t *Tokens) Operations() web.Door {
 			Summary: "Revoke a token of a person", People: web.ActionOperate,
 			Status: http.StatusNoContent, Do: func(c *web.Call) (any, error) {
 				_, r := c.HTTP()
-				return nil, t.Revoke(r.PathValue("grant"))
+				id := r.PathValue("grant")
+				rows, err := t.listOf(c.Tenant())
+				if err != nil {
+					return nil, err
+				}
+				if !slices.ContainsFunc(rows, func(k Token) bool { return k.ID == id }) {
+					return nil, web.ErrNotFound
+				}
+				return nil, t.Revoke(id)
 			}},
 	}}
+}
+
+// listOf returns the tokens of a tenant.
+func (t *Tokens) listOf(tenant string) ([]Token, error) {
+	rows, err := t.List()
+	return slices.DeleteFunc(rows, func(k Token) bool { return k.Tenant != tenant }), err
 }
 
 // tokenForm is the body that asks for a token.

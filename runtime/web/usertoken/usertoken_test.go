@@ -84,6 +84,41 @@ func (p *program) make(user string, rights ...string) usertoken.Token {
 	return made
 }
 
+// Tokens are of one tenant: another tenant's operator, or person with operate, neither makes, sees
+// nor revokes them.
+func TestTokensOfAnotherTenant(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	ends := p.now().Add(time.Hour).UnixMilli()
+	form := func(tenant string) string {
+		return fmt.Sprintf(`{"tenant":%q,"user":"eve","rights":["operate"],"expires":%d}`, tenant,
+			ends)
+	}
+	status, _ := p.call(operator, http.MethodPost, "/v1/people/tokens", form("beta"))
+	assert.Equal(t, 403, status)
+	beta, err := p.tokens.Make(usertoken.Token{Tenant: "beta", User: "bob",
+		Rights: []string{"operate"}, Expires: ends})
+	require.NoError(t, err)
+	acme, err := p.tokens.Make(usertoken.Token{Tenant: "acme", User: "ann",
+		Rights: []string{"operate"}, Expires: ends})
+	require.NoError(t, err)
+	for token, sees := range map[string]string{beta.Token: beta.ID, acme.Token: acme.ID,
+		operator: ""} {
+		status, body := p.call(token, http.MethodGet, "/v1/people/tokens", "")
+		require.Equal(t, 200, status)
+		for _, id := range []string{beta.ID, acme.ID} {
+			assert.Equal(t, id == sees, strings.Contains(body, id))
+		}
+	}
+	const one = "/v1/people/tokens/"
+	for _, token := range []string{acme.Token, operator} {
+		status, _ = p.call(token, http.MethodDelete, one+beta.ID, "")
+		assert.Equal(t, 404, status)
+	}
+	status, _ = p.call(beta.Token, http.MethodDelete, one+beta.ID, "")
+	assert.Equal(t, 204, status)
+}
+
 // A person acts with their token under their name, with its rights, until it ends or is revoked,
 // and the folder holds no token.
 func TestAPersonHasATokenOfTheirOwn(t *testing.T) {
