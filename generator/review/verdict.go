@@ -35,9 +35,7 @@ func (r *Report) Verdict() Verdict {
 		add("after", tellSenders+listed(sent, maxListed))
 	}
 	held := names(func(c Change) bool {
-		return slices.ContainsFunc(c.Stored, func(text string) bool {
-			return strings.HasPrefix(text, refused)
-		})
+		return c.says(refused) || c.says(misread)
 	})
 	if len(held) > 0 {
 		add("after", finishThreads+listed(held, maxListed))
@@ -72,6 +70,8 @@ func (r *Report) describeOrder(held bool) string {
 	switch {
 	case len(r.Changes) == 0:
 		return ""
+	case r.misreads():
+		return stop + "runs: each reads as another branch what the other stores"
 	case len(r.Unread) > 0 && held:
 		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
 	case len(r.Unread) > 0:
@@ -80,6 +80,18 @@ func (r *Report) describeOrder(held bool) string {
 		return stop + "runs: they store what new ones refuse"
 	}
 	return "old and new processes may run side by side"
+}
+
+// misreads reports whether a branch that is stored is read as another one.
+func (r *Report) misreads() bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.says(misread) })
+}
+
+// says reports whether what is said of stored threads begins so.
+func (c Change) says(begin string) bool {
+	return slices.ContainsFunc(c.Stored, func(text string) bool {
+		return strings.HasPrefix(text, begin)
+	})
 }
 
 // mayStopGo reports whether some Go that uses the package could compile no longer.
@@ -119,7 +131,7 @@ func (r *Report) deploySection() section {
 		for _, begin := range []string{tellSenders, finishThreads} {
 			if strings.HasPrefix(first, begin) {
 				v.First[i] = ifElse(begin == tellSenders, begin+"what is sent below",
-					strings.TrimSuffix(begin, "that hold ")+"refused below")
+					strings.TrimSuffix(begin, "that hold ")+ifElse(r.misreads(), "told below", "refused below"))
 			}
 		}
 	}
