@@ -15,7 +15,8 @@ type Verdict struct {
 	Others []string `json:"others,omitempty"` // how the same is done without a break
 }
 
-// Verdict judges a change by what it breaks: Go of the module, stored threads, and senders.
+// Verdict judges a change by what it breaks: Go of the module, stored threads and senders. It names
+// every other error, too.
 func (r *Report) Verdict() Verdict {
 	v := Verdict{Answer: "yes"}
 	add := func(answer, first string) {
@@ -50,6 +51,9 @@ func (r *Report) Verdict() Verdict {
 			len(r.Uses.Lost)), "line"))
 		slices.Reverse(v.First)
 	}
+	if open := r.listOpen(); len(open) > 0 {
+		add(ifElse(v.Answer == "no", "no", "after"), "see to "+listed(open, maxListed))
+	}
 	told := func(c Change) bool { return c.Rule == "PROMPT_TEXT_CHANGED" }
 	if asked := names(told); asked != nil {
 		v.First = append(v.First, "best after an evaluation run of "+listed(asked, maxListed))
@@ -80,6 +84,20 @@ func (r *Report) describeOrder(held bool) string {
 		return stop + "runs: they store what new ones refuse"
 	}
 	return "old and new processes may run side by side"
+}
+
+// listOpen lists the errors that neither senders, stored threads nor a build of Go account for. A
+// build does not show that the package moved, or that names of one type changed places.
+func (r *Report) listOpen() []string {
+	var out []string
+	for _, c := range r.worstFirst() {
+		source := catalogue()[c.Rule].Category == CategorySource
+		if c.severe() && len(c.Senders) == 0 && !c.says(refused) && !c.says(misread) &&
+			(!source || c.Rule == "GO_PACKAGE_SAME" || !r.mayStopGo()) {
+			out = append(out, c.Rule+" of "+c.Name)
+		}
+	}
+	return out
 }
 
 // misreads reports whether a branch that is stored is read as another one.
@@ -131,7 +149,8 @@ func (r *Report) deploySection() section {
 		for _, begin := range []string{tellSenders, finishThreads} {
 			if strings.HasPrefix(first, begin) {
 				v.First[i] = ifElse(begin == tellSenders, begin+"what is sent below",
-					strings.TrimSuffix(begin, "that hold ")+ifElse(r.misreads(), "told below", "refused below"))
+					strings.TrimSuffix(begin, "that hold ")+
+						ifElse(r.misreads(), "told below", "refused below"))
 			}
 		}
 	}
