@@ -287,6 +287,9 @@ func TestVerdict(t *testing.T) {
 		if len(compat.Compare(plan.Shapes(old), plan.Shapes(now))) > 0 {
 			assert.Equal(t, "after", v.Answer, c.rule)
 		}
+		if strings.Contains(r.Text(), "[error ") {
+			assert.NotEqual(t, "yes", v.Answer, "%s: an error is no plain yes", c.rule)
+		}
 		back := compat.Compare(plan.Shapes(now), plan.Shapes(old))
 		refused := strings.Contains(v.Summary(), "let the old program finish")
 		if len(r.Changes) > 0 {
@@ -300,6 +303,33 @@ func TestVerdict(t *testing.T) {
 	}
 	same := planOf(t, base)
 	assert.Equal(t, "yes", review.Compare(same, same).Verdict().Answer, "the control")
+}
+
+// TestErrorsAreNoPlainYes: an error that no sender, no stored thread and no build shows is named.
+func TestErrorsAreNoPlainYes(t *testing.T) {
+	const text = "      text: {type: string, doc: What it says.}\n"
+	titled := edited(t, base, text, text+"      title: {type: string, doc: Its title.}\n")
+	for says, c := range map[string]struct {
+		from string
+		edit []string
+	}{
+		"GO_PACKAGE_SAME of go": {base, []string{"out: generated/routes", "out: generated/ways"}},
+		"ROUTE_SAME_TAG of helper": {base,
+			[]string{"  helper:\n", "  helper:\n    route: {tag: AidRoute}\n"}},
+		"FIELD_SAME_GO_NAME of Note.text": {titled,
+			[]string{"text: {type: string, doc: What it says.", "text: {type: string, " +
+				"go_name: Title, doc: What it says.", "title: {type: string,",
+				"title: {type: string, go_name: Text,"}},
+	} {
+		t.Run(says, func(t *testing.T) {
+			r := review.Compare(planOf(t, c.from), planOf(t, edited(t, c.from, c.edit...)))
+			r.Uses = &review.GoUses{Packages: 1} // all of it compiles
+			v := r.Verdict()
+			assert.Equal(t, "after", v.Answer)
+			assert.Contains(t, v.Summary(), "after this: see to ")
+			assert.Contains(t, v.Summary(), says)
+		})
+	}
 }
 
 // TestPullRequestAndStoreAgree: a finding about stored data stands exactly where the rules of the

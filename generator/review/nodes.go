@@ -220,12 +220,27 @@ func (w *comparison) compareRoutings() {
 		}
 		both := follow(o.Branches, n.Branches)
 		both.visit(func(was, is *plan.Branch) { w.compareBranch(n, was, is) })
+		w.compareTakenNames(o, n, both)
 		from, to := w.old.Node(o.Node), w.now.Node(n.Node)
 		node := func() *change { return w.nodeChange(from, to) }
 		reportUnreserved(node, "branch name", from.Reserved, to.Reserved,
 			allEarlierNames(n.Branches))
 		compareOrder(subject{change: node}, "Routing/Branches", both, nil)
 	})
+}
+
+// compareTakenNames tells of JSON names that another branch with the same type has now: what is
+// stored under one is not refused, and is read as the other branch.
+func (w *comparison) compareTakenNames(o, n *plan.Routing, both pairs[plan.Branch]) {
+	for i := range both.now {
+		is := &both.now[i]
+		was := branchOf(o, is.Name)
+		if was == nil || both.next[was.Key] == is || w.recordNow(was.Type) != is.Type {
+			continue
+		}
+		w.branchChange(n, both.prev[is.Key], is).tellf("FIELD_SAME_JSON_NAME", stored,
+			"%s%s.%s: it was the branch %s and is %s", misread, n.Name, is.Name, was.Key, is.Key)
+	}
 }
 
 // compareBranch compares one branch; o is nil for a new one, n for one that is gone.

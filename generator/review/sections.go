@@ -104,14 +104,18 @@ func (r *Report) storedSection() section {
 	s := section{title: "Stored threads and sent data"}
 	breaks := r.told(func(c Change) []string { return c.Stored },
 		func(text string) bool { return strings.HasPrefix(text, refused) })
+	other := r.told(func(c Change) []string { return c.Stored },
+		func(text string) bool { return strings.HasPrefix(text, misread) })
 	sent := r.told(func(c Change) []string { return c.Senders }, anyText)
-	switch {
-	case len(breaks) > 0:
-		s.lead = "those below are refused (CodeIncompatible; the old program can finish them), " +
-			"every other unfinished thread goes on"
-	default:
-		s.lead = "every unfinished thread goes on"
+	s.lead = "every unfinished thread goes on"
+	if len(breaks)+len(other) > 0 {
+		s.lead = "those below " + strings.Join(compact(
+			ifElse(len(breaks) > 0,
+				"are refused (CodeIncompatible; the old program can finish them)", ""),
+			ifElse(len(other) > 0, "go on at another branch (the old program can finish them)", ""),
+		), " or ") + ", every other unfinished thread goes on"
 	}
+	s.items = append(s.items, other...)
 	for _, line := range breaks {
 		s.items = append(s.items, strings.Replace(line, refused, "refused if it ", 1))
 	}

@@ -70,6 +70,9 @@ type storedIndex struct {
 // refused begins what is said of threads that cannot go on.
 const refused = "a thread is refused if it "
 
+// misread begins what is said of threads that go on at another branch than the one they took.
+const misread = "a thread goes on at another branch if it holds "
+
 // meaning returns which threads a break refuses: each is judged by what it holds.
 func (s *storedIndex) meaning(b compat.Break) string {
 	holds := refused + "holds "

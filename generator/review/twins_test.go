@@ -63,3 +63,37 @@ func TestTwinsAreToldApart(t *testing.T) {
 		"      check: {type: CheckRequest, doc: All is there.}\n      help: ")))),
 		"BRANCH_NO_DELETE")
 }
+
+// TestATwinThatTakesAnothersNameIsABreak: what is stored is still read, as another branch.
+func TestATwinThatTakesAnothersNameIsABreak(t *testing.T) {
+	const one = "      check: CheckRequest\n      help: "
+	twins := func(branches string) string { return edited(t, base, one, branches+"      help: ") }
+	from := twins("      check: {type: CheckRequest, doc: All is there.}\n" +
+		"      recheck: {type: CheckRequest, doc: Something is odd.}\n")
+	for name, to := range map[string]string{
+		"swapped": "      check: {type: CheckRequest, json: recheck, doc: All is there.}\n" +
+			"      recheck: {type: CheckRequest, json: check, doc: Something is odd.}\n",
+		"of a removed one": "      check: {type: CheckRequest, json: recheck}\n",
+		"of a removed by new": "      check: {type: CheckRequest, doc: All is there.}\n" +
+			"      again: {type: CheckRequest, json: recheck, doc: Something is odd.}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, now := planOf(t, from), planOf(t, twins(to))
+			assert.Contains(t, rulesOf(review.Breaking(old, now)), "FIELD_SAME_JSON_NAME")
+			r := review.Compare(old, now)
+			v := r.Verdict()
+			assert.Equal(t, "after", v.Answer)
+			assert.Contains(t, v.Summary(), "let the old program finish the threads that hold")
+			assert.Contains(t, v.Order, "each reads as another branch what the other stores")
+			assert.Contains(t, r.Text(), "a thread goes on at another branch if it holds "+
+				"LeadRouting.recheck: it was the branch recheck and is ")
+			assert.NotContains(t, r.Text(), "sent data: every unfinished thread goes on")
+		})
+	}
+	kept := twins("      check: {type: CheckRequest, doc: All is there.}\n" +
+		"      doubt: {type: CheckRequest, was: [recheck], json: recheck, " +
+		"doc: Something is odd.}\n")
+	r := review.Compare(planOf(t, from), planOf(t, kept))
+	assert.NotContains(t, r.Text(), "at another branch", "its own name is kept")
+	assert.Contains(t, r.Verdict().Order, "side by side")
+}

@@ -15,7 +15,8 @@ type Verdict struct {
 	Others []string `json:"others,omitempty"` // how the same is done without a break
 }
 
-// Verdict judges a change by what it breaks: Go of the module, stored threads, and senders.
+// Verdict judges a change by what it breaks: Go of the module, stored threads and senders. It names
+// every other error, too.
 func (r *Report) Verdict() Verdict {
 	v := Verdict{Answer: "yes"}
 	add := func(answer, first string) {
@@ -35,9 +36,7 @@ func (r *Report) Verdict() Verdict {
 		add("after", tellSenders+listed(sent, maxListed))
 	}
 	held := names(func(c Change) bool {
-		return slices.ContainsFunc(c.Stored, func(text string) bool {
-			return strings.HasPrefix(text, refused)
-		})
+		return c.says(refused) || c.says(misread)
 	})
 	if len(held) > 0 {
 		add("after", finishThreads+listed(held, maxListed))
@@ -51,6 +50,9 @@ func (r *Report) Verdict() Verdict {
 		add("no", "mend the Go of this module, "+plural(max(len(r.Uses.Stops),
 			len(r.Uses.Lost)), "line"))
 		slices.Reverse(v.First)
+	}
+	if open := r.listOpen(); len(open) > 0 {
+		add(ifElse(v.Answer == "no", "no", "after"), "see to "+listed(open, maxListed))
 	}
 	told := func(c Change) bool { return c.Rule == "PROMPT_TEXT_CHANGED" }
 	if asked := names(told); asked != nil {
@@ -72,6 +74,8 @@ func (r *Report) describeOrder(held bool) string {
 	switch {
 	case len(r.Changes) == 0:
 		return ""
+	case r.misreads():
+		return stop + "runs: each reads as another branch what the other stores"
 	case len(r.Unread) > 0 && held:
 		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
 	case len(r.Unread) > 0:
@@ -80,6 +84,32 @@ func (r *Report) describeOrder(held bool) string {
 		return stop + "runs: they store what new ones refuse"
 	}
 	return "old and new processes may run side by side"
+}
+
+// listOpen lists the errors that neither senders, stored threads nor a build of Go account for. A
+// build does not show that the package moved, or that names of one type changed places.
+func (r *Report) listOpen() []string {
+	var out []string
+	for _, c := range r.worstFirst() {
+		source := catalogue()[c.Rule].Category == CategorySource
+		if c.severe() && len(c.Senders) == 0 && !c.says(refused) && !c.says(misread) &&
+			(!source || c.Rule == "GO_PACKAGE_SAME" || !r.mayStopGo()) {
+			out = append(out, c.Rule+" of "+c.Name)
+		}
+	}
+	return out
+}
+
+// misreads reports whether a branch that is stored is read as another one.
+func (r *Report) misreads() bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.says(misread) })
+}
+
+// says reports whether what is said of stored threads begins so.
+func (c Change) says(begin string) bool {
+	return slices.ContainsFunc(c.Stored, func(text string) bool {
+		return strings.HasPrefix(text, begin)
+	})
 }
 
 // mayStopGo reports whether some Go that uses the package could compile no longer.
@@ -119,7 +149,8 @@ func (r *Report) deploySection() section {
 		for _, begin := range []string{tellSenders, finishThreads} {
 			if strings.HasPrefix(first, begin) {
 				v.First[i] = ifElse(begin == tellSenders, begin+"what is sent below",
-					strings.TrimSuffix(begin, "that hold ")+"refused below")
+					strings.TrimSuffix(begin, "that hold ")+
+						ifElse(r.misreads(), "told below", "refused below"))
 			}
 		}
 	}
