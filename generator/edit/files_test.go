@@ -67,3 +67,20 @@ func TestEditLeavesOtherFilesAsTheyAre(t *testing.T) {
 		assert.Equal(t, values+"\n      IDLE: Waits.", string(after[2].Text), name)
 	}
 }
+
+// TestEditAtTheEndOfAFileStaysInIt: what is added behind block text that keeps its blank lines, or
+// in front of a file that begins with an indented comment, comes into the file of its neighbour.
+func TestEditAtTheEndOfAFileStaysInIt(t *testing.T) {
+	t.Parallel()
+	one := other + "|+\n      Text.\n\n"
+	files := edit.Files{{Name: "routes.yaml", Text: []byte(mainFile)},
+		{Name: "two.yaml", Text: []byte(values)}, {Name: "one.yaml", Text: []byte(one)},
+		{Name: "three.yaml", Text: []byte("    # of this file\nreserved: [Old]\n")}}
+	after, refused := files.Add(edit.Addition{Kind: edit.KindEnum, Name: "Third",
+		Set: []edit.KeyValue{{Key: "doc", Value: "T."}, {Key: "values.A", Value: "One."}}})
+	require.Empty(t, list(refused))
+	text, ok := strings.CutPrefix(string(after[2].Text), one)
+	assert.True(t, ok, string(after[2].Text))
+	assert.Contains(t, text, "  Third:\n")
+	assert.Equal(t, string(files[3].Text), string(after[3].Text))
+}
