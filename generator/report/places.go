@@ -78,7 +78,7 @@ func (p Places) Split(text []byte, edits []Splice) ([]File, bool) {
 		}
 		file := bytes.TrimSuffix(text[from:at.to+shift], []byte(at.end))
 		if at.end != "" && len(edits) < left {
-			file = bytes.TrimSuffix(file, []byte{'\r'}) // of a new line, in the form of the main file
+			file = bytes.TrimSuffix(file, []byte{'\r'}) // of a line added in the main file's form
 		}
 		out = append(out, File{at.name, file})
 	}
