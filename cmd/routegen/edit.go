@@ -195,8 +195,8 @@ func (p *program) writeFiles(src, after *source) (names string, err error) {
 	return names, nil
 }
 
-// writeTexts makes changes in the folder of the spec. If the main file is a symbolic link and no
-// other file changes, the file it leads to is replaced.
+// writeTexts makes changes in the folder of the spec. If the main file is a symbolic link, the file
+// it leads to is replaced, in whatever folder that is.
 func (p *program) writeTexts(src *source, names string, changes []fileChange) error {
 	unwritten := func(err error) error {
 		return failf("write %s: %w; nothing was written", names, err)
@@ -205,13 +205,9 @@ func (p *program) writeTexts(src *source, names string, changes []fileChange) er
 		return failf("the spec is standard input, so there is no file to edit: --dry-run prints " +
 			"the patch")
 	}
-	folder := src.home()
-	if len(changes) == 1 && changes[0].Path == src.base {
-		file, err := filepath.EvalSymlinks(src.file)
-		if err != nil {
-			return unwritten(err)
-		}
-		folder, changes[0].Path = filepath.Dir(file), filepath.Base(file)
+	folder, err := followMain(src, changes)
+	if err != nil {
+		return unwritten(err)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -251,4 +247,40 @@ func (p *program) writeTexts(src *source, names string, changes []fileChange) er
 		}
 	}
 	return nil
+}
+
+// followMain puts the file that the main file leads to in its place, if that one changes. It
+// returns the folder that all paths then count from: the nearest that holds the changed files.
+func followMain(src *source, changes []fileChange) (folder string, err error) {
+	home := src.home()
+	main := slices.IndexFunc(changes, func(c fileChange) bool { return c.Path == src.base })
+	if main < 0 {
+		return home, nil
+	}
+	file, err := filepath.EvalSymlinks(src.file)
+	if err != nil {
+		return "", err
+	}
+	folder = filepath.Dir(file)
+	for len(changes) > 1 && !isBelow(folder, home) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+	}
+	for i := range changes {
+		to := filepath.Join(home, filepath.FromSlash(changes[i].Path))
+		if i == main {
+			to = file
+		}
+		rel, err := filepath.Rel(folder, to)
+		if err != nil {
+			return "", err
+		}
+		changes[i].Path = filepath.ToSlash(rel)
+	}
+	return folder, nil
+}
+
+// isBelow reports whether a path is a folder or leads to something below it.
+func isBelow(folder, name string) bool {
+	rel, err := filepath.Rel(folder, name)
+	return err == nil && filepath.IsLocal(rel)
 }

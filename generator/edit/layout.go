@@ -126,6 +126,14 @@ func (t *layout) nextLine(at int) int {
 	return len(t.src.Text)
 }
 
+// fileEnd returns the offset behind the last line of the file that an offset is in.
+func (t *layout) fileEnd(at int) int {
+	if t.src.Places == nil {
+		return len(t.src.Text)
+	}
+	return t.src.Places.End(at)
+}
+
 // indent returns the number of bytes in front of an offset on its line.
 func (t *layout) indent(at int) int { return at - t.lineStart(at) }
 
@@ -284,8 +292,8 @@ func (t *layout) blockEnd(from, outer int) int {
 	if digit := strings.IndexAny(header, "123456789"); digit >= 0 {
 		column = max(outer, 0) + int(header[digit]-'0')
 	}
-	end := t.lineEnd(from)
-	for at := t.nextLine(from); at < len(t.src.Text); at = t.nextLine(at) {
+	end, limit := t.lineEnd(from), t.fileEnd(from)
+	for at := t.nextLine(from); at < limit; at = t.nextLine(at) {
 		line := t.src.Text[at:t.lineEnd(at)]
 		indent := len(line) - len(bytes.TrimLeft(line, " "))
 		if indent == len(line) {

@@ -57,8 +57,8 @@ func (e *change) replace(at report.Span, name, to string) {
 // and with comments below it that are indented deeper than its key.
 func (e *change) tail(p *pair) int {
 	end := e.lineEnd(p.value.to)
-	column := e.indent(p.key.from)
-	for at := e.nextLine(end); at < len(e.src.Text); at = e.nextLine(at) {
+	column, limit := e.indent(p.key.from), e.fileEnd(p.key.from)
+	for at := e.nextLine(end); at < limit; at = e.nextLine(at) {
 		line := e.src.Text[at:e.lineEnd(at)]
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) == 0 {

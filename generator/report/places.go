@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 )
@@ -18,6 +19,7 @@ type Places []joinedFile
 type joinedFile struct {
 	name             string
 	from, to, before int
+	end              string // the line end that its last line lacks; it stands in front of to
 }
 
 // JoinFiles returns files as one source, in which lines count on from file to file. It is named
@@ -33,10 +35,9 @@ func JoinFiles(files ...File) *Source {
 	for _, f := range files {
 		from := len(text)
 		text = append(text, f.Text...)
-		if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
-			text = append(text, '\n')
-		}
-		places = append(places, joinedFile{f.Name, from, len(text), lines})
+		end := missingEnd(f.Text)
+		text = append(text, end...)
+		places = append(places, joinedFile{f.Name, from, len(text), lines, end})
 		text = append(text, "\n\n"...)
 		for _, b := range text[from:] {
 			if b == '\n' {
@@ -49,14 +50,25 @@ func JoinFiles(files ...File) *Source {
 	return s
 }
 
-// Split returns the files again after edits of their joined text. The edits are the offsets at
-// which bytes were added or, below zero, taken away, in order. It returns false if one of them
-// reaches over the end of a file.
+// missingEnd returns the line end that the last line of a text lacks, or "".
+func missingEnd(text []byte) string {
+	switch {
+	case len(text) == 0 || text[len(text)-1] == '\n':
+		return ""
+	case bytes.Contains(text, []byte("\r\n")):
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// Split returns the files again after edits of their joined text, which are given in order. A file
+// without edits is returned as it was; if the last line of a file had no end, it has none again.
+// Split returns false if an edit reaches over the end of a file.
 func (p Places) Split(text []byte, edits []Splice) ([]File, bool) {
 	var out []File
 	shift := 0
 	for _, at := range p {
-		from := at.from + shift
+		from, left := at.from+shift, len(edits)
 		for len(edits) > 0 && edits[0].From <= at.to {
 			if edits[0].From < at.from || edits[0].To > at.to {
 				return nil, false
@@ -64,7 +76,11 @@ func (p Places) Split(text []byte, edits []Splice) ([]File, bool) {
 			shift += edits[0].Length - (edits[0].To - edits[0].From)
 			edits = edits[1:]
 		}
-		out = append(out, File{at.name, text[from : at.to+shift]})
+		file := bytes.TrimSuffix(text[from:at.to+shift], []byte(at.end))
+		if at.end != "" && len(edits) < left {
+			file = bytes.TrimSuffix(file, []byte{'\r'}) // of a line added in the main file's form
+		}
+		out = append(out, File{at.name, file})
 	}
 	return out, len(edits) == 0
 }
@@ -94,6 +110,9 @@ func (p Places) Joined(file string, at Pos) Pos {
 	}
 	return at
 }
+
+// End returns the offset behind the last line of the file that an offset of the joined text is in.
+func (p Places) End(offset int) int { return p[p.Index(offset)].to }
 
 // Index returns the number of the file that an offset of the joined text is in, counted from 0.
 func (p Places) Index(offset int) int {

@@ -184,6 +184,16 @@ func TestTextAloneDoesNotPassForTheWhole(t *testing.T) {
 	assert.Equal(t, spec.RuleIncludeRead, findings[0].Rule)
 }
 
+// TestMisspeltIncludeIsOneMistake: nothing else is said of the files that it names.
+func TestMisspeltIncludeIsOneMistake(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"includes", "Include", "inlcude"} {
+		_, findings := spec.Parse("routes.yaml", []byte(base+key+": [f.yaml]\n"))
+		require.Len(t, findings, 1, key)
+		assert.Equal(t, spec.RuleUnknownKey, findings[0].Rule)
+	}
+}
+
 // TestIncludedFilesAreBounded: a spec in many files is no larger than one in one file.
 func TestIncludedFilesAreBounded(t *testing.T) {
 	t.Parallel()

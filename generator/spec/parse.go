@@ -55,8 +55,10 @@ func (r *reader) parse(files []report.File, size int) *Spec {
 	s := &Spec{Name: r.src.Name, At: r.span(root), Allows: r.allows, Places: r.src.Places}
 	r.readMapping(language(), root, s)
 	if len(s.Include) > 0 && len(files) == 1 {
-		r.report(RuleIncludeRead, s.Include[0].At, "name the file, so that its folder is known",
-			"this text came alone, without the files that it includes")
+		if valueOf(root, includeKey) != nil { // a misspelt key is reported, and was not followed
+			r.report(RuleIncludeRead, s.Include[0].At, "name the file, so that its folder is "+
+				"known", "this text came alone, without the files that it includes")
+		}
 		return s // most names would be unknown
 	}
 	check(r, s)
