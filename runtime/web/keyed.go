@@ -56,9 +56,11 @@ func (c *Call) commitOnce(id string, do func(ch *thread.Change) (told string, er
 
 // commitUse is commitOnce for the use of a key: of the request and the digest of what was asked.
 func (c *Call) commitUse(id, request, digest string,
-	do func(ch *thread.Change) (told string, err error)) (
-	t *thread.Thread, told string, err error) {
-	t, err = c.engine.Change(c.Context(), id, func(ch *thread.Change) error {
+	do func(ch *thread.Change) (told string, err error)) (*thread.Thread, string, error) {
+	// not a result: after an unknown outcome the function below may still run and write it, and
+	// return writes results
+	var told string
+	t, err := c.engine.Change(c.Context(), id, func(ch *thread.Change) error {
 		row, err := c.engine.FindRequest(c.Context(), ch, request)
 		switch {
 		case err != nil:
@@ -78,7 +80,7 @@ func (c *Call) commitUse(id, request, digest string,
 		ch.Entries[at].Value, err = runtime.Encode(use{Digest: digest, Told: told})
 		return err
 	})
-	if err != nil { // after an unknown outcome the function above may still run: told is its own
+	if err != nil {
 		return nil, "", err
 	}
 	return t, told, nil
