@@ -125,8 +125,8 @@ func (c *container) things() *value {
 }
 
 // container finds the mapping in which things of a kind are declared. It refuses and returns nil if
-// there is none. Name is of one thing that may be in it: with several files, they are in the one
-// that declares that.
+// there is none. In a spec of several files the container is that of the file which declares name,
+// a thing of that kind.
 func (e *change) container(kind, owner, name string) *container {
 	top := spec.Language()
 	ownerKind, key := ownerOf(kind)

@@ -91,7 +91,8 @@ func (c *checker) checkOnly(n *Node, path string) {
 }
 
 // checkTwin refuses a branch that carries what others carry, unless all go to a node and the docs
-// say when to take which. Of a result, or a question, nobody who gets it could tell the branch.
+// say when to take which. The receiver of a result or a question could not tell which branch it
+// came from.
 func (c *checker) checkTwin(n *Node, b *Branch, others []*Branch, path string) {
 	doc := func(b *Branch) string { return strings.ToLower(strings.TrimSpace(b.Doc.Value)) }
 	for _, other := range others {

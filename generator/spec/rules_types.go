@@ -129,7 +129,7 @@ func graphRules() []report.Rule {
 		{ID: RuleBranchDuplicate, Summary: "Two branches with one type that nothing tells apart.",
 			Why: "Two branches may go to one node with the same request when their docs say when " +
 				"to take which. Of two that end with one result, or ask with one interrupt " +
-				"request, nobody who gets it could tell which was taken.",
+				"request, the receiver could not tell which was taken.",
 			Bad: "branches: {retry: FixerRequest, escalate: FixerRequest}",
 			Good: "branches:\n  retry: {type: FixerRequest, doc: A test failed.}\n  escalate: " +
 				"{type: FixerRequest, doc: The plan itself is wrong.}"},

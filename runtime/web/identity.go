@@ -28,8 +28,8 @@ type Identity struct {
 	// and policy, operator and "operator for" somebody, it is refused.
 	User   string
 	Groups []string // of the person, as the issuer names them
-	// Rights are what the person may do, on all threads: those of capability tokens. One that does
-	// not exist has the person refused. None: they may sign in, and nothing else.
+	// Rights are what the person may do, on all threads of the tenant: those of capability tokens.
+	// One that does not exist has the person refused. None: they may sign in, and nothing else.
 	Rights  []string
 	Expires time.Time // when the person has to sign in again; zero: Authenticate says so
 }

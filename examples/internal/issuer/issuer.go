@@ -1,6 +1,6 @@
-// Package issuer is an OpenID Connect issuer for trying things out on one machine: whoever opens
-// its page signs in as one of its people, without a password. It has one client and one key, which
-// it makes anew at each start. It is no issuer for anything that matters.
+// Package issuer is an OpenID Connect issuer for demos and tests on one machine: on its page a
+// visitor signs in as one of its people, without a password. It has one client, and makes a new key
+// at each start. Do not use it to protect anything.
 package issuer
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Person is somebody who can sign in.
+// Person is a user who can sign in.
 type Person struct {
 	Subject string
 	Groups  []string
@@ -156,7 +156,7 @@ func (s *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 			"state": {q.Get("state")}, "iss": {s.address}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	http.Error(w, "nobody of that name", http.StatusBadRequest)
+	http.Error(w, "there is no person of that name", http.StatusBadRequest)
 }
 
 // redeem gives the client the ID token for a code, once.

@@ -18,8 +18,8 @@ func (t *Tokens) Operations() web.Door {
 	const all, one = "/v1/people/tokens", "/v1/people/tokens/{grant}"
 	return web.Door{Schemas: schemas, Routes: []web.Endpoint{
 		{Method: http.MethodPost, Path: all, ID: "makeUserToken",
-			Summary: "Make a token for a person, on all threads", Body: "UserTokenRequest",
-			Reply: "UserToken", Status: http.StatusCreated,
+			Summary: "Make a token for a person, on all threads of the tenant",
+			Body:    "UserTokenRequest", Reply: "UserToken", Status: http.StatusCreated,
 			Do: web.Form(func(c *web.Call, f *tokenForm) (any, error) {
 				if f.Tenant != "" && f.Tenant != c.Tenant() {
 					return nil, web.ErrForbidden
