@@ -19,7 +19,7 @@ func fieldRules() []rule {
 					"is still read"},
 			entry{"FIELD_SAME_JSON_NAME", "A field or branch has another JSON name.",
 				"Stored and sent messages have the old name, which is refused, or read as the " +
-					"twin branch that has it now: was: tells what became of it and does not make " +
+					"branch or field that has it now: was: tells what became of it and does not make " +
 					"it readable.",
 				"-  notes: {type: string}\n+  remarks: {type: string, was: [notes]}",
 				"remarks: {type: string, was: [notes], json: notes}",
