@@ -229,7 +229,8 @@ func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
 	if is == nil {
 		return s.branchChange(n, was, nil), "BRANCH_NO_DELETE"
 	}
-	return s.branchChange(n, was, is), ruleOf(b.Cause)
+	return s.branchChange(n, was, is), ifElse(b.Cause == compat.Removed, "FIELD_SAME_JSON_NAME",
+		ruleOf(b.Cause))
 }
 
 // branchOf returns the branch of a JSON name, or nil.
