@@ -37,6 +37,26 @@ func TestDeadlineOfANodeIsTold(t *testing.T) {
 	assert.Contains(t, text, "which have a deadline of their own: lead")
 }
 
+// TestARenamedTargetOfADeadlineIsOneFinding: the rename is told, and not each deadline with it.
+func TestARenamedTargetOfADeadlineIsOneFinding(t *testing.T) {
+	const ofLead = "    aliases: [BOSS]\n"
+	from := edited(t, base, ofLead,
+		ofLead+"    deadline: {after: 4h, then: reroute, target: helper}\n",
+		"deadline: {after: 24h, then: expire}",
+		"deadline: {after: 24h, then: reroute, target: helper}")
+	to := edited(t, from, "target: helper}\n    request", "target: aid}\n    request",
+		"target: helper}}", "target: aid}}", "  helper:\n", "  aid:\n    was: [helper]\n")
+	rules := rulesOf(review.Breaking(planOf(t, from), planOf(t, to)))
+	assert.NotContains(t, rules, "NODE_POLICY_CHANGED")
+	assert.NotContains(t, rules, "KIND_CHANGED")
+	assert.Contains(t, rules, "WIRE_VALUE_SAME")
+	other := edited(t, from, "target: helper}\n    request", "target: check}\n    request",
+		"target: helper}}", "target: check}}")
+	rules = rulesOf(review.Breaking(planOf(t, from), planOf(t, other)))
+	assert.Contains(t, rules, "NODE_POLICY_CHANGED", "the control: to another node")
+	assert.Contains(t, rules, "KIND_CHANGED")
+}
+
 // TestTwinsAreToldApart: a second branch with the request of another one is an addition, and its
 // rename and another text of when to take it are what they are.
 func TestTwinsAreToldApart(t *testing.T) {
