@@ -111,8 +111,8 @@ func (r *Report) storedSection() section {
 	if len(breaks)+len(other) > 0 {
 		s.lead = "those below " + strings.Join(compact(
 			ifElse(len(breaks) > 0,
-				"are refused (CodeIncompatible; the old program can finish them)", ""),
-			ifElse(len(other) > 0, "are read as something else (the old program can finish them)", ""),
+				"are refused (CodeIncompatible)", ""),
+			ifElse(len(other) > 0, "are read as something else", ""),
 		), " or ") + ", every other unfinished thread goes on"
 	}
 	for _, line := range slices.Concat(other, breaks) { // their begin stands in the lead

@@ -77,7 +77,7 @@ func (r *Report) describeOrder(held bool) string {
 	case r.misreads():
 		return stop + "runs: each reads as something else what the other stores"
 	case len(r.Unread) > 0 && held:
-		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
+		return stop + "runs: they " + unread + ", and store what new ones refuse"
 	case len(r.Unread) > 0:
 		return stop + "writes: they " + unread
 	case held:
