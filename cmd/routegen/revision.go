@@ -219,8 +219,8 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 				"repository", ref)
 	}
 	advice := "git rev-parse --verify " + commit + " says more"
-	if shallow, _, err := git(ctx, folder, nil, "rev-parse", "--is-shallow-repository"); err == nil &&
-		strings.TrimSpace(string(shallow)) == "true" {
+	shallow, _, _ := git(ctx, folder, nil, "rev-parse", "--is-shallow-repository")
+	if strings.TrimSpace(string(shallow)) == "true" {
 		branch := commit[strings.LastIndex(commit, "/")+1:]
 		advice = "this clone is shallow and may lack it: git fetch --depth=1 origin " + branch +
 			", then --against FETCH_HEAD, or name a file"

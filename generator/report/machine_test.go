@@ -90,7 +90,7 @@ func TestSARIF(t *testing.T) {
 	assert.Contains(t, b.String(), "<key>", "no HTML escapes")
 }
 
-// TestSARIFEncodesNames: a name is a URI reference there; the control is a name that is one already.
+// TestSARIFEncodesNames: a name is a URI reference there; the control is one that is that already.
 func TestSARIFEncodesNames(t *testing.T) {
 	t.Parallel()
 	for name, uri := range map[string]string{"my specs/a#1.yaml": "my%20specs/a%231.yaml",

@@ -57,7 +57,8 @@ func TestAdviceNamesKeysOfTheThing(t *testing.T) {
 		for _, change := range review.Compare(planOf(t, from), now).Changes {
 			for _, m := range keyOf.FindAllStringSubmatch(change.Advice, -1) {
 				key := strings.Join(m[1:], "")
-				key = cmp.Or(map[string]string{"hid": "hidden", "deprecate": "deprecated"}[key], key)
+				key = cmp.Or(map[string]string{"hid": "hidden",
+					"deprecate": "deprecated"}[key], key)
 				told++
 				assert.Contains(t, keys[change.Thing], key, "%s, %s %s: %s", c.rule,
 					change.Thing, change.Name, change.Advice)

@@ -166,13 +166,9 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 
 // hintsByThing are the hints of rules for things that lack the keys which the rule's own names.
 var hintsByThing = map[string]string{
-	"WIRE_VALUE_SAME value":   "keep the name on the wire: go_name changes the one in Go",
-	"WIRE_VALUE_SAME enum":    "keep the name on the wire: go_name changes the one in Go",
-	"WIRE_VALUE_SAME kind":    "keep the name: it stands in open interrupts",
-	"GO_API_NO_DELETE type":   "change the code that names it first",
-	"GO_API_NO_DELETE enum":   "change the code that names it first",
-	"GO_API_NO_DELETE branch": "change the code that names it first",
-	"GO_API_NO_DELETE action": "take the method away with it: nothing calls it now",
+	"WIRE_VALUE_SAME value": "keep the name on the wire: go_name changes the one in Go",
+	"WIRE_VALUE_SAME kind":  "keep the name: it stands in open interrupts",
+	"GO_API_NO_DELETE type": "change the code that names it first",
 }
 
 // hintOf says how the same is done with less harm.

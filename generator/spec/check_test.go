@@ -363,7 +363,8 @@ func TestTheTwinWithoutADocIsToldToHaveOne(t *testing.T) {
 	const branches = "    branches: {old: HelperRequest, new: {type: HelperRequest, doc: Now.}}\n"
 	_, findings := spec.Parse("routes.yaml", []byte("version: 1\n"+
 		"go: {package: routes, out: routes}\nresults: {R: {doc: R.}}\nnodes:\n  lead:\n"+
-		"    doc: Leads.\n    entry: true\n"+branches+"  helper: {doc: Helps., branches: {r: R}}\n"))
+		"    doc: Leads.\n    entry: true\n"+branches+
+		"  helper: {doc: Helps., branches: {r: R}}\n"))
 	require.Len(t, findings, 1, "%v", findings)
 	assert.Equal(t, spec.RuleBranchDuplicate, findings[0].Rule)
 	assert.Contains(t, findings[0].Hint, ": old: {type: HelperRequest, doc: ...}")
