@@ -34,10 +34,13 @@ func (p *program) runFmt(check, diff bool) error {
 	if err != nil {
 		return failf("%w", err)
 	}
-	files, refused, same := src.files(), src.refused, true
+	files, refused := src.files(), src.refused
+	var other []string // the files that are not in order
 	for i, f := range files {
 		text, bad := edit.Format(f.Name, f.Text)
-		same = same && bytes.Equal(text, f.Text)
+		if !bytes.Equal(text, f.Text) {
+			other = append(other, f.Name)
+		}
 		files[i].Text, refused = text, append(refused, bad...)
 	}
 	if len(refused) > 0 {
@@ -49,14 +52,14 @@ func (p *program) runFmt(check, diff bool) error {
 	switch {
 	case src.piped && !check && !diff:
 		return p.printText(string(after.text))
-	case same:
+	case len(other) == 0:
 		p.notef("%s is in order", src.shown)
 		return nil
 	case diff:
 		return p.printText(patch(src, after))
 	case check:
 		return &exitError{exitFindings, fmt.Errorf("%s is not in order: run routegen fmt",
-			src.shown)}
+			joined(other, " is not in order, "))}
 	}
 	if is, will := src.makeWith(p.generate), after.makeWith(p.generate); !maps.EqualFunc(is.Files,
 		will.Files, bytes.Equal) {

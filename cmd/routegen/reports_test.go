@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,7 +19,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/routegen/routegen/generator"
+	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/generator/review"
+	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/compat"
 )
 
 // changeOfSpec is a change of a real spec of this repository, with five questions that a reader of
@@ -41,6 +45,9 @@ type answer struct {
 	Compiler []string
 	// texts that the plain schemas of the new spec have, and the old ones not; and the other way
 	Schemas struct{ New, Gone []string }
+	// what an old thread may hold, of the answer about them: a type, or a flow and its slot; a
+	// value; and what a program of the new spec refuses in it, "" where it goes on
+	Decoded [][]string
 }
 
 // readChange reads a change and makes both sides of it.
@@ -158,6 +165,8 @@ func TestReportsAnswerAReader(t *testing.T) {
 				assert.Contains(t, was, text)
 				assert.NotContains(t, is, text)
 			}
+			assertStored(t, c.Answers.Stored, old.Plan, now.Plan, r)
+			assertWays(t, old.Plan, now.Plan, r)
 			assert.Equal(t, c.Answers.Go.Compiler, filesThatStop(uses.Stops),
 				"lines and tests move: TestCompilerSaysWhatReportsSay compares them")
 		})
@@ -204,6 +213,73 @@ func TestCompilerSaysWhatReportsSay(t *testing.T) {
 			assert.Equal(t, slices.Compact(want), slices.Compact(lines), "%s", out)
 		})
 	}
+}
+
+// assertStored: what a report says of stored threads, and of old processes beside new ones, is what
+// an engine finds; values that an old thread may hold are read as an engine reads them.
+func assertStored(t *testing.T, a answer, old, now *plan.Plan, r *review.Report) {
+	t.Helper()
+	was, is := plan.Shapes(old), plan.Shapes(now)
+	breaks := slices.DeleteFunc(compat.Compare(was, is),
+		func(b compat.Break) bool { return compat.IsFollowed(b, is) })
+	assert.Equal(t, len(breaks) == 0, strings.Contains(r.Text(),
+		"sent data: every unfinished thread goes on"), "%v", breaks)
+	assert.Equal(t, len(breaks)+len(compat.Compare(is, was)) == 0,
+		strings.HasSuffix(r.Verdict().Order, "side by side"), r.Verdict().Order)
+	require.NotEmpty(t, a.Decoded)
+	refused := strings.Contains(r.Text(), "patterns are not compared") // maybe none
+	for _, d := range a.Decoded {
+		require.Len(t, d, 3)
+		require.NoError(t, readStored(compat.NewReader(was, was, nil), d[0], d[1]), d[1])
+		err := readStored(compat.NewReader(was, is, nil), d[0], d[1])
+		if d[2] == "" {
+			require.NoError(t, err, d[1])
+			continue
+		}
+		require.ErrorContains(t, err, d[2])
+		refused = true
+	}
+	assert.Equal(t, len(breaks) > 0, refused, "what is told to be refused is, and nothing else")
+}
+
+// readStored reads a value of a type, or of a slot of a flow, as an engine does.
+func readStored(r *compat.Reader, typ, data string) error {
+	read := r.Begin()
+	name, slot, _ := strings.Cut(typ, ".")
+	flow := r.Now(runtime.ShapeFlow, name)
+	switch {
+	case flow == nil && (slot != "" || data == ""):
+		return errors.New("the flow is gone")
+	case slot != "":
+		read.Slot(flow, slot, []byte(data))
+	case data != "":
+		read.Value(typ, []byte(data))
+	}
+	return read.Err()
+}
+
+// assertWays: the rows about nodes say of a pair that it came, went or changed where the plans do.
+func assertWays(t *testing.T, old, now *plan.Plan, r *review.Report) {
+	t.Helper()
+	pairs := func(p *plan.Plan) map[[2]string]bool {
+		out := map[[2]string]bool{}
+		for _, m := range p.Moves() {
+			if m.How != plan.ByInterrupt {
+				out[[2]string{m.From, m.To}] = true
+			}
+		}
+		return out
+	}
+	was, is := pairs(old), pairs(now)
+	for _, cell := range r.Access {
+		if at := [2]string{cell.Who, cell.Where}; cell.Table == "branch" {
+			assert.Equal(t, cell.Before != "", was[at], "%v", cell)
+			assert.Equal(t, cell.After != "", is[at], "%v", cell)
+			delete(was, at)
+			delete(is, at)
+		}
+	}
+	assert.Equal(t, was, is, "a way without a row")
 }
 
 // modulesRead remembers the module as it was, which many changes have in common.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -136,13 +137,18 @@ func (p *program) openEarlier(ctx context.Context, src *source, ref string) func
 	folder := src.home()
 	beside := besideSpec(ref, namesFile(ctx, folder, ref))
 	return func(name string) ([]byte, error) {
-		// of a folder, show would print the names in it
-		text, said, err := git(ctx, folder, "cat-file", "blob", beside(name))
+		// a link is followed inside the repository, as it is in the folder
+		out, _, err := git(ctx, folder, strings.NewReader(beside(name)+"\n"), "cat-file", "--batch",
+			"--follow-symlinks")
+		header, _, _ := strings.Cut(string(out), "\n")
+		text, ok, broken := nextBlob(bufio.NewReader(bytes.NewReader(out)))
 		switch {
-		case err == nil:
-			return text, nil
-		case strings.Contains(said, "bad file"):
+		case err == nil && broken == nil && ok:
+			return []byte(text), nil
+		case err == nil && strings.Contains(header, " tree "):
 			return nil, errors.New("it is no file in " + ref)
+		case err == nil && strings.HasPrefix(header, "symlink "):
+			return nil, errors.New("in " + ref + " it is a link out of the repository")
 		}
 		return nil, fs.ErrNotExist
 	}
@@ -169,7 +175,7 @@ func namesFile(ctx context.Context, folder, ref string) bool {
 	if !strings.Contains(ref, ":") {
 		return false
 	}
-	_, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options",
+	_, _, err := git(ctx, folder, nil, "rev-parse", "--verify", "--quiet", "--end-of-options",
 		ref+"^{commit}")
 	return err != nil
 }
@@ -181,7 +187,7 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 	if !named {
 		object = ref + ":./" + name
 	}
-	text, said, err := git(ctx, folder, "show", "--no-textconv", object)
+	text, said, err := git(ctx, folder, nil, "show", "--no-textconv", object)
 	switch {
 	case err == nil:
 		return text, nil
@@ -203,7 +209,7 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 	if named {
 		commit, _, _ = strings.Cut(ref, ":")
 	}
-	if _, _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet",
+	if _, _, err := git(ctx, folder, nil, "rev-parse", "--verify", "--quiet",
 		commit+"^{commit}"); err == nil {
 		if !named {
 			return nil, fmt.Errorf("%s: %w: %s", ref, errNoSpec, name)
@@ -213,8 +219,8 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 				"repository", ref)
 	}
 	advice := "git rev-parse --verify " + commit + " says more"
-	if shallow, _, err := git(ctx, folder, "rev-parse", "--is-shallow-repository"); err == nil &&
-		strings.TrimSpace(string(shallow)) == "true" {
+	shallow, _, _ := git(ctx, folder, nil, "rev-parse", "--is-shallow-repository")
+	if strings.TrimSpace(string(shallow)) == "true" {
 		branch := commit[strings.LastIndex(commit, "/")+1:]
 		advice = "this clone is shallow and may lack it: git fetch --depth=1 origin " + branch +
 			", then --against FETCH_HEAD, or name a file"
@@ -224,10 +230,11 @@ func gitShow(ctx context.Context, folder, ref, name string) ([]byte, error) {
 }
 
 // git runs one git command that only reads, and returns both of its outputs.
-func git(ctx context.Context, folder string, args ...string) (out []byte, said string, err error) {
+func git(ctx context.Context, folder string, stdin io.Reader, args ...string) (out []byte,
+	said string, err error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
-	cmd.Env = gitEnviron()
+	cmd.Stdin, cmd.Env = stdin, gitEnviron()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os/exec"
 	"path"
 	"strings"
 
@@ -40,9 +39,7 @@ func gitPrompts(ctx context.Context, folder, ref string, p *plan.Plan) (map[stri
 		fmt.Fprintln(&asked, beside(path.Join(p.Prompts, name+".tmpl")))
 	}
 	// One process for all of them: a large system has a thousand.
-	cmd := exec.CommandContext(ctx, "git", "cat-file", "--batch")
-	cmd.Dir, cmd.Stdin, cmd.Env = folder, &asked, gitEnviron()
-	out, err := cmd.Output()
+	out, _, err := git(ctx, folder, &asked, "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

@@ -90,6 +90,17 @@ func TestSARIF(t *testing.T) {
 	assert.Contains(t, b.String(), "<key>", "no HTML escapes")
 }
 
+// TestSARIFEncodesNames: a name is a URI reference there; the control is one that is that already.
+func TestSARIFEncodesNames(t *testing.T) {
+	t.Parallel()
+	for name, uri := range map[string]string{"my specs/a#1.yaml": "my%20specs/a%231.yaml",
+		"100%.yaml": "100%25.yaml", "a:b.yaml": "./a:b.yaml", "in/a.yaml": "in/a.yaml"} {
+		var b strings.Builder
+		require.NoError(t, report.WriteSARIF(&b, []report.Finding{{File: name}}, nil))
+		assert.Contains(t, b.String(), `"uri": "`+uri+`"`)
+	}
+}
+
 func TestSARIFWithoutFindings(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"net/url"
 	"slices"
 )
 
@@ -129,7 +130,7 @@ func sarifLevel(s Severity) string {
 
 func sarifPlace(file string, at Span, message string) sarifLocation {
 	out := sarifLocation{Physical: sarifPhysical{
-		Artifact: sarifArtifact{file},
+		Artifact: sarifArtifact{(&url.URL{Path: file}).String()},
 		Region: sarifRegion{max(at.Start.Line, 1), max(at.Start.Column, 1), max(at.End.Line, 1),
 			max(at.End.Column, 1)},
 	}}

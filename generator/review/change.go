@@ -152,7 +152,7 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 		f := report.Finding{
 			Rule: hits[0].rule, Severity: catalogue()[hits[0].rule].Severity, File: w.now.Source,
 			At:      c.span(),
-			Message: message, Hint: cmp.Or(c.advice, catalogue()[hits[0].rule].hint),
+			Message: message, Hint: c.hintOf(hits[0].rule),
 		}
 		for _, h := range hits[1:] {
 			f.Related = append(f.Related,
@@ -162,6 +162,18 @@ func (w *comparison) findings(categories []report.Category) []report.Finding {
 	}
 	w.now.Places.Resolve(w.now.Source, out)
 	return out
+}
+
+// hintsByThing are the hints of rules for things that lack the keys which the rule's own names.
+var hintsByThing = map[string]string{
+	"WIRE_VALUE_SAME value": "keep the name on the wire: go_name changes the one in Go",
+	"WIRE_VALUE_SAME kind":  "keep the name: it stands in open interrupts",
+	"GO_API_NO_DELETE type": "change the code that names it first",
+}
+
+// hintOf says how the same is done with less harm.
+func (c *change) hintOf(rule string) string {
+	return cmp.Or(c.advice, hintsByThing[rule+" "+c.thing], catalogue()[rule].hint)
 }
 
 // earlierPlace says where a change was in the old spec, if it was elsewhere there.
@@ -194,7 +206,7 @@ func (w *comparison) listChanges() []Change {
 			Details: c.details}
 		if hits := c.ranked(nil); len(hits) > 0 {
 			r := catalogue()[hits[0].rule]
-			to.Rule, to.Severity, to.Advice = r.ID, string(r.Severity), cmp.Or(c.advice, r.hint)
+			to.Rule, to.Severity, to.Advice = r.ID, string(r.Severity), c.hintOf(r.ID)
 		}
 		to.inSchemas = w.inSchemas(c)
 		for _, h := range c.hits {

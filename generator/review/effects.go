@@ -52,6 +52,9 @@ const (
 	required   condition = "required"
 	optional   condition = "optional"
 	forgotten  condition = "forgotten" // it is gone, and its name is not reserved
+	// the JSON name that it had is that of another now, or of none
+	taken condition = "taken"
+	free  condition = "free"
 )
 
 var placeholder = regexp.MustCompile(`\{[\w ]+(\|[^}]*)?\}`)
@@ -162,8 +165,10 @@ var effects = []effect{
 	{members: "Record.GoType", rule: "BINDING_SAME",
 		text: "it was bound to {old|no Go type} and is bound to {now|no Go type}"},
 
-	{members: "Field.JSON", only: inMessages, to: senders,
+	{members: "Field.JSON", only: inMessages + " " + free, to: senders,
 		text: "JSON sent with {old} is refused; it is {now} now"},
+	{members: "Field.JSON", only: inMessages + " " + taken, to: senders,
+		text: "{old} is the name of another field now; this one is {now}"},
 	{members: "Field.JSON", only: visible, rule: "DEF_SAME_NAME",
 		text: "the property {old} is named {now}"},
 	{members: "Field.Go", rule: "FIELD_SAME_GO_NAME", text: "Go field {record}.{old} is {now} now"},

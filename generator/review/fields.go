@@ -74,6 +74,8 @@ func (w *comparison) compareField(rec *plan.Record, o, n *plan.Field) {
 	s.values["type before"] = ifElse(o.Pointer, "*", "") + o.Type.String()
 	s.values["go type before"] = goText(o)
 	s.is[newGoType] = goText(o) != goText(n)
+	s.is[taken] = fieldOf(rec, o.JSON) != nil
+	s.is[free] = !s.is[taken]
 	compareThing(w, s, &was, n)
 	switch {
 	case o.JSON != n.JSON && s.is[inMessages]:

@@ -30,6 +30,7 @@ func (w *comparison) compareNode(o, n *plan.Node) {
 	}
 	was := *o // in the names of the new plan
 	was.Request, was.Result = w.recordNow(o.Request), w.recordNow(o.Result)
+	was.Deadline = w.deadlineNow(o.Deadline)
 	s.prompt = w.promptChange(o, n)
 	compareThing(w, s, &was, n)
 	w.compareAgentTypes(o, n)
@@ -306,15 +307,34 @@ func leads(b *plan.Branch) string {
 
 // compareKind compares one interrupt kind; o is nil for a new one, n for one that is gone.
 func (w *comparison) compareKind(o, n *plan.InterruptKind) {
-	k := either(o, n)
+	k, was := either(o, n), o
+	if o != nil {
+		copied := *o // in the names of the new plan
+		was, copied.Deadline = &copied, w.deadlineNow(o.Deadline)
+	}
 	compareThing(w, subject{change: func() *change { return w.kindChange(o, n) },
 		doc: "kind " + k.Name, unread: true, is: map[condition]bool{
-			forgotten: !slices.Contains(w.now.Interrupt.ReservedKinds, k.Name)}}, o, n)
+			forgotten: !slices.Contains(w.now.Interrupt.ReservedKinds, k.Name)}}, was, n)
 	if own := w.ownDeadlines(); o != nil && n != nil && n.Name == "agent_question" && own != "" &&
-		deadlineText(o.Deadline) != deadlineText(n.Deadline) {
+		deadlineText(was.Deadline) != deadlineText(n.Deadline) {
 		w.kindChange(o, n).detailf("not for what these nodes ask, which have a deadline of their "+
 			"own: %s", own)
 	}
+}
+
+// deadlineNow is a deadline of the old plan with the present agent type of the node it reroutes to.
+func (w *comparison) deadlineNow(d *runtime.Deadline) *runtime.Deadline {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	for i := range w.old.Nodes {
+		o := &w.old.Nodes[i]
+		if n := w.nodes.next[o.Key]; n != nil && o.AgentType == d.Target && d.Target != "" {
+			out.Target = n.AgentType
+		}
+	}
+	return &out
 }
 
 // ownDeadlines lists the nodes whose questions do not follow the deadline of agent_question.

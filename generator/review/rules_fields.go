@@ -18,9 +18,9 @@ func fieldRules() []rule {
 					"never set}", "make it optional and hidden: nobody sees it, and stored data " +
 					"is still read"},
 			entry{"FIELD_SAME_JSON_NAME", "A field or branch has another JSON name.",
-				"Stored and sent messages have the old name, which is refused, or read as the " +
-					"twin branch that has it now: was: tells what became of it and does not make " +
-					"it readable.",
+				"Stored and sent messages have the old name, which is refused, or read as " +
+					"the branch or field that has it now: was: tells what became of it and does " +
+					"not make it readable.",
 				"-  notes: {type: string}\n+  remarks: {type: string, was: [notes]}",
 				"remarks: {type: string, was: [notes], json: notes}",
 				"json: keeps the name on the wire"},

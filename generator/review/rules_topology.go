@@ -159,7 +159,7 @@ func additionRules() []rule {
 				"Loop bounds, timeouts, approvals and the like change when work stops.",
 				"-loop: {warn: 2, limit: 6}\n+loop: {warn: 2, limit: 2}",
 				"the same edit, after a look at how often it is visited",
-				"look at how often the node is visited"},
+				"look at which runs stop sooner now, or later"},
 		),
 	)
 }

@@ -111,12 +111,12 @@ func (r *Report) storedSection() section {
 	if len(breaks)+len(other) > 0 {
 		s.lead = "those below " + strings.Join(compact(
 			ifElse(len(breaks) > 0,
-				"are refused (CodeIncompatible; the old program can finish them)", ""),
-			ifElse(len(other) > 0, "go on at another branch (the old program can finish them)", ""),
+				"are refused (CodeIncompatible)", ""),
+			ifElse(len(other) > 0, "are read as something else", ""),
 		), " or ") + ", every other unfinished thread goes on"
 	}
-	s.items = append(s.items, other...)
-	for _, line := range breaks {
+	for _, line := range slices.Concat(other, breaks) { // their begin stands in the lead
+		line = strings.Replace(line, misread, "read as something else if it holds ", 1)
 		s.items = append(s.items, strings.Replace(line, refused, "refused if it ", 1))
 	}
 	for _, line := range sent {

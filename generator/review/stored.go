@@ -26,8 +26,10 @@ func (w *comparison) compareStoredData() {
 		s.byRouting[w.old.Routings[i].Name] = &w.old.Routings[i]
 	}
 	now := plan.Shapes(w.now)
+	broken := map[string]bool{} // fields that are refused
 	for _, b := range compat.Compare(plan.Shapes(w.old), w.shapesNow()) {
 		c, rule := s.cause(b)
+		broken[b.Shape+"."+b.Field] = true
 		switch {
 		case c == nil:
 		case compat.IsFollowed(b, now):
@@ -38,6 +40,26 @@ func (w *comparison) compareStoredData() {
 		default:
 			c.tellf(rule, stored, "%s", s.meaning(b))
 		}
+	}
+	w.records.visit(func(o, n *plan.Record) {
+		if o != nil && n != nil {
+			w.compareTakenFields(o, n, broken)
+		}
+	})
+}
+
+// compareTakenFields tells of JSON names that another field has now, which reads what is stored
+// under one.
+func (w *comparison) compareTakenFields(o, n *plan.Record, broken map[string]bool) {
+	both := follow(o.Fields, n.Fields)
+	for i := range both.now {
+		is := &both.now[i]
+		was := fieldOf(o, is.JSON)
+		if was == nil || both.next[was.Key] == is || broken[o.Name+"."+was.JSON] {
+			continue
+		}
+		w.fieldChange(n, both.prev[is.Key], is).tellf("FIELD_SAME_JSON_NAME", stored,
+			"%s%s.%s: it was the field %s and is %s", misread, n.Name, is.JSON, was.Key, is.Key)
 	}
 }
 
@@ -70,8 +92,8 @@ type storedIndex struct {
 // refused begins what is said of threads that cannot go on.
 const refused = "a thread is refused if it "
 
-// misread begins what is said of threads that go on at another branch than the one they took.
-const misread = "a thread goes on at another branch if it holds "
+// misread begins what is said of threads that go on with another branch or field than they had.
+const misread = "a thread is read as something else if it holds "
 
 // meaning returns which threads a break refuses: each is judged by what it holds.
 func (s *storedIndex) meaning(b compat.Break) string {
@@ -207,7 +229,8 @@ func (s *storedIndex) unionBreak(b compat.Break) (*change, string) {
 	if is == nil {
 		return s.branchChange(n, was, nil), "BRANCH_NO_DELETE"
 	}
-	return s.branchChange(n, was, is), ruleOf(b.Cause)
+	return s.branchChange(n, was, is), ifElse(b.Cause == compat.Removed, "FIELD_SAME_JSON_NAME",
+		ruleOf(b.Cause))
 }
 
 // branchOf returns the branch of a JSON name, or nil.

@@ -6,7 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/routegen/routegen/generator/plan"
 	"github.com/routegen/routegen/generator/review"
+	"github.com/routegen/routegen/runtime/compat"
 )
 
 // TestDeadlineOfANodeIsTold: how long people have, when they are reminded, and that what is open
@@ -33,6 +35,26 @@ func TestDeadlineOfANodeIsTold(t *testing.T) {
 	text = review.Compare(planOf(t, own),
 		planOf(t, edited(t, own, kind, kind+", deadline: {after: 1h, then: cancel}"))).Text()
 	assert.Contains(t, text, "which have a deadline of their own: lead")
+}
+
+// TestARenamedTargetOfADeadlineIsOneFinding: the rename is told, and not each deadline with it.
+func TestARenamedTargetOfADeadlineIsOneFinding(t *testing.T) {
+	const ofLead = "    aliases: [BOSS]\n"
+	from := edited(t, base, ofLead,
+		ofLead+"    deadline: {after: 4h, then: reroute, target: helper}\n",
+		"deadline: {after: 24h, then: expire}",
+		"deadline: {after: 24h, then: reroute, target: helper}")
+	to := edited(t, from, "target: helper}\n    request", "target: aid}\n    request",
+		"target: helper}}", "target: aid}}", "  helper:\n", "  aid:\n    was: [helper]\n")
+	rules := rulesOf(review.Breaking(planOf(t, from), planOf(t, to)))
+	assert.NotContains(t, rules, "NODE_POLICY_CHANGED")
+	assert.NotContains(t, rules, "KIND_CHANGED")
+	assert.Contains(t, rules, "WIRE_VALUE_SAME")
+	other := edited(t, from, "target: helper}\n    request", "target: check}\n    request",
+		"target: helper}}", "target: check}}")
+	rules = rulesOf(review.Breaking(planOf(t, from), planOf(t, other)))
+	assert.Contains(t, rules, "NODE_POLICY_CHANGED", "the control: to another node")
+	assert.Contains(t, rules, "KIND_CHANGED")
 }
 
 // TestTwinsAreToldApart: a second branch with the request of another one is an addition, and its
@@ -84,8 +106,8 @@ func TestATwinThatTakesAnothersNameIsABreak(t *testing.T) {
 			v := r.Verdict()
 			assert.Equal(t, "after", v.Answer)
 			assert.Contains(t, v.Summary(), "let the old program finish the threads that hold")
-			assert.Contains(t, v.Order, "each reads as another branch what the other stores")
-			assert.Contains(t, r.Text(), "a thread goes on at another branch if it holds "+
+			assert.Contains(t, v.Order, "each reads as something else what the other stores")
+			assert.Contains(t, r.Text(), "read as something else if it holds "+
 				"LeadRouting.recheck: it was the branch recheck and is ")
 			assert.NotContains(t, r.Text(), "sent data: every unfinished thread goes on")
 		})
@@ -94,6 +116,45 @@ func TestATwinThatTakesAnothersNameIsABreak(t *testing.T) {
 		"      doubt: {type: CheckRequest, was: [recheck], json: recheck, " +
 		"doc: Something is odd.}\n")
 	r := review.Compare(planOf(t, from), planOf(t, kept))
-	assert.NotContains(t, r.Text(), "at another branch", "its own name is kept")
+	assert.NotContains(t, r.Text(), "something else", "its own name is kept")
 	assert.Contains(t, r.Verdict().Order, "side by side")
+}
+
+// TestAFieldThatTakesAnothersNameIsABreak: an engine reads what is stored under the name without a
+// word, as the other field; a report says so, and does not say that it is refused.
+func TestAFieldThatTakesAnothersNameIsABreak(t *testing.T) {
+	const text = "      text: {type: string, doc: What it says.}\n"
+	from := edited(t, base, text, text+"      title: {type: string, doc: Its title.}\n")
+	const stored = `{"text": "a", "title": "b", "size": 1}`
+	const titled = text + "      title: {type: string, doc: Its title.}\n"
+	for name, to := range map[string]string{
+		"swapped": "      text: {type: string, json: title, doc: What it says.}\n" +
+			"      title: {type: string, json: text, doc: Its title.}\n",
+		"of a renamed one": "      body: {type: string, was: [text], doc: What it says.}\n" +
+			"      title: {type: string, json: text, doc: Its title.}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, now := planOf(t, from), planOf(t, edited(t, from, titled, to))
+			r := review.Compare(old, now)
+			assert.Contains(t, r.Text(),
+				"read as something else if it holds Note.text: it was the field text and is title")
+			assert.NotContains(t, r.Text(), "JSON sent with text is refused")
+			assert.Contains(t, r.Text(), "text is the name of another field now")
+			assert.NotContains(t, r.Text(), "sent data: every unfinished thread goes on")
+			assert.Equal(t, "after", r.Verdict().Answer)
+			assert.NotContains(t, r.Verdict().Order, "side by side")
+			assert.Contains(t, rulesOf(review.Breaking(old, now)), "FIELD_SAME_JSON_NAME")
+			if name == "swapped" {
+				read := compat.NewReader(plan.Shapes(old), plan.Shapes(now), nil).Begin()
+				out := read.Value("Note", []byte(stored))
+				require.NoError(t, read.Err(), "it is read, and not refused")
+				assert.JSONEq(t, stored, string(out))
+			}
+		})
+	}
+	typed := planOf(t, edited(t, from, titled, "      text: {type: int, json: title, doc: A.}\n"+
+		"      title: {type: bool, json: text, doc: B.}\n"))
+	got := review.Compare(planOf(t, from), typed).Text()
+	assert.NotContains(t, got, "something else", "the control: of other types it is refused")
+	assert.Contains(t, got, "refused if it holds")
 }

@@ -75,9 +75,9 @@ func (r *Report) describeOrder(held bool) string {
 	case len(r.Changes) == 0:
 		return ""
 	case r.misreads():
-		return stop + "runs: each reads as another branch what the other stores"
+		return stop + "runs: each reads as something else what the other stores"
 	case len(r.Unread) > 0 && held:
-		return stop + "runs: old processes " + unread + ", and store what new ones refuse"
+		return stop + "runs: they " + unread + ", and store what new ones refuse"
 	case len(r.Unread) > 0:
 		return stop + "writes: they " + unread
 	case held:
@@ -100,7 +100,7 @@ func (r *Report) listOpen() []string {
 	return out
 }
 
-// misreads reports whether a branch that is stored is read as another one.
+// misreads reports whether a branch or field that is stored is read as another one.
 func (r *Report) misreads() bool {
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.says(misread) })
 }

@@ -101,8 +101,12 @@ func (c *checker) checkTwin(n *Node, b *Branch, others []*Branch, path string) {
 		case goes && doc(b) != "" && doc(other) != "" && doc(b) != doc(other):
 			continue
 		case goes:
-			hint = "write at each when to take it: " + b.Key.Value + ": {type: " + b.Type.Value +
-				", doc: ...}"
+			bare := b // the one to write at first
+			if doc(b) != "" && doc(other) == "" {
+				bare = other
+			}
+			hint = "write at each when to take it: " + bare.Key.Value + ": {type: " +
+				b.Type.Value + ", doc: ...}"
 			why = ", and no doc says when to take which"
 		}
 		c.fail(RuleBranchDuplicate, path, b.Type.At, hint,

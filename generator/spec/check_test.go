@@ -356,3 +356,16 @@ func TestFormatsThatAreKnown(t *testing.T) {
 		assert.Empty(t, list(findings), format)
 	}
 }
+
+// TestTheTwinWithoutADocIsToldToHaveOne: where only the earlier branch lacks a doc, it is named.
+func TestTheTwinWithoutADocIsToldToHaveOne(t *testing.T) {
+	t.Parallel()
+	const branches = "    branches: {old: HelperRequest, new: {type: HelperRequest, doc: Now.}}\n"
+	_, findings := spec.Parse("routes.yaml", []byte("version: 1\n"+
+		"go: {package: routes, out: routes}\nresults: {R: {doc: R.}}\nnodes:\n  lead:\n"+
+		"    doc: Leads.\n    entry: true\n"+branches+
+		"  helper: {doc: Helps., branches: {r: R}}\n"))
+	require.Len(t, findings, 1, "%v", findings)
+	assert.Equal(t, spec.RuleBranchDuplicate, findings[0].Rule)
+	assert.Contains(t, findings[0].Hint, ": old: {type: HelperRequest, doc: ...}")
+}

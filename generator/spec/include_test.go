@@ -233,3 +233,15 @@ func TestEditorsTellIncludedFilesByTheirVersion(t *testing.T) {
 		assert.Equal(t, want, accepts(schema, []byte(text)), text)
 	}
 }
+
+// TestAPathWithADriveLetterIsCalledThat: as go.out calls it; one with a leading slash is absolute.
+func TestAPathWithADriveLetterIsCalledThat(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"x:y.yaml": "begins with a drive letter",
+		"/y.yaml": "is absolute"} {
+		_, findings := spec.ReadIncluded("routes.yaml", []byte("include: [\""+name+"\"]\n"),
+			func(string) ([]byte, error) { return nil, nil })
+		require.Len(t, findings, 1)
+		assert.Equal(t, `"`+name+`" `+want, findings[0].Message)
+	}
+}

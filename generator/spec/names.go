@@ -315,8 +315,10 @@ func fileFault(name string) string {
 		return "is empty"
 	case strings.Contains(name, "://"):
 		return "is an address; included files are read from the folder"
-	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
+	case strings.HasPrefix(name, "/"):
 		return "is absolute"
+	case len(name) > 1 && name[1] == ':':
+		return "begins with a drive letter"
 	case strings.Contains(name, `\`):
 		return "has a backslash; folders are separated by /"
 	case strings.HasPrefix(name, "~"):
