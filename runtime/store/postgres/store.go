@@ -53,6 +53,11 @@ var (
 // cannot be reached, or does not keep what it has committed (fsync or full_page_writes is off), or
 // its encoding is not UTF8.
 func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
+	return openStore(ctx, url, cfg, false)
+}
+
+// openStore is Open, or opens a schema that a copy is written to.
+func openStore(ctx context.Context, url string, cfg Config, copying bool) (*Store, error) {
 	const op = "open the database"
 	c, err := parseURL(url)
 	if err != nil {
@@ -67,7 +72,7 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if err = s.verify(ctx); err == nil {
+	if err = s.verify(ctx, copying); err == nil {
 		err = s.syncClock(ctx)
 	}
 	if err != nil {
