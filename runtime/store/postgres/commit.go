@@ -54,6 +54,9 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	//nolint:gosec // it only tells commits apart
 	why, err := s.send(ctx, append([]any{rand.Int64()}, args...))
 	if why == "" {
+		if err == nil {
+			s.bell.ring(s, rows)
+		}
 		return wrapError(op, err)
 	}
 	return conflict(rows, why)
