@@ -15,7 +15,6 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/compat"
 	"github.com/routegen/routegen/runtime/dialogue"
-	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/workflow"
 )
@@ -38,18 +37,18 @@ type refusedThread struct {
 }
 
 func (p *program) checkCommand() *cobra.Command {
-	var shapes, format, tenant string
+	var shapes, format, tenant, schema string
 	cmd := &cobra.Command{
 		Use:   "check STORE --program SHAPES",
 		Short: "Say which unfinished threads of a store a new program goes on with",
-		Long: "check reads every unfinished thread of a SQLite store as an engine of the new\n" +
+		Long: "check reads every unfinished thread of a store as an engine of the new\n" +
 			"program would: what it holds decides, and what cannot be read is named by its\n" +
 			"place and value. SHAPES is what the new spec stores, as `routegen inspect shapes\n" +
 			"--format json` prints it; - is standard input. Only frames of workflows and flows\n" +
 			"are read, others go on always. Migrations are functions of the program and do not\n" +
 			"run here: a thread that needs one is counted as refused.\n\n" +
-			"Nothing is changed, and programs may have the store open. The exit code is 0 also\n" +
-			"where threads are refused.",
+			"No thread is changed, and programs may have the store open. The exit code is 0\n" +
+			"also where threads are refused.\n\n" + storeNames,
 		Example: "  routegen inspect shapes --format json | routegen-threads check work.db " +
 			"--program -\n" +
 			"  routegen-threads check work.db --program shapes.json --format json > threads.json",
@@ -66,8 +65,13 @@ func (p *program) checkCommand() *cobra.Command {
 			if cmd.Flags().Changed("tenant") {
 				only = &tenant
 			}
-			report, err := checkStore(cmd.Context(), args[0], only, now)
+			store, err := openReading(cmd.Context(), args[0], schema)
 			if err != nil {
+				return err
+			}
+			report, err := checkStore(cmd.Context(), store, only, now)
+			//nolint:contextcheck // it has to end
+			if err = errors.Join(err, store.Close()); err != nil {
 				return err
 			}
 			return report.print(p.stdout, format == "json")
@@ -78,6 +82,7 @@ func (p *program) checkCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().StringVar(&tenant, "tenant", "",
 		"only threads of this `tenant`, \"\" for those without one (default all)")
+	addSchema(cmd, &schema)
 	return cmd
 }
 
@@ -112,15 +117,10 @@ func (p *program) readShapes(name string) ([]runtime.StoredShape, error) {
 
 // checkStore reads all unfinished threads of a store, or those of a tenant. Those that come or end
 // meanwhile may be counted or not.
-func checkStore(ctx context.Context, path string, tenant *string, now []runtime.StoredShape) (
-	out *checkReport, err error) {
-	store, err := sqlite.OpenReading(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it has to end
+func checkStore(ctx context.Context, store thread.Store, tenant *string,
+	now []runtime.StoredShape) (*checkReport, error) {
 	const page = 500
-	out = &checkReport{V: 1, Kind: "threads", Refused: []refusedThread{},
+	out := &checkReport{V: 1, Kind: "threads", Refused: []refusedThread{},
 		readers: map[string]*compat.Reader{}}
 	for after := ""; ; {
 		rows, err := store.Threads(ctx, thread.Query{Tenant: tenant, Statuses: []thread.Status{
@@ -209,9 +209,12 @@ func (c *checkReport) print(w io.Writer, asJSON bool) error {
 }
 
 // counted writes a number with its noun: "1 thread", "3 threads".
-func counted(n int, noun string) string {
+func counted(n int, noun string) string { return countedAs(n, noun, noun+"s") }
+
+// countedAs is counted with the plural.
+func countedAs(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, many)
 }

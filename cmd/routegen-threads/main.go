@@ -42,7 +42,7 @@ func (p *program) runCommand(ctx context.Context, args []string) int {
 	began := false // the command line was understood
 	root := &cobra.Command{
 		Use:               "routegen-threads",
-		Short:             "Watch the threads of a running server, and check those of a store",
+		Short:             "Watch threads of a running server; check, copy and back up a store",
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -51,7 +51,8 @@ func (p *program) runCommand(ctx context.Context, args []string) int {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	//nolint:contextcheck // commands get the context from cobra, when they run
-	root.AddCommand(p.watchCommand(), p.checkCommand(), version.Command())
+	root.AddCommand(p.watchCommand(), p.checkCommand(), p.copyCommand(), p.backupCommand(),
+		version.Command())
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetArgs(args)

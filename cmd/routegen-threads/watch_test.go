@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -21,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/routegen/routegen/runtime/planner"
+	"github.com/routegen/routegen/runtime/store/postgrestest"
 	"github.com/routegen/routegen/runtime/store/sqlite"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web"
@@ -29,8 +32,13 @@ import (
 
 // TestMain lets scripts and tests run the program as a command.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"routegen-threads": main})
+	testscript.Main(withServer{m}, map[string]func(){"routegen-threads": main})
 }
+
+// withServer stops the PostgreSQL server that tests have shared.
+type withServer struct{ m *testing.M }
+
+func (s withServer) Run() int { return postgrestest.Run(s.m) }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()

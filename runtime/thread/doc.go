@@ -83,11 +83,12 @@
 //
 // Any number of processes may have an engine on one store. A running thread has a lease: which
 // engine drives it, and until when. The other engines still answer, pause and cancel it, and the
-// driving engine sees that within [Config.Poll]. A lease names the engine and its process, whatever
-// their Owner is. When the lease ends, or the store knows that the process died ([Presence]), the
-// next engine takes the thread with a higher fence and then runs its steps. Commits of the former
-// engine are refused by the fence, and dropped. An engine that lacks the machine of a frame takes
-// answers and leaves the steps to engines that have it.
+// driving engine sees that within [Config.Poll]. Followers and [Engine.Wait] see what another
+// engine commits within Config.Poll too, or when the store tells of it ([Feed]). A lease names the
+// engine and its process, whatever their Owner is. When the lease ends, or the store knows that the
+// process died ([Presence]), the next engine takes the thread with a higher fence and then runs its
+// steps. Commits of the former engine are refused by the fence, and dropped. An engine that lacks
+// the machine of a frame takes answers and leaves the steps to engines that have it.
 //
 // A lease has ended when its time is over and it was not renewed while another engine watched it:
 // for a quarter of a lease or twice Config.Poll, whichever is more, and no longer than a lease. If

@@ -46,8 +46,8 @@ type Config struct {
 	// store. A clock that jumps ends no lease: one that seems over, or too long, is watched for a
 	// while first.
 	Lease time.Duration
-	// how often the store is polled for changes of other processes and for due threads; default 1
-	// second
+	// how often the store is polled for due threads and for changes of other processes, of which a
+	// [Feed] tells followers sooner; default 1 second
 	Poll time.Duration
 
 	// CommitDelay is how long an acknowledgement may wait to share its commit with the step that it
@@ -98,6 +98,9 @@ type engineCore struct {
 	closing     atomic.Bool
 	ctx         context.Context //nolint:containedctx // ends when nothing more may be written
 	stop        context.CancelFunc
+	fed         atomic.Bool     // the store wakes followers
+	feedContext context.Context //nolint:containedctx // ends when it shall not
+	stopFeed    context.CancelFunc
 
 	mu      sync.Mutex
 	drivers map[string]*driver
@@ -147,6 +150,8 @@ func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*E
 		return nil, err
 	}
 	e.timer = newTimers()
+	e.feedContext, e.stopFeed = context.WithCancel(e.ctx)
+	e.followFeed()
 	e.loops.Go(e.watchTimers)
 	if err := e.Recover(ctx); err != nil {
 		_ = e.Close(ctx)
@@ -287,10 +292,12 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.stopSteps(errClosing)
 	e.wakeAll()
 	e.timer.stopTimers()
+	e.stopFeed()
 	e.loops.Wait()
 	e.workers.stop()
 	e.stop()
 	e.leave()
+	e.fed.Store(false)
 	e.commits.publish("")
 	return nil
 }

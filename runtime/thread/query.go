@@ -68,14 +68,18 @@ func (e *Engine) Wait(ctx context.Context, id string) (*Thread, error) {
 	}
 }
 
-// waitForCommit returns at the next commit of this engine, or after Config.Poll, when another
-// engine may have committed.
+// waitForCommit returns at the next commit of this engine, and when another one may have committed:
+// the store says so, or after Config.Poll.
 func (e *Engine) waitForCommit(ctx context.Context, news <-chan struct{}) error {
-	timer := time.NewTimer(e.cfg.Poll)
-	defer timer.Stop()
+	var poll <-chan time.Time
+	if !e.fed.Load() {
+		timer := time.NewTimer(e.cfg.Poll)
+		defer timer.Stop()
+		poll = timer.C
+	}
 	select {
 	case <-news:
-	case <-timer.C:
+	case <-poll:
 	case <-ctx.Done():
 		return runtime.Errorf(runtime.CodeUnavailable, "wait", "%w", context.Cause(ctx))
 	}

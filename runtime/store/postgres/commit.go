@@ -50,10 +50,13 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	}
 	// locks are taken in one order, so that no two calls wait for each other
 	slices.SortFunc(rows, func(a, b record.Row) int { return cmp.Compare(a.ID, b.ID) })
-	args := columnsOf(rows, places)
+	args := columnsOf(rows, func(n int) int64 { return places[rows[n].ID] })
 	//nolint:gosec // it only tells commits apart
 	why, err := s.send(ctx, append([]any{rand.Int64()}, args...))
 	if why == "" {
+		if err == nil {
+			s.bell.ring(s, rows)
+		}
 		return wrapError(op, err)
 	}
 	return conflict(rows, why)
@@ -130,8 +133,9 @@ func placesOf(rows []record.Row) (map[string]int64, error) {
 	return places, nil
 }
 
-// columnsOf returns the arguments of commit_threads but the token.
-func columnsOf(rows []record.Row, places map[string]int64) []any {
+// columnsOf returns the arguments of commit_threads but the token. first is the place of the first
+// entry of a row.
+func columnsOf(rows []record.Row, first func(row int) int64) []any {
 	var t struct {
 		id, fingerprint, body                     []string
 		before, fence, version, next, status, crc []int64
@@ -152,7 +156,7 @@ func columnsOf(rows []record.Row, places map[string]int64) []any {
 		body                []string
 	}
 	for n := range rows {
-		r, of, place := &rows[n], int64(n+1), places[rows[n].ID]-1
+		r, of, place := &rows[n], int64(n+1), first(n)-1
 		t.id, t.fingerprint = append(t.id, r.ID), append(t.fingerprint, r.Fingerprint)
 		t.body, t.crc = append(t.body, r.Body.JSON), append(t.crc, r.Body.CRC)
 		t.before, t.fence = append(t.before, r.Before), append(t.fence, r.Fence)

@@ -36,11 +36,20 @@
 // entries come after all that are there; a cursor from before stays good, unless the new server
 // lags by more than 16 million transactions.
 //
+// # Followers
+//
+// [Store] is a [thread.Feed]: a store tells the others of its commits, by a notification that it
+// sends after them, at once or with those of the next 20 milliseconds. Each engine has a connection
+// for the notifications of other stores, and looks at the log once a second for what was lost: so a
+// follower in another process, who reads one thread or all of them, waits some milliseconds, or a
+// second where the connection is broken. Both use the channel that has the name of the schema.
+//
 // # Connections
 //
 // The URL is what libpq reads: TLS by sslmode=verify-full, several hosts, of which the one that
 // takes writes is used, and the keys of pgxpool such as pool_max_conns. No statement is prepared by
-// name and none needs a session, so a pooler in transaction mode works; for a direct connection,
+// name and none needs a session, so a pooler in transaction mode works, but notifications do not
+// get through it: followers then hear of commits within a second. For a direct connection,
 // default_query_exec_mode=cache_statement saves the server some planning. Commits have a limit of
 // ten seconds and queries of thirty; a lock is waited for five seconds.
 //

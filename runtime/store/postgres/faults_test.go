@@ -440,6 +440,7 @@ func TestAServerThatLosesCommitsIsRefused(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s, err := Open(t.Context(), url, Config{})
 		if err == nil {
+			s.bell.stop() // notifications are not synced
 			begin(t, s, "a")
 			require.NoError(t, s.Close())
 		}

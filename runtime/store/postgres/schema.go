@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -110,7 +111,7 @@ type querier interface {
 }
 
 // schemaVersion returns the version of the schema, or 0 where there is none. It returns
-// CodeIncompatible for that of a newer program.
+// CodeIncompatible for that of a newer program, and for a negative one, see [OpenImport].
 func schemaVersion(ctx context.Context, db querier, quoted string) (at int, err error) {
 	var found bool
 	err = db.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, quoted+".settings").Scan(&found)
@@ -118,6 +119,9 @@ func schemaVersion(ctx context.Context, db querier, quoted string) (at int, err 
 		return 0, err
 	}
 	err = db.QueryRow(ctx, inSchema(`SELECT version FROM {schema}.settings`, quoted)).Scan(&at)
+	if err == nil && at < 0 {
+		return at, runtime.Errorf(runtime.CodeIncompatible, "", "schema %s: %w", quoted, errCopying)
+	}
 	if latest := len(migrations()); err == nil && at > latest {
 		err = runtime.Errorf(runtime.CodeIncompatible, "",
 			"schema %s has version %d, and this program knows no later one than %d: use the "+
@@ -128,8 +132,11 @@ func schemaVersion(ctx context.Context, db querier, quoted string) (at int, err 
 
 // verify returns an error unless the server keeps what is promised and has the schema of this
 // program. It begins a new line of transactions where the server is another one than before.
-func (s *Store) verify(ctx context.Context) error {
+func (s *Store) verify(ctx context.Context, copying bool) error {
 	at, err := schemaVersion(ctx, s.pool, s.schema)
+	if copying && errors.Is(err, errCopying) {
+		at, err = -at, nil
+	}
 	if err == nil && at < len(migrations()) {
 		err = runtime.Errorf(runtime.CodeIncompatible, "",
 			"schema %s has version %d and this program needs %d: call postgres.Migrate",

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -37,11 +38,16 @@ type Store struct {
 	offset atomic.Int64     // nanoseconds that the clock of the database is ahead
 	synced atomic.Int64     // when offset was measured, by the monotonic clock since opened
 	opened time.Time
+
+	channel  string // of notifications
+	bell     bell
+	feedPoll time.Duration // feedPause, but in tests
 }
 
 var (
 	_ thread.Store = (*Store)(nil)
 	_ thread.Clock = (*Store)(nil)
+	_ thread.Feed  = (*Store)(nil)
 )
 
 // Open connects to the database of a URL or a connection string, as libpq reads them: TLS by
@@ -53,6 +59,11 @@ var (
 // cannot be reached, or does not keep what it has committed (fsync or full_page_writes is off), or
 // its encoding is not UTF8.
 func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
+	return openStore(ctx, url, cfg, false)
+}
+
+// openStore is Open, or opens a schema that a copy is written to.
+func openStore(ctx context.Context, url string, cfg Config, copying bool) (*Store, error) {
 	const op = "open the database"
 	c, err := parseURL(url)
 	if err != nil {
@@ -63,11 +74,12 @@ func Open(ctx context.Context, url string, cfg Config) (*Store, error) {
 		return nil, wrapError(op, err)
 	}
 	s := &Store{pool: pool, schema: quoteSchema(cfg.Schema), log: cfg.Log, local: time.Now,
-		opened: time.Now()}
+		opened: time.Now(), channel: cmp.Or(cfg.Schema, DefaultSchema), feedPoll: feedPause,
+		bell: bell{sender: rand.Text(), done: make(chan struct{})}}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if err = s.verify(ctx); err == nil {
+	if err = s.verify(ctx, copying); err == nil {
 		err = s.syncClock(ctx)
 	}
 	if err != nil {
@@ -101,6 +113,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 // Close waits for the calls that have begun and closes the connections. Afterwards every method
 // refuses with CodeUnavailable. It may be called again, and does nothing then.
 func (s *Store) Close() error {
+	s.bell.stop()
 	s.pool.Close()
 	return nil
 }

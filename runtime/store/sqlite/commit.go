@@ -293,15 +293,8 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *record.Row, shape an
 		j.wrote = j.wrote || rows != 0
 		return err
 	}
-	for _, q := range r.Requests {
-		rows, _, err := w.exec(ctx, insertRequest, q.ID, q.Seq, r.ID, r.Before, r.Fence, r.Fence)
-		if err == nil && rows == 0 {
-			err = s.explainConflict(ctx, r)
-		}
-		if err != nil {
-			return err
-		}
-		j.wrote = true
+	if err := s.applyRequests(ctx, j, r); err != nil {
+		return err
 	}
 	rows, _, err := w.exec(ctx, updateThread, r.Version, r.Next, r.Status, r.Owner, r.Wake, shape,
 		r.Body.JSON, r.Body.CRC, r.ID, r.Before, r.Fence, r.Fence)
@@ -310,6 +303,22 @@ func (s *Store) applyThread(ctx context.Context, j *job, r *record.Row, shape an
 	}
 	j.wrote = j.wrote || rows != 0
 	return err
+}
+
+// applyRequests writes the requests of a thread that is there.
+func (s *Store) applyRequests(ctx context.Context, j *job, r *record.Row) error {
+	for _, q := range r.Requests {
+		rows, _, err := s.writer.exec(ctx, insertRequest, q.ID, q.Seq, r.ID, r.Before, r.Fence,
+			r.Fence)
+		if err == nil && rows == 0 {
+			err = s.explainConflict(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+		j.wrote = true
+	}
+	return nil
 }
 
 func (s *Store) applyEntries(ctx context.Context, r *record.Row) error {

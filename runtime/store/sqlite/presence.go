@@ -19,15 +19,8 @@ import (
 // process keeps locked. The system releases the lock when the process ends, in whatever way; a
 // stopped process keeps it. Files of engines that have ended are removed.
 func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
-	prefix := filepath.Base(s.path) + presenceInfix
-	files, err := os.ReadDir(filepath.Dir(s.path))
-	if err != nil {
+	if _, err = s.Engines(); err != nil {
 		return "", nil, wrapError("announce", err)
-	}
-	for _, f := range files {
-		if old, ok := strings.CutPrefix(f.Name(), prefix); ok {
-			s.Ended(presencePrefix + old)
-		}
 	}
 	var file *os.File
 	for range 10 {
@@ -44,6 +37,19 @@ func (s *Store) Announce(context.Context) (id string, leave func(), err error) {
 		_ = os.Remove(file.Name())
 		_ = file.Close()
 	}, nil
+}
+
+// Engines returns the ids of the engines that have the file open, in this process or another one of
+// this machine. It removes what the ended ones have left.
+func (s *Store) Engines() (present []string, err error) {
+	prefix := filepath.Base(s.path) + presenceInfix
+	files, err := os.ReadDir(filepath.Dir(s.path))
+	for _, f := range files {
+		if id, ok := strings.CutPrefix(f.Name(), prefix); ok && !s.Ended(presencePrefix+id) {
+			present = append(present, presencePrefix+id)
+		}
+	}
+	return present, wrapError("look for engines", err)
 }
 
 // lockNew makes the file of an engine and locks it. It fails when another process took the file for
