@@ -57,6 +57,9 @@ func (e *Engine) Drive(ctx context.Context, id string, fence int64) error {
 		"changes of callers came first %d times: drive it again", tries)
 }
 
+// AnswerOnly returns that of the engine's [Config].
+func (e *Engine) AnswerOnly() bool { return e.cfg.AnswerOnly }
+
 // addDriven counts the calls of Drive.
 func (e *Engine) addDriven(w waiting, n int) {
 	e.mu.Lock()
@@ -96,8 +99,8 @@ func (e *Engine) awaitRest(ctx context.Context, id string) error {
 
 const maxTakeovers = 5
 
-var errTakenOver = errors.New("five processes in a row died while they ran this step, and recorded " +
-	"nothing: find out whether the step ends its process, then retry")
+var errTakenOver = errors.New("five processes in a row died while they ran this step, and " +
+	"recorded nothing: find out whether the step ends its process, then retry")
 
 // askTakenOver fails the steps whose process has died too often, and reports whether it did.
 func (d *driver) askTakenOver(ready []string) bool {

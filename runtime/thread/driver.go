@@ -21,11 +21,12 @@ type driver struct {
 	pausing atomic.Bool // a pause was requested: steps stop at their next safe point
 
 	mu            sync.Mutex
-	first, last   *command      // the queue
-	wakeRequested bool          // it has to check its thread
-	driving       bool          // a goroutine drives
-	retired       bool          // nothing is left to do; guarded by engine.mu too
-	gone          chan struct{} // closed when it retires; nil until Drive waits; guarded by engine.mu
+	first, last   *command // the queue
+	wakeRequested bool     // it has to check its thread
+	driving       bool     // a goroutine drives
+	retired       bool     // nothing is left to do; guarded by engine.mu too
+	// closed when it retires; nil until Drive waits for that; guarded by engine.mu
+	gone chan struct{}
 	// wakes it at the latest; nil before it was parked
 	timer *time.Timer
 

@@ -63,10 +63,10 @@ type Config struct {
 	// refused with CodeConflict. Default: all are refused with CodeNotFound.
 	HoldEarly bool
 
-	// AnswerOnly makes an engine that takes starts, answers and messages, and runs no step but those
-	// of threads for which [Engine.Drive] is called. It does not look for due or abandoned threads
-	// by itself. Engines without it, on the same store, take its threads when they poll; where there
-	// are none, a dispatcher such as runtime/dispatch/river has to have them driven.
+	// AnswerOnly makes an engine that takes starts, answers and messages, and runs no step but
+	// those of threads for which [Engine.Drive] is called. It does not look for due or abandoned
+	// threads by itself. Engines without it, on the same store, take its threads when they poll;
+	// where there are none, a dispatcher such as runtime/dispatch/river has to have them driven.
 	AnswerOnly bool
 
 	// how a delivered text is taken by a waiting thread: "answer" (default) or "strict"

@@ -37,6 +37,8 @@ type Store struct {
 	offset atomic.Int64     // nanoseconds that the clock of the database is ahead
 	synced atomic.Int64     // when offset was measured, by the monotonic clock since opened
 	opened time.Time
+
+	dispatch atomic.Pointer[dispatch] // nil: no jobs are made
 }
 
 var (
@@ -97,6 +99,10 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	return c, nil
 }
+
+// Pool returns the connections of the store, for what works in the same database. [Store.Close]
+// closes it.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // Close waits for the calls that have begun and closes the connections. Afterwards every method
 // refuses with CodeUnavailable. It may be called again, and does nothing then.
