@@ -33,8 +33,8 @@
 //     ([thread.Config.Lease]). Every ten seconds it inserts the jobs that are missing.
 //   - A step whose process died five times in a row is not run a sixth time: a person is asked, by
 //     an interrupt of kind system_error.
-//   - A program that lacks a machine of a thread, or cannot read its record, leaves the job for
-//     five seconds at a time, to a program that can.
+//   - A program that lacks a machine of a thread, or cannot read its record, leaves the job for up
+//     to five seconds at a time, to a program that can.
 //
 // All that [thread.Do] and [thread.Once] promise holds as on one machine.
 //

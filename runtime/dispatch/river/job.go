@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -46,6 +47,8 @@ func insertJobs(schema string) string {
 		"{river}", quote(schema))
 }
 
+// snooze is how long a job is left for others, at most. It is spread, so that the worker that looks
+// first then is not always the one that has left it.
 const snooze = 5 * time.Second
 
 // worker works jobs.
@@ -65,7 +68,8 @@ func (w *worker) Work(ctx context.Context, job *queue.Job[Job]) error {
 	case runtime.CodeIncompatible, runtime.CodeUnavailable:
 		// another program can run it, or this one later
 		w.log.Warn("a thread is left for later", "thread", job.Args.Thread, "error", err)
-		return queue.JobSnooze(snooze)
+		//nolint:gosec // it only spreads them
+		return queue.JobSnooze(snooze/5 + rand.N(snooze*4/5))
 	default:
 		return err
 	}

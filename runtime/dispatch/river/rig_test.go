@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -46,14 +47,22 @@ type processConfig struct {
 	NoMachine         bool // an older program
 }
 
-// input is what the machine of the tests does: two effects, questions between them, and an effect
-// that must not happen twice.
+// input is what the machine of the tests does: an effect, questions, and an effect that must not
+// happen twice.
 type input struct {
 	Questions int
-	Gate      string // the step waits, before its last effect, until the ledger has this row
-	Nap       time.Duration
 	Limit     time.Duration // of questions, which have an answer then
+	// where it waits until the ledger has a row "open", or one for its process: atBegin and so on
+	Holds string
 }
+
+const (
+	atBegin = "before its first effect"
+	inDo    = "in Do"
+	inOnce  = "in Once"
+	atEnd   = "before its last effect"
+	dies    = "it ends its process"
+)
 
 // process is a store, an engine and a dispatcher, as each process of a program has them.
 type process struct {
@@ -69,28 +78,52 @@ type ledger struct {
 	by   string
 }
 
-func (l *ledger) write(ctx context.Context, thread, effect, key string) error {
-	_, err := l.pool.Exec(ctx, `INSERT INTO ledger(thread, effect, key, process)
-		VALUES ($1, $2, $3, $4)`, thread, effect, key, l.by)
+func (l *ledger) write(ctx context.Context, effect, key string) error {
+	_, err := l.pool.Exec(ctx, `INSERT INTO ledger(effect, key, process) VALUES ($1, $2, $3)`,
+		effect, key, l.by)
 	return err
 }
 
-func (l *ledger) has(ctx context.Context, effect string) (found bool, err error) {
-	err = l.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ledger WHERE effect = $1)`,
-		effect).Scan(&found)
-	return found, err
+// hold writes that the step has come to a place, and waits there if it is told to. Whatever its
+// context says, it goes on with what it was about to do.
+func (l *ledger) hold(in *input, place string) error {
+	ctx := context.Background()
+	if in.Holds != place {
+		return nil
+	}
+	if err := l.write(ctx, "arrived", ""); err != nil {
+		return err
+	}
+	for open := false; !open; time.Sleep(20 * time.Millisecond) {
+		if err := l.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ledger
+			WHERE effect IN ('open', 'open ' || $1))`, l.by).Scan(&open); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// effect writes a row with its key.
-func (l *ledger) effect(name string) func(context.Context, string) (string, error) {
+// effect returns an effect that writes its key, and may be held after that.
+func (l *ledger) effect(name string, in *input, place string) func(context.Context, string) (
+	string, error) {
 	return func(ctx context.Context, key string) (string, error) {
-		return key, l.write(ctx, "", name, key)
+		if err := l.write(ctx, name, key); err != nil {
+			return "", err
+		}
+		return key, l.hold(in, place)
 	}
 }
 
 func (l *ledger) machine() thread.Machine {
 	return thread.Func("work", func(ctx context.Context, in input) (string, error) {
-		if _, err := thread.Do(ctx, "first", l.effect("first")); err != nil {
+		if in.Holds == dies {
+			_ = l.write(ctx, "died", "")
+			os.Exit(9)
+		}
+		if err := l.hold(&in, atBegin); err != nil {
+			return "", err
+		}
+		if _, err := thread.Do(ctx, "first", l.effect("first", &in, inDo)); err != nil {
 			return "", err
 		}
 		for n := range in.Questions {
@@ -102,37 +135,12 @@ func (l *ledger) machine() thread.Machine {
 				return "", err
 			}
 		}
-		if in.Nap > 0 {
-			select {
-			case <-time.After(in.Nap):
-			case <-ctx.Done():
-				return "", ctx.Err()
-			}
+		if err := l.hold(&in, atEnd); err != nil {
+			return "", err
 		}
-		for in.Gate != "" {
-			open, err := l.has(context.WithoutCancel(ctx), in.Gate)
-			if open || err != nil {
-				break
-			}
-			if _, err = thread.Do(ctx, "arrived", l.effect("arrived")); err != nil {
-				return "", err
-			}
-			in.Gate = l.await(ctx, in.Gate)
-		}
-		_, err := thread.Once(ctx, "last", l.effect("last"))
+		_, err := thread.Once(ctx, "last", l.effect("last", &in, inOnce))
 		return "done", err
 	})
-}
-
-// await returns "" when the ledger has a row, or the step is to end. A process that was stopped
-// goes on with what it was about to do.
-func (l *ledger) await(ctx context.Context, gate string) string {
-	for {
-		if open, err := l.has(context.WithoutCancel(ctx), gate); open || err != nil {
-			return ""
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 // openProcess opens what a process has. wrap may put something between engine and store.
@@ -214,7 +222,7 @@ func newRig(tb testing.TB) *rig {
 	require.NoError(tb, postgres.Migrate(r.ctx, r.db.URL, r.db.Schema))
 	require.NoError(tb, Migrate(r.ctx, r.db.URL, r.db.Schema))
 	r.db.Exec(tb, fmt.Sprintf(`ALTER ROLE %s SET search_path = %[1]s; SET ROLE %[1]s;
-		CREATE TABLE %[1]s.ledger(n bigserial, thread text, effect text, key text, process text,
+		CREATE TABLE %[1]s.ledger(n bigserial, effect text, key text, process text,
 			at timestamptz DEFAULT clock_timestamp())`, r.db.Schema))
 	r.api = r.process("api", 0)
 	return r
@@ -323,6 +331,18 @@ func (r *rig) count(query string, args ...any) (n int) {
 func (r *rig) effects(name string) int {
 	r.Helper()
 	return r.count(`SELECT count(*) FROM ledger WHERE effect = $1`, name)
+}
+
+// arrived waits until so many steps have come to where they are held.
+func (r *rig) arrived(n int) {
+	r.Helper()
+	r.until("a step is held", func() bool { return r.effects("arrived") >= n })
+}
+
+// letGo lets the steps that are held go on; of one process, or of all.
+func (r *rig) letGo(process string) {
+	r.Helper()
+	require.NoError(r, r.api.ledger.write(r.ctx, strings.TrimSpace("open "+process), ""))
 }
 
 func (r *rig) exec(query string, args ...any) {
