@@ -115,7 +115,8 @@ func answersServed(t *testing.T, statement func(string) string) int {
 	const questions = 20
 	r := newRig(t)
 	r.process("worker", 2)
-	r.api.store.Dispatch(statement(insertJobs(r.db.Schema)), r.api.disp.signalInserted)
+	r.api.store.Dispatch(statement(insertJobs(r.db.Schema)), freeJobs(r.db.Schema),
+		r.api.disp.signalInserted)
 	id := r.start(input{Questions: questions})
 	for n := range questions {
 		limit := time.Now().Add(3 * time.Second)

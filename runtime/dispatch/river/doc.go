@@ -29,8 +29,9 @@
 //     complete the job. A job whose thread does not wait any longer, or has a lease, does nothing.
 //   - Every second one of the processes with workers does what no job is for: deadlines, next
 //     tries, and threads whose lease was not renewed. Those get a new fence, and so a new job: the
-//     thread of a process that died goes on about three seconds after the end of its lease
-//     ([thread.Config.Lease]). Every ten seconds it inserts the jobs that are missing.
+//     thread of a process that died goes on two to five seconds after the end of its lease
+//     ([thread.Config.Lease]). Every ten seconds it inserts the jobs that are missing, and frees
+//     those that a process had fetched when it died.
 //   - A step whose process died five times in a row is not run a sixth time: a person is asked, by
 //     an interrupt of kind system_error.
 //   - A program that lacks a machine of a thread, or cannot read its record, leaves the job for up

@@ -56,6 +56,24 @@ func TestWorkerIsKilled(t *testing.T) {
 	}
 }
 
+// A process is killed when it has fetched a job and not taken its thread yet.
+func TestWorkerIsKilledBeforeItTakesTheThread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	id, young := r.start(input{}), r.start(input{})
+	fetched := `UPDATE river_job SET state = 'running', attempt = 1, attempted_by = '{dead}',
+		attempted_at = now() - $2::interval WHERE args ->> 'thread' = $1`
+	r.exec(fetched, id, "11 seconds")
+	r.exec(fetched, young, "1 second")
+	n, err := r.api.store.RepairJobs(r.ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n, "the worker of the other one may still take it")
+	r.process("worker", 2)
+	r.done(id, young)
+	assert.Equal(t, 2, r.effects("last"))
+	assert.Equal(t, 2, r.count(`SELECT count(*) FROM river_job`))
+}
+
 // A process died after the commit with which the thread came to rest, and before River's own: the
 // job is worked again, and does nothing.
 func TestJobOfAThreadAtRestDoesNothing(t *testing.T) {
@@ -232,7 +250,7 @@ func TestAnswersRaceWithTheEndOfARun(t *testing.T) {
 	all.Wait()
 	r.done(ids...)
 	assert.Equal(t, len(ids), r.effects("last"))
-	n, err := r.api.store.InsertMissing(r.ctx)
+	n, err := r.api.store.RepairJobs(r.ctx)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 }

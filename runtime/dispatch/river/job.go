@@ -47,6 +47,17 @@ func insertJobs(schema string) string {
 		"{river}", quote(schema))
 }
 
+// freeJobs returns the statement that makes jobs available again whose process died after it had
+// fetched them and before it took the lease. River itself would wait for two hours, and in that
+// time no other job can have their key. A worker that is only slow may come after that: the fence
+// tells the two apart.
+func freeJobs(schema string) string {
+	return `UPDATE ` + quote(schema) + `.river_job j SET state = 'available' FROM jobs
+		WHERE j.state = 'running' AND j.kind = 'routegen_thread' AND j.queue = '` + Queue + `'
+			AND j.attempted_at < now() - interval '10 seconds'
+			AND j.args ->> 'thread' = jobs.thread AND (j.args ->> 'fence')::bigint = jobs.fence`
+}
+
 // snooze is how long a job is left for others, at most. It is spread, so that the worker that looks
 // first then is not always the one that has left it.
 const snooze = 5 * time.Second

@@ -97,7 +97,7 @@ func Open(ctx context.Context, store *postgres.Store, engine *thread.Engine, cfg
 	}
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.stop = stop
-	store.Dispatch(insertJobs(cfg.Schema), d.signalInserted)
+	store.Dispatch(insertJobs(cfg.Schema), freeJobs(cfg.Schema), d.signalInserted)
 	if cfg.Workers > 0 {
 		if err = d.client.Start(context.WithoutCancel(ctx)); err != nil {
 			stop()

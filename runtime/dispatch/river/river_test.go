@@ -61,7 +61,7 @@ func TestJobIsCommittedWithItsThread(t *testing.T) {
 		assert.False(t, other.UniqueSkippedAsDuplicate)
 		assert.Equal(t, had.Job.UniqueStates, other.Job.UniqueStates)
 	}
-	n, err := r.api.store.InsertMissing(r.ctx)
+	n, err := r.api.store.RepairJobs(r.ctx)
 	require.NoError(t, err)
 	assert.Zero(t, n, "all are there")
 

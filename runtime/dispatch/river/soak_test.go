@@ -124,8 +124,8 @@ func (r *rig) answerUntilOver(api *process, id string) {
 		if !assert.NoError(r, err) || t.Over != "" {
 			return
 		}
-		if !assert.True(r, time.Now().Before(limit), "%s is %s and has %d questions", id, t.Status(),
-			len(t.Open)) {
+		if !assert.True(r, time.Now().Before(limit), "%s is %s with %d questions", id,
+			t.Status(), len(t.Open)) {
 			return
 		}
 		for _, i := range t.OpenInterrupts() {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	sweepPause   = time.Second      // between two sweeps of this process, about
-	missingPause = 10 * time.Second // between two looks for missing jobs
-	sweepLimit   = time.Minute
-	ringPause    = 20 * time.Millisecond
+	sweepPause  = time.Second      // between two sweeps of this process, about
+	repairPause = 10 * time.Second // between two looks for missing jobs
+	sweepLimit  = time.Minute
+	ringPause   = 20 * time.Millisecond
 )
 
 // sweepUntil sweeps until ctx ends.
@@ -49,13 +49,13 @@ func (d *Dispatcher) sweep(ctx context.Context, looked *time.Time) error {
 		if err := d.engine.RunDue(ctx); err != nil {
 			return err
 		}
-		if time.Since(*looked) < missingPause {
+		if time.Since(*looked) < repairPause {
 			return nil
 		}
 		*looked = time.Now()
-		n, err := d.store.InsertMissing(ctx)
+		n, err := d.store.RepairJobs(ctx)
 		if n > 0 {
-			d.cfg.Log.Warn("threads had no job", "threads", n)
+			d.cfg.Log.Warn("threads had no job, or its process died", "threads", n)
 		}
 		return err
 	})

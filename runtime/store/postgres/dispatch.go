@@ -10,8 +10,8 @@ import (
 
 // dispatch is what commits do for threads that wait for an engine.
 type dispatch struct {
-	commit   string // commitThreads, with the jobs
-	missing  string // inserts the jobs that are not there
+	commit   string    // commitThreads, with the jobs
+	repair   [2]string // frees and inserts jobs that are missing
 	inserted func()
 }
 
@@ -22,37 +22,45 @@ type dispatch struct {
 // statement, so jobs are committed with their threads and in the same round trip. inserted is
 // called after such a commit, and must return at once.
 //
-// Such a thread has no wake time but those of its questions and frames: an engine that looks for
-// due threads does not find it.
-func (s *Store) Dispatch(insert string, inserted func()) {
+// free is an UPDATE that reads the same table, of all threads that wait: it makes jobs ready again
+// whose worker does not take its thread. See [Store.RepairJobs].
+//
+// A thread that waits has no wake time but those of its questions and frames: an engine that looks
+// for due threads does not find it.
+func (s *Store) Dispatch(insert, free string, inserted func()) {
+	const waiting = `WITH jobs AS (SELECT t.id AS thread, t.fence FROM {schema}.due d
+		JOIN {schema}.thread t ON t.n = d.thread WHERE d.running AND t.owner IS NULL) `
 	s.dispatch.Store(&dispatch{
 		commit: `WITH done AS MATERIALIZED (` + commitThreads + ` AS why),
 			jobs AS (SELECT * FROM unnest($31::text[], $32::bigint[]) AS j(thread, fence)
 				WHERE (SELECT why IS NULL FROM done)),
 			made AS (` + insert + `)
 			SELECT why FROM done`,
-		missing: `WITH jobs AS (SELECT t.id AS thread, t.fence FROM {schema}.due d
-			JOIN {schema}.thread t ON t.n = d.thread WHERE d.running AND t.owner IS NULL) ` + insert,
+		repair:   [2]string{waiting + free, waiting + insert},
 		inserted: inserted,
 	})
 }
 
-// InsertMissing inserts a job for each thread that waits for an engine and has none, and returns
-// how many these were. A job may be lost when a person deletes it, or a program commits before it
-// calls [Store.Dispatch].
-func (s *Store) InsertMissing(ctx context.Context) (int64, error) {
-	const op = "insert missing jobs"
+// RepairJobs frees the jobs of threads that wait for an engine and whose worker does not take them,
+// inserts those that are missing, and returns how many these were. A worker may have died, a person
+// may have deleted a job, and a program may have committed before it called [Store.Dispatch].
+func (s *Store) RepairJobs(ctx context.Context) (n int64, err error) {
 	jobs := s.dispatch.Load()
 	if jobs == nil {
 		return 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
-	done, err := s.pool.Exec(ctx, s.sql(jobs.missing))
-	if err == nil && done.RowsAffected() > 0 {
+	for _, query := range jobs.repair {
+		done, err := s.pool.Exec(ctx, s.sql(query))
+		if n += done.RowsAffected(); err != nil {
+			return n, wrapError("repair jobs", err)
+		}
+	}
+	if n > 0 {
 		jobs.inserted()
 	}
-	return done.RowsAffected(), wrapError(op, err)
+	return n, nil
 }
 
 // waitingThreads are the threads of a commit that wait for an engine.
