@@ -54,6 +54,7 @@ type input struct {
 	Limit     time.Duration // of questions, which have an answer then
 	// where it waits until the ledger has a row "open", or one for its process: atBegin and so on
 	Holds string
+	Nap   time.Duration // before its last effect, as for a model
 }
 
 const (
@@ -137,6 +138,11 @@ func (l *ledger) machine() thread.Machine {
 		}
 		if err := l.hold(&in, atEnd); err != nil {
 			return "", err
+		}
+		select {
+		case <-time.After(in.Nap):
+		case <-ctx.Done():
+			return "", ctx.Err()
 		}
 		_, err := thread.Once(ctx, "last", l.effect("last", &in, inOnce))
 		return "done", err
