@@ -19,7 +19,7 @@ const sharedNames = 0
 
 // methods of interfaces of the standard library and of other modules that packages implement.
 var foreignMethods = []string{
-	"Close", "Error", "Is", "Len", "Less", "MarshalJSON", "Read", "RoundTrip", "ServeHTTP",
+	"Close", "Error", "Is", "Kind", "Len", "Less", "MarshalJSON", "Read", "RoundTrip", "ServeHTTP",
 	"String",
 	"Swap", "UnmarshalJSON", "UnmarshalText", "MarshalText", "Unwrap", "Write",
 }

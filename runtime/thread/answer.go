@@ -174,9 +174,8 @@ func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Inte
 	}
 	changes = slices.DeleteFunc(changes, func(c *Change) bool { return c.Empty() })
 	for _, c := range changes {
-		if c.Thread.Status() == StatusRunning && c.Thread.Lease.Owner == "" {
-			// so that it is found if this process dies before the step runs
-			c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
+		if c.Thread.Lease.Owner == "" {
+			e.leaseNew(c)
 		}
 		who.sign(c.Entries)
 		c.Finish()

@@ -93,6 +93,7 @@ type Change struct {
 	Now   time.Time // in milliseconds, UTC
 	rules *Rules
 	news  []Entry // of Copied
+	ran   bool    // the thread was running before
 }
 
 // NewEntries returns the entries that are new to an observer: Entries, and for a fork also its
@@ -109,7 +110,7 @@ func (c *Change) NewEntries() []Entry {
 func NewChange(t *Thread, rules *Rules, now time.Time) *Change {
 	c := &Change{Thread: t.cloneRecord(), Before: t.Version, Now: now.UTC().
 		Truncate(time.Millisecond),
-		rules: rules}
+		rules: rules, ran: t.Status() == StatusRunning}
 	c.Thread.Version++
 	return c
 }
@@ -290,6 +291,22 @@ func (c *Change) TakeLease(owner string, until time.Time) {
 
 // ReleaseLease gives the lease back. The fence stays.
 func (c *Change) ReleaseLease() { c.Thread.Lease = Lease{Fence: c.Thread.Lease.Fence} }
+
+// awaitDriver leaves a running thread without a lease to the engine that takes it next. A thread
+// that begins to run gets a new fence, so that no two times of waiting have the same.
+func (c *Change) awaitDriver() {
+	l := &c.Thread.Lease
+	if !c.ran {
+		l.Fence++
+	}
+	l.Until = c.Now
+}
+
+// revokeLease takes the lease from an engine that no longer renews it.
+func (c *Change) revokeLease() {
+	l := &c.Thread.Lease
+	*l = Lease{Fence: l.Fence + 1, Until: c.Now, Takeovers: l.Takeovers + 1}
+}
 
 // MarkRest marks the last entry as one after which the thread was at rest: a decision ended there
 // and no other had begun. A fork may begin after such an entry.

@@ -126,17 +126,19 @@ func (d *driver) collectEffects() {
 func (d *driver) commitChange(c *Change) error {
 	running, leaving := c.Thread.Status() == StatusRunning, d.releasesLease() && len(d.runs) == 0
 	takes := running && !d.notOwner && d.fence == 0
-	d.wrote = !c.Empty() || d.base == nil || len(d.runs) > 0 || leaving || takes
+	revokes := running && d.revokesLease()
+	d.wrote = !c.Empty() || d.base == nil || len(d.runs) > 0 || leaving || takes || revokes
 	if !d.wrote {
 		return nil
 	}
 	e := d.engine
 	c.Fence = d.fence
 	switch {
+	case revokes:
+		c.revokeLease()
 	case d.notOwner:
 		if running && c.Thread.Lease.Owner == "" {
-			// no engine drives it: one that has its machines has to take it
-			c.Thread.Lease.Until = c.Now
+			c.awaitDriver()
 		}
 	case running && leaving:
 		c.ReleaseLease()
@@ -147,6 +149,9 @@ func (d *driver) commitChange(c *Change) error {
 			c.Thread.Lease.Owner = ""
 		}
 		c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
+		if !c.Empty() {
+			c.Thread.Lease.Takeovers = 0
+		}
 	default:
 		if l := &c.Thread.Lease; d.fence == 0 && l.Owner != "" {
 			l.Fence++ // taken over, and at rest: commits of the engine before are refused

@@ -25,6 +25,8 @@ type driver struct {
 	wakeRequested bool     // it has to check its thread
 	driving       bool     // a goroutine drives
 	retired       bool     // nothing is left to do; guarded by engine.mu too
+	// closed when it retires; nil until Drive waits for that; guarded by engine.mu
+	gone chan struct{}
 	// wakes it at the latest; nil before it was parked
 	timer *time.Timer
 
@@ -317,6 +319,9 @@ func (d *driver) startReadySteps() {
 	if d.notOwner = !d.owns(); d.notOwner {
 		return
 	}
+	if d.askTakenOver(ready) {
+		return
+	}
 	ready = slices.DeleteFunc(ready, d.askInDoubt)
 	if t = d.current(); d.base != nil && (d.upgrade != nil && d.work == nil ||
 		d.fence == 0 && d.base.Status() == StatusRunning) {
@@ -357,11 +362,30 @@ func unknownEnd(e Effect) bool {
 func (d *driver) owns() bool {
 	t, e := d.base, d.engine
 	if t == nil {
-		return true
+		return !e.cfg.AnswerOnly
 	}
-	l := &t.Lease
-	return e.hasMachines(t) && (l.Owner == "" || l.Owner == e.process || e.hasEnded(l.Owner) ||
-		leaseOver(l, e.clock.Now(), e.leases.observe(t.ID, *l), &e.cfg))
+	if !e.hasMachines(t) {
+		return false
+	}
+	owner := t.Lease.Owner
+	if e.cfg.AnswerOnly { // a lease that has ended is revoked first, see revokesLease
+		return owner == e.process || owner == "" && e.isDriven(t.ID, t.Lease.Fence)
+	}
+	return owner == "" || owner == e.process || d.leaseEnded()
+}
+
+// leaseEnded reports whether the engine that the lease names has ended, or stopped to renew it.
+func (d *driver) leaseEnded() bool {
+	e, l := d.engine, &d.base.Lease
+	return e.hasEnded(l.Owner) ||
+		leaseOver(l, e.clock.Now(), e.leases.observe(d.base.ID, *l), &e.cfg)
+}
+
+// revokesLease reports whether a commit has to end the lease of another engine, with
+// [Config.AnswerOnly]: the thread then waits for whoever [Engine.Drive] is called by.
+func (d *driver) revokesLease() bool {
+	return d.engine.cfg.AnswerOnly && d.notOwner && d.base != nil && d.base.Lease.Owner != "" &&
+		d.leaseEnded()
 }
 
 func (d *driver) startStep(t *Thread, f *Frame) {

@@ -63,6 +63,12 @@ type Config struct {
 	// refused with CodeConflict. Default: all are refused with CodeNotFound.
 	HoldEarly bool
 
+	// AnswerOnly makes an engine that takes starts, answers and messages, and runs no step but
+	// those of threads for which [Engine.Drive] is called. It does not look for due or abandoned
+	// threads by itself. Engines without it, on the same store, take its threads when they poll;
+	// where there are none, a dispatcher such as runtime/dispatch/river has to have them driven.
+	AnswerOnly bool
+
 	// how a delivered text is taken by a waiting thread: "answer" (default) or "strict"
 	PlainText string
 
@@ -104,6 +110,7 @@ type engineCore struct {
 
 	mu      sync.Mutex
 	drivers map[string]*driver
+	driven  map[waiting]int // calls of Drive
 	steps   sync.WaitGroup
 	loops   sync.WaitGroup
 	workers *workerPool // runs steps and drivers
@@ -122,7 +129,7 @@ func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*E
 			"there is no store: give it one")
 	}
 	e := &Engine{store: store, engineCore: &engineCore{machines: map[string]Machine{},
-		drivers: map[string]*driver{}, workers: newWorkerPool()}}
+		drivers: map[string]*driver{}, driven: map[waiting]int{}, workers: newWorkerPool()}}
 	e.root = e
 	e.plain = e.view("")
 	for _, m := range machines {
@@ -152,6 +159,9 @@ func Open(ctx context.Context, store Store, cfg Config, machines ...Machine) (*E
 	e.timer = newTimers()
 	e.feedContext, e.stopFeed = context.WithCancel(e.ctx)
 	e.followFeed()
+	if cfg.AnswerOnly { // nothing is polled and nothing taken up, see [Engine.Drive]
+		return e.plain, nil
+	}
 	e.loops.Go(e.watchTimers)
 	if err := e.Recover(ctx); err != nil {
 		_ = e.Close(ctx)
@@ -325,7 +335,7 @@ func (e *Engine) submit(id string, x *command) (fresh *driver, err error) {
 		return nil, runtime.Errorf(runtime.CodeUnavailable, "thread "+id, "%w", errClosing)
 	}
 	d := &driver{engine: e.root, id: id, first: x, last: x, driving: true, renewAt: time.Now().
-		Add(e.cfg.Poll)}
+		Add(e.cfg.Poll), notOwner: e.cfg.AnswerOnly}
 	e.drivers[id] = d
 	e.loops.Add(1)
 	return d, nil
@@ -341,6 +351,9 @@ func (e *Engine) retire(d *driver) bool {
 		return false
 	}
 	d.retired = true
+	if d.gone != nil {
+		close(d.gone)
+	}
 	if d.timer != nil {
 		d.timer.Stop()
 	}

@@ -6,6 +6,18 @@ import (
 	"time"
 )
 
+// leaseNew leases a thread that a change without a driver leaves running, so that it is found if
+// this process dies before the step runs.
+func (e *Engine) leaseNew(c *Change) {
+	switch {
+	case c.Thread.Status() != StatusRunning:
+	case e.cfg.AnswerOnly:
+		c.awaitDriver()
+	default:
+		c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
+	}
+}
+
 // leaseOver reports whether the lease of another engine has ended. seen is how long this engine has
 // known the lease unchanged, on a monotonic clock; now is wall-clock time, as Until is.
 //
@@ -16,6 +28,8 @@ func leaseOver(l *Lease, now time.Time, seen time.Duration, cfg *Config) bool {
 	switch left := l.Until.Sub(now); {
 	case l.Owner == "":
 		return true
+	case left <= 0 && cfg.AnswerOnly:
+		return seen >= min(cfg.Lease, 2*cfg.Poll)
 	case left <= 0:
 		return seen >= min(cfg.Lease, max(2*cfg.Poll, cfg.Lease/4))
 	case left > cfg.Lease:

@@ -211,9 +211,7 @@ func (e *Engine) fork(ctx context.Context, source string, seq int64, id, by stri
 	if err != nil {
 		return nil, err
 	}
-	if c.Thread.Status() == StatusRunning {
-		c.TakeLease(e.process, e.clock.Now().Add(e.cfg.Lease))
-	}
+	e.leaseNew(c)
 	c.Finish()
 	if err = e.commitChanges(ctx, "fork thread "+source, c); runtime.CodeOf(
 		err) == runtime.CodeConflict {

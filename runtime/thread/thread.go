@@ -232,6 +232,10 @@ type Lease struct {
 	Owner string    `json:"owner,omitempty"`
 	Fence int64     `json:"fence,omitempty"`
 	Until time.Time `json:"until,omitzero"`
+
+	// how often it was taken from an engine that no longer renewed it, with nothing recorded in
+	// between; counted with [Config.AnswerOnly]
+	Takeovers int `json:"takeovers,omitempty"`
 }
 
 // Fork says where a thread came from.

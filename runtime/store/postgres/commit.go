@@ -48,18 +48,35 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 	if err != nil {
 		return err
 	}
+	jobs, waiting := s.dispatch.Load(), waitingThreads{}
+	if jobs != nil && !waiting.take(changes, rows) {
+		jobs = nil
+	}
 	// locks are taken in one order, so that no two calls wait for each other
 	slices.SortFunc(rows, func(a, b record.Row) int { return cmp.Compare(a.ID, b.ID) })
 	args := columnsOf(rows, func(n int) int64 { return places[rows[n].ID] })
 	//nolint:gosec // it only tells commits apart
-	why, err := s.send(ctx, append([]any{rand.Int64()}, args...))
-	if why == "" {
-		if err == nil {
-			s.bell.ring(s, rows)
-		}
-		return wrapError(op, err)
+	call := sentCall{query: commitThreads, args: append([]any{rand.Int64()}, args...)}
+	if jobs != nil {
+		call.query, call.args = jobs.commit, append(call.args, waiting.ids, waiting.fences)
 	}
-	return conflict(rows, why)
+	why, err := s.send(ctx, &call)
+	if why != "" {
+		return conflict(rows, why)
+	}
+	if err == nil && jobs != nil {
+		jobs.inserted()
+	}
+	if err == nil {
+		s.bell.ring(s, rows)
+	}
+	return wrapError(op, err)
+}
+
+// sentCall is a statement that calls commit_threads.
+type sentCall struct {
+	query string
+	args  []any
 }
 
 // conflict returns the error for what commit_threads said: the number of the thread, and why.
@@ -71,12 +88,12 @@ func conflict(rows []record.Row, text string) error {
 }
 
 // send calls commit_threads until its outcome is known. It returns why it was refused, or an error.
-func (s *Store) send(ctx context.Context, args []any) (why string, err error) {
+func (s *Store) send(ctx context.Context, call *sentCall) (why string, err error) {
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
 	var unsure error // of the first call whose outcome is unknown
 	for tries, waits := 0, ctx; ; tries++ {
-		why, err = s.sendOnce(waits, limit, args)
+		why, err = s.sendOnce(waits, limit, call)
 		if err == nil {
 			return why, nil
 		}
@@ -103,14 +120,14 @@ func (s *Store) send(ctx context.Context, args []any) (why string, err error) {
 }
 
 // sendOnce calls commit_threads once. waits bounds the wait for a connection, and limit the call.
-func (s *Store) sendOnce(waits, limit context.Context, args []any) (why string, err error) {
+func (s *Store) sendOnce(waits, limit context.Context, call *sentCall) (why string, err error) {
 	c, err := s.pool.Acquire(waits)
 	if err != nil {
 		return "", &noConnectionError{err}
 	}
 	defer c.Release()
 	var answer *string
-	if err = c.QueryRow(limit, s.sql(commitThreads), args...).Scan(&answer); answer != nil {
+	if err = c.QueryRow(limit, s.sql(call.query), call.args...).Scan(&answer); answer != nil {
 		why = *answer
 	}
 	return why, err

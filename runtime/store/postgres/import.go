@@ -91,7 +91,8 @@ func (s *Store) ImportPart(ctx context.Context, after record.Place, p *record.Pa
 	}
 	args := columnsOf(rows, func(n int) int64 { return places[n] })
 	//nolint:gosec // it only tells commits apart
-	why, err := s.send(ctx, append([]any{rand.Int64()}, args...))
+	args = append([]any{rand.Int64()}, args...)
+	why, err := s.send(ctx, &sentCall{query: commitThreads, args: args})
 	if why == "" {
 		return wrapError(op, err)
 	}

@@ -42,6 +42,8 @@ type Store struct {
 	channel  string // of notifications
 	bell     bell
 	feedPoll time.Duration // feedPause, but in tests
+
+	dispatch atomic.Pointer[dispatch] // nil: no jobs are made
 }
 
 var (
@@ -109,6 +111,10 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	}
 	return c, nil
 }
+
+// Pool returns the connections of the store, for what works in the same database. [Store.Close]
+// closes it.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // Close waits for the calls that have begun and closes the connections. Afterwards every method
 // refuses with CodeUnavailable. It may be called again, and does nothing then.
