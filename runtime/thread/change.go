@@ -92,7 +92,9 @@ type Change struct {
 
 	Now   time.Time // in milliseconds, UTC
 	rules *Rules
-	news  []Entry // of Copied
+	// who makes the call that is decided
+	caller actor
+	news   []Entry // of Copied
 }
 
 // NewEntries returns the entries that are new to an observer: Entries, and for a fork also its
