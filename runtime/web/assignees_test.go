@@ -65,7 +65,8 @@ func TestOnlyAssigneesAnswer(t *testing.T) {
 				one + "/extend": jsonOf(map[string]any{"until": until}),
 			} {
 				p := r.try("", http.MethodPost, path, body, sam...).is(403, runtime.CodeForbidden)
-				assert.Contains(t, p.problem().Detail, "sam is not one of those who may answer", path)
+				assert.Contains(t, p.problem().Detail, "sam is not one of those who may answer",
+					path)
 			}
 			r.try("", http.MethodPost, one+"/answer", `{"text":"yes"}`,
 				append(mia, "X-Tenant", "other")...).is(404)
