@@ -53,6 +53,7 @@ type Node struct {
 	Approval   []string      // tools that wait for an approval
 	Timeout    time.Duration // of one visit; 0 means none
 	Deadline   *Deadline     // of what it asks; nil: that of agent_question, After 0: none
+	Assignees  []string      // who may answer what it asks; none: those of agent_question
 	Tools      []Tool
 	Was        []string // earlier keys
 }
@@ -129,15 +130,21 @@ type Kind struct {
 	Retry      *Retry
 	AutoAnswer string   // JSON text; "" means no answer by policy
 	AutoWhen   []string // interrupt types the policy answers
-	Was        []string // earlier names
+	// who may answer, where the question does not say: people, and groups after [GroupPrefix]
+	Assignees []string
+	Was       []string // earlier names
 }
+
+// GroupPrefix stands before the name of a group among those who may answer: group:finance. What it
+// does not stand before is the name of a person.
+const GroupPrefix = "group:"
 
 // Deadline says what happens to an interrupt that is not answered in time.
 type Deadline struct {
 	After    time.Duration `json:"after"`
 	Then     string        `json:"then"`               // "expire", "default", "escalate", "reroute" or "cancel"
 	Answer   string        `json:"answer,omitempty"`   // of "default", JSON text
-	Assignee string        `json:"assignee,omitempty"` // of "escalate"
+	Assignee string        `json:"assignee,omitempty"` // of "escalate"; as in Kind.Assignees
 	Target   string        `json:"target,omitempty"`   // of "reroute": an agent type
 	Reminder time.Duration `json:"reminder,omitempty"` // before the deadline; 0 means none
 }

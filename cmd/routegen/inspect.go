@@ -172,14 +172,15 @@ var kinds = append([]kind{
 	table("scalars", "SCALAR\tTYPE",
 		func(pl *plan.Plan) []plan.Scalar { return pl.Scalars },
 		func(s plan.Scalar) []string { return []string{s.Name, typeText(s.Type)} }),
-	table("kinds", "INTERRUPT KIND\tCLASH\tDEADLINE\tTHEN\tCHOICES",
+	table("kinds", "INTERRUPT KIND\tCLASH\tDEADLINE\tTHEN\tCHOICES\tASSIGNEES",
 		func(pl *plan.Plan) []plan.InterruptKind { return pl.Interrupt.Kinds },
 		func(k plan.InterruptKind) []string {
 			after, then := "", ""
 			if k.Deadline != nil {
 				after, then = plan.DurationText(k.Deadline.After), k.Deadline.Then
 			}
-			return []string{k.Name, k.Clash, after, then, strings.Join(k.Choices, ", ")}
+			return []string{k.Name, k.Clash, after, then, strings.Join(k.Choices, ", "),
+				strings.Join(k.Assignees, ", ")}
 		}),
 }, append(flowKinds(), table("shapes", "SHAPE\tKIND\tFIELDS", plan.Shapes,
 	func(s runtime.StoredShape) []string {

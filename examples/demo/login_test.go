@@ -48,6 +48,15 @@ func TestSignInWithAnAccount(t *testing.T) {
 	answered := d.answered("offsite")
 	assert.Equal(t, []string{"ben", ""}, []string{answered.By, answered.Via})
 
+	// what a group is asked shows whom it is for, and has no form for others
+	b.sees(`a.item[data-thread="supplier"] .chip`, "for the group finance")
+	b.click(`a.item[data-thread="supplier"]`)
+	b.sees(".question .barred", "Only the group finance may answer this.")
+	b.wait(`!document.querySelector("form.answer button[type=submit]:not([disabled])")`)
+	b.shot("supplier-ben")
+	b.wait(`[...document.querySelectorAll(".filters .chip")].some((c) => c.textContent === "Mine" && (c.click(), true))`)
+	b.wait(`!document.querySelector('a.item[data-thread="supplier"]')`)
+
 	b.click("[data-do=leave]")
 	b.sees(".login", "Sign in with your account")
 	assert.Equal(t, 401, eval[int](b, `fetch("v1/token").then((r) => r.status)`), "it is over")
@@ -55,4 +64,9 @@ func TestSignInWithAnAccount(t *testing.T) {
 	b.visit("t/offsite")
 	b.wait(`document.querySelector(".acts button:not([disabled])")`)
 	b.shot("thread-anna")
+	b.wait(`[...document.querySelectorAll(".filters .chip")].some((c) => c.textContent === "Mine" && (c.click(), true))`)
+	b.click(`a.item[data-thread="supplier"]`) // hers, by her group
+	b.sees(".question .for", "for the group finance")
+	b.wait(`document.querySelector("form.answer button[type=submit]:not([disabled])")`)
+	b.shot("supplier-anna")
 }

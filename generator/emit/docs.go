@@ -28,9 +28,10 @@ type docView struct {
 	Interrupts *docInterrupts
 	Collectors []docCollector
 	Kinds      []docKind
-	Late       []docLate // nodes with a deadline of their own
-	Workflow   bool      // whether there is anything but flows
-	Talk       *docTalk  // nil without flows
+	Late       []docLate  // nodes with a deadline of their own
+	Asked      []docAsked // nodes with assignees of their own
+	Workflow   bool       // whether there is anything but flows
+	Talk       *docTalk   // nil without flows
 }
 
 type docEdge struct{ From, To, How markdown }
@@ -40,6 +41,8 @@ type docRoute struct{ Field, Tag, AgentType, DisplayName, Returns, Node markdown
 type docNode struct{ Key, AgentType, DisplayName, Takes, Answers, Doc markdown }
 
 type docLate struct{ Node, Deadline markdown }
+
+type docAsked struct{ Node, Assignees markdown }
 
 type docMatrix struct {
 	Columns []markdown
@@ -92,6 +95,9 @@ func newDocView(p *plan.Plan) *docView {
 	for _, n := range p.Nodes {
 		if n.Deadline != nil {
 			v.Late = append(v.Late, docLate{mdCode(n.Key), deadlineText(n.Deadline)})
+		}
+		if len(n.Assignees) > 0 {
+			v.Asked = append(v.Asked, docAsked{mdCode(n.Key), mdCodes(n.Assignees...)})
 		}
 	}
 	v.Interrupts, v.Collectors = docInterruptsOf(p), docCollectors(p, moves)
@@ -242,6 +248,9 @@ func choicesText(k plan.InterruptKind) markdown {
 			auto += " when it is " + string(mdCodes(k.AutoWhen...))
 		}
 		parts = append(parts, auto)
+	}
+	if len(k.Assignees) > 0 {
+		parts = append(parts, "answered by "+string(mdCodes(k.Assignees...))+" only")
 	}
 	if len(parts) == 0 {
 		return "free"

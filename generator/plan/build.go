@@ -174,7 +174,7 @@ func choices(k *spec.InterruptKind) []string {
 func interruptKind(k *spec.InterruptKind) InterruptKind {
 	out := InterruptKind{
 		Kind: runtime.Kind{Name: k.Key.Value, Clash: or(k.Clash, "queue"), Choices: choices(k),
-			RouteTo: k.RouteTo, Retry: retry(k.Retry)},
+			RouteTo: k.RouteTo, Retry: retry(k.Retry), Assignees: values(k.Assignees)},
 		Const: "Kind" + spec.GoName(k.Key.Value), Doc: k.Doc.Value, Was: values(k.Was),
 		Pos: k.Key.At.Start,
 	}

@@ -25,7 +25,7 @@ func (b *builder) node(n *spec.Node) Node {
 			DisplayName: or(n.DisplayName, spec.DisplayName(key)), Group: n.Group.Value,
 			Action: n.Action.Value, Entry: n.Entry, Result: b.symbols[n.Result.Value].name,
 			Reuse: n.Resolve.Value == "reuse", LoopWarn: 2, Approval: values(n.Approval),
-			Timeout: duration(n.Timeout.Value),
+			Timeout: duration(n.Timeout.Value), Assignees: values(n.Assignees),
 		},
 		Const: "Node" + name, AgentConst: "AgentType" + name, Doc: n.Doc.Value,
 		Escalates: n.Escalates.Value, Was: values(n.Was), Reserved: values(n.Reserved),

@@ -122,6 +122,10 @@ var effects = []effect{
 		"{now|the deadline of agent_question holds} (was: {old|the deadline of agent_question})"},
 	{members: "Node.Deadline", to: stored, text: "none: an open question keeps the deadline and " +
 		"the reminder that it was asked with, and what follows then"},
+	{members: "Node.Assignees", rule: "NODE_POLICY_CHANGED", text: "what it asks from now on, " +
+		"{now|those of agent_question} may answer (was: {old|those of agent_question})"},
+	{members: "Node.Assignees InterruptKind.Assignees", to: stored, text: "none: an open " +
+		"question keeps whom it was asked with"},
 	{members: "Node.Tools", rule: "TOOLS_CHANGED",
 		text: "its model was offered {old|no tool} and is offered {now|no tool}"},
 	{members: "Node.Template", prompt: true, rule: "PROMPT_TEXT_CHANGED",
@@ -202,6 +206,8 @@ var effects = []effect{
 
 	{members: "InterruptKind.Deadline", rule: "KIND_CHANGED", text: "{now|unanswered, it waits " +
 		"for ever} (was: {old|unanswered, it waited for ever})"},
+	{members: "InterruptKind.Assignees", rule: "KIND_CHANGED", text: "what is asked from now on, " +
+		"{now|anybody} may answer (was: {old|anybody})"},
 	{members: "InterruptKind.Clash InterruptKind.Choices InterruptKind.RouteTo " +
 		"InterruptKind.Retry InterruptKind.AutoAnswer InterruptKind.AutoWhen",
 		rule: "KIND_CHANGED", text: "{member} was {old|not given} and is {now|not given}"},

@@ -315,7 +315,13 @@ func (w *comparison) compareKind(o, n *plan.InterruptKind) {
 	compareThing(w, subject{change: func() *change { return w.kindChange(o, n) },
 		doc: "kind " + k.Name, unread: true, is: map[condition]bool{
 			forgotten: !slices.Contains(w.now.Interrupt.ReservedKinds, k.Name)}}, was, n)
-	if own := w.ownDeadlines(); o != nil && n != nil && n.Name == "agent_question" && own != "" &&
+	asks := o != nil && n != nil && n.Name == "agent_question"
+	if own := w.keysWith(func(n *plan.Node) bool { return len(n.Assignees) > 0 }); asks &&
+		own != "" && !slices.Equal(o.Assignees, n.Assignees) {
+		w.kindChange(o, n).detailf("not for what these nodes ask, which have assignees of their "+
+			"own: %s", own)
+	}
+	if own := w.keysWith(func(n *plan.Node) bool { return n.Deadline != nil }); asks && own != "" &&
 		deadlineText(was.Deadline) != deadlineText(n.Deadline) {
 		w.kindChange(o, n).detailf("not for what these nodes ask, which have a deadline of their "+
 			"own: %s", own)
@@ -337,11 +343,11 @@ func (w *comparison) deadlineNow(d *runtime.Deadline) *runtime.Deadline {
 	return &out
 }
 
-// ownDeadlines lists the nodes whose questions do not follow the deadline of agent_question.
-func (w *comparison) ownDeadlines() string {
+// keysWith lists the nodes whose questions do not follow agent_question in something.
+func (w *comparison) keysWith(own func(n *plan.Node) bool) string {
 	var out []string
 	for i := range w.now.Nodes {
-		if w.now.Nodes[i].Deadline != nil {
+		if own(&w.now.Nodes[i]) {
 			out = append(out, w.now.Nodes[i].Key)
 		}
 	}

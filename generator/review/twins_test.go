@@ -37,6 +37,27 @@ func TestDeadlineOfANodeIsTold(t *testing.T) {
 	assert.Contains(t, text, "which have a deadline of their own: lead")
 }
 
+// TestAssigneesAreTold: who may answer what a node or a kind asks, that open questions keep theirs,
+// and which nodes a change of agent_question does not reach.
+func TestAssigneesAreTold(t *testing.T) {
+	const ofLead, ofKind = `assignees: ["group:leads", ann]`, `assignees: [ann, "group:finance"]`
+	old := planOf(t, base)
+	r := review.Compare(old, planOf(t, edited(t, base, ofLead, `assignees: [bob]`)))
+	assert.Contains(t, r.Text(), "what it asks from now on, bob may answer (was: group:leads, ann)")
+	all, err := r.JSON()
+	require.NoError(t, err)
+	assert.Contains(t, string(all), "none: an open question keeps whom it was asked with")
+	text := review.Compare(old, planOf(t, edited(t, base, "    "+ofLead+"\n", ""))).Text()
+	assert.Contains(t, text, "those of agent_question may answer (was: group:leads, ann)")
+
+	now := planOf(t, edited(t, base, ", "+ofKind, ""))
+	text = review.Compare(old, now).Text()
+	assert.Contains(t, text, "what is asked from now on, anybody may answer (was: ann, "+
+		"group:finance)")
+	assert.Contains(t, text, "which have assignees of their own: lead")
+	assert.Equal(t, []string{"KIND_CHANGED"}, rulesOf(review.Breaking(old, now)))
+}
+
 // TestARenamedTargetOfADeadlineIsOneFinding: the rename is told, and not each deadline with it.
 func TestARenamedTargetOfADeadlineIsOneFinding(t *testing.T) {
 	const ofLead = "    aliases: [BOSS]\n"

@@ -40,6 +40,7 @@ func (c *checker) checkKinds(kinds []*InterruptKind) {
 		if k.Deadline != nil && !k.Deadline.None {
 			c.checkDeadline(k.Deadline, "kind", k.Key, RuleKindPolicy, path+"/deadline")
 		}
+		c.checkAssignees(k.Assignees, k.Key, "kind", path+"/assignees")
 		c.checkRetry(k.Retry, path+"/retry", RuleKindPolicy)
 		// else it gets that name back
 		if !slices.ContainsFunc(k.Was, func(old Text) bool {
@@ -155,6 +156,10 @@ func (c *checker) checkUses(k *InterruptKind, path string) {
 		c.fail(RuleKindPolicy, path+"/route_to", k.Key.At, "remove route_to",
 			"a pause has no targets: kind %q cannot have route_to", name)
 	}
+	if len(k.Assignees) > 0 && name == kindUserEscape {
+		c.fail(RuleAssignee, path+"/assignees", k.Assignees[0].At, "remove assignees",
+			"who may operate a thread ends its pause: kind %q cannot have assignees", name)
+	}
 	if d := k.Deadline; d != nil && d.Then.Value == "reroute" && name == kindUserEscape {
 		c.fail(RuleKindPolicy, path+"/deadline/then", d.Then.At,
 			"write then: default, expire or cancel",
@@ -170,6 +175,15 @@ func (c *checker) checkUses(k *InterruptKind, path string) {
 				"what the engine asks has no interrupt type, so that kind %q is never answered",
 				name)
 		}
+	}
+}
+
+// checkAssignees refuses a list that names no one: it looks as if no one could answer, or everybody
+// could.
+func (c *checker) checkAssignees(list []Text, of Text, noun, path string) {
+	if list != nil && len(list) == 0 && !c.misread(path) {
+		c.fail(RuleAssignee, path, of.At, "name people and groups, or remove assignees",
+			"the assignees of %s %q are an empty list", noun, of.Value)
 	}
 }
 

@@ -56,6 +56,7 @@ func (c *checker) checkNode(n *Node) {
 	if d := n.Deadline; d != nil && !d.None {
 		c.checkDeadline(d, "node", n.Key, RuleNodeDeadline, path+"/deadline")
 	}
+	c.checkAssignees(n.Assignees, n.Key, "node", path+"/assignees")
 	if n.Loop != nil {
 		c.checkLoop(n.Loop, path+"/loop")
 	}
@@ -83,6 +84,8 @@ func (c *checker) checkOnly(n *Node, path string) {
 		extra = "entry"
 	case n.Deadline != nil:
 		extra = "deadline" // it never runs, and so asks nothing
+	case n.Assignees != nil:
+		extra = "assignees"
 	}
 	if extra != "" {
 		c.fail(RuleNodeForm, path, n.Only.At, "remove one of them",

@@ -117,7 +117,7 @@ func (e *editor) value(k *Key) *jsonschema.Schema {
 	case FormText:
 	}
 	text := &jsonschema.Schema{Type: "string", Pattern: k.class.regexp()}
-	if k.class == classLine {
+	if k.class == classLine || k.class == classAssignee {
 		text.Pattern = linePattern
 	}
 	for _, v := range k.values {

@@ -167,7 +167,8 @@ func sample(k *Key, has func(*Key) bool) any {
 
 // sampleText is a legal string of each class.
 var sampleText = map[class]string{
-	classAny: "x", classProse: "Some words.", classLine: "Some words", classMember: "goal",
+	classAny: "x", classProse: "Some words.", classLine: "Some words",
+	classAssignee: "group:finance", classMember: "goal",
 	classNode: "planner", classBranch: "next",
 	classType: "Report", classKind: "ask", classValue: "GO", classJSON: "goal", classGo: "Goal",
 	classAgentType: "PLANNER",

@@ -162,7 +162,8 @@ func deadlineShape() *Shape {
 		oneOf("then", "What happens then: expire and cancel end the turn of a conversation, and "+
 			"any other work.", "expire", "default", "escalate", "reroute", "cancel"),
 		jsonKey("answer", "The answer of `then: default`."),
-		text("assignee", classLine, "Who is asked next, for `then: escalate`."),
+		text("assignee", classAssignee, "Who is asked next, for `then: escalate`: a person, or "+
+			"a group like group:finance."),
 		text("target", classAny, "Node to go to, for `then: reroute`."),
 		text("reminder", classDuration, "How long before the deadline to remind."),
 	).orShort(Key{Name: "none", values: []string{"none"}})
@@ -178,6 +179,8 @@ func kindShape() *Shape {
 			retryShape()),
 		texts("choices", classMark, "What an answer may order, on user_escape and system_error."),
 		flag("route_to", "An answer may pick a legal target."),
+		texts("assignees", classAssignee, "Who may answer where the question does not say: "+
+			"people, and groups like group:finance; default: anybody."),
 		mapping("auto", "Answered at once, by policy.", newShape[Auto]("auto",
 			jsonKey("answer", "The answer that is given.").must(),
 			texts("when", classAny, "Interrupt types it holds for; all when left out."),

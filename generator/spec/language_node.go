@@ -54,6 +54,8 @@ func nodeShape(field *Shape) *Shape {
 		text("timeout", classDuration, "How long one visit may take."),
 		mapping("deadline", "How long a question of the node may stay open, and what then; "+
 			"default: the deadline of agent_question.", deadlineShape()),
+		texts("assignees", classAssignee, "Who may answer a question of the node: people, and "+
+			"groups like group:finance; default: the assignees of agent_question."),
 		text("action", classMark, "Action name in histories and prompts; default: the key."),
 		text("deprecated", classProse, "Why it should not be used."),
 	)

@@ -12,16 +12,19 @@ import (
 	"unicode"
 
 	"golang.org/x/mod/module"
+
+	"github.com/routegen/routegen/runtime"
 )
 
 // class is what a string of the spec is for. It says which strings are valid.
 type class uint8
 
 const (
-	classAny   class = iota // checked later, or free
-	classProse              // for people, any number of lines
-	classLine               // for people, one line
-	classWords              // of flows, checked later
+	classAny      class = iota // checked later, or free
+	classProse                 // for people, any number of lines
+	classLine                  // for people, one line
+	classAssignee              // a person, or a group after its prefix
+	classWords                 // of flows, checked later
 	classMember
 	classNode
 	classBranch
@@ -53,7 +56,7 @@ type charset struct {
 
 // isForPeople reports whether a class is of texts that people read.
 func (c class) isForPeople() bool {
-	return c == classProse || c == classLine || c == classWords
+	return c == classProse || c == classLine || c == classWords || c == classAssignee
 }
 
 const (
@@ -146,6 +149,10 @@ func (r *reader) checkClass(c class, t Text) {
 		if strings.ContainsAny(t.Value, "\n") || strings.TrimSpace(t.Value) == "" {
 			r.report(RuleValue, t.At, "write one line", "the text must be one line and not empty")
 		}
+	case classAssignee:
+		if why, hint := assigneeFault(t.Value); why != "" {
+			r.report(RuleAssignee, t.At, hint, "%q %s", t.Value, why)
+		}
 	case classDuration:
 		if d, err := time.ParseDuration(t.Value); err != nil || d <= 0 {
 			r.report(RuleDuration, t.At, "write it like 90s, 15m or 24h",
@@ -183,6 +190,34 @@ func (r *reader) checkClass(c class, t Text) {
 		}
 	default: // any text is valid, or another pass checks it
 	}
+}
+
+// maxAssignee is the longest name, in bytes, that a history takes.
+const maxAssignee = 200
+
+// assigneeFault returns why a text names no person and no group that could answer, and what to
+// write, or "".
+func assigneeFault(name string) (why, hint string) {
+	const group = runtime.GroupPrefix
+	bare := strings.TrimPrefix(name, group)
+	like := strings.ToLower(strings.ReplaceAll(name, " ", ""))
+	switch {
+	case strings.TrimSpace(bare) == "":
+		return "names no person and no group", "write ann for a person, group:finance for a group"
+	case strings.TrimSpace(bare) != bare || strings.TrimSpace(name) != name:
+		return "has a space before or after the name: it would be part of it", "take it out"
+	case name == bare && strings.HasPrefix(like, group):
+		return "is the name of a person, and looks like a group",
+			"write " + group + strings.TrimSpace(name[strings.Index(name, ":")+1:])
+	case strings.Contains(name, "\n"):
+		return "is more than one line", "write one name"
+	case len(name) > maxAssignee:
+		return fmt.Sprintf("has more than %d bytes", maxAssignee), "no one can sign in so"
+	case like == "policy" || like == "operator" ||
+		strings.HasPrefix(strings.ToLower(name), "operator for "):
+		return "is a name of the engine's own", "name a person, or a group like group:finance"
+	}
+	return "", ""
 }
 
 // checkCharset reports the first character that does not belong, by its code point.

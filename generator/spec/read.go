@@ -51,7 +51,11 @@ func (r *reader) wrongKind(info *Key, n *node) {
 	if len(r.path) > 0 {
 		what = quoted(r.path[len(r.path)-1])
 	}
-	r.report(RuleWrongKind, r.span(n), "write "+info.Wanted(), "%s is %s, not %s", what,
+	hint := "write " + info.Wanted()
+	if info.class == classAssignee && n.Kind == MappingNode && len(n.Content) == 2 {
+		hint = "write it without a space: " + n.Content[0].Value + ":" + n.Content[1].Value
+	}
+	r.report(RuleWrongKind, r.span(n), hint, "%s is %s, not %s", what,
 		nodeNoun(n), info.Wanted())
 }
 
@@ -95,7 +99,8 @@ func (r *reader) textOf(info *Key, n *node) Text {
 
 // given returns a text for prose that is invalid, so that it is not reported as missing as well.
 func given(info *Key, n *node, at report.Span) Text {
-	if info.class == classProse || info.class == classLine {
+	if info.class == classProse || info.class == classLine ||
+		info.class == classAssignee {
 		return Text{Value: nodeNoun(n), At: at}
 	}
 	return Text{}

@@ -110,6 +110,7 @@ const (
 	RuleKindChoices       = "KIND_CHOICES"
 	RuleKindPolicy        = "KIND_POLICY"
 	RuleNodeDeadline      = "NODE_DEADLINE"
+	RuleAssignee          = "ASSIGNEE_NAME"
 	RuleSelfRoute         = "SELF_ROUTE"
 	RuleNodeNoEnd         = "NODE_NO_END"
 

@@ -13,6 +13,7 @@ func IsStyleRule(rule string) bool {
 		RuleConstraintRange, RuleDefaultType, RuleDefaultRequired, RuleDefaultHidden,
 		RuleEnumHidden, RuleTypeTooDeep, RuleOldValues, RuleInterruptType,
 		RuleKindMissing, RuleKindChoices, RuleKindPolicy, RuleNodeDeadline,
+		RuleAssignee,
 	}, rule)
 }
 

@@ -172,6 +172,11 @@ func graphRules() []report.Rule {
 				"what happens then.",
 			Bad:  "planner: {deadline: {after: 4h, reminder: 5h}}",
 			Good: "planner: {deadline: {after: 4h, then: expire, reminder: 1h}}"},
+		{ID: RuleAssignee, Summary: "An assignee that could never answer.",
+			Why: "A person is named as they sign in, a group as the issuer of accounts names it, " +
+				"with group: and no space before it. No one but those who are named may answer.",
+			Bad:  `planner: {assignees: ["Group: finance"]}`,
+			Good: `planner: {assignees: ["group:finance", ann]}`},
 	}
 }
 

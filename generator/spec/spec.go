@@ -182,7 +182,9 @@ type InterruptKind struct {
 	Retry    *Retry
 	Choices  []Text
 	RouteTo  bool
-	Auto     *Auto
+	// people, and groups after their prefix; nil where the key is not there
+	Assignees []Text
+	Auto      *Auto
 }
 
 // Deadline of the interrupts of a kind, or of what a node asks. Then is expire, default, escalate,
@@ -243,6 +245,7 @@ type Node struct {
 	Approval    []Text
 	Timeout     Text // a Go duration
 	Deadline    *Deadline
+	Assignees   []Text // as those of a kind
 	Action      Text
 	Deprecated  Text
 }

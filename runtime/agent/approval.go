@@ -79,7 +79,8 @@ func (l *talkRun) askClarification(ctx context.Context, c *toolCall) (llm.ToolRe
 		return llm.ToolResult{}, err
 	}
 	q := thread.Question{Asker: l.setup.Node.Key, Name: c.name, Text: text, Type: clarifyTool,
-		Payload: payload, Plain: thread.PlainText, Deadline: l.setup.Node.Deadline}
+		Payload: payload, Plain: thread.PlainText, Deadline: l.setup.Node.Deadline,
+		Assignees: l.setup.Node.Assignees}
 	if l.info.User != "" {
 		q.Assignees = []string{l.info.User}
 	}

@@ -27,7 +27,8 @@ type Talk struct {
 	Tools    []llm.Tool    // in addition to those that the row of the node names
 	Rounds   int           // how often the model may call tools; default 16
 	Timeout  time.Duration // of one tool, and of asking a server for its tools; default 30 seconds
-	// who may let a tool run that needs an approval; default: the user of the thread
+	// who may let a tool run that needs an approval; default: the assignees of the node, and where
+	// it has none the user of the thread
 	Approvers []string
 }
 
@@ -109,7 +110,11 @@ func (t Talk) Run(ctx context.Context, s *Setup) (*Said, error) {
 			"there is no model: set Talk.Model or Config.Model")
 	}
 	l.Rounds, l.Timeout = cmp.Or(t.Rounds, 16), cmp.Or(t.Timeout, 30*time.Second)
-	if len(t.Approvers) == 0 && info.User != "" {
+	switch {
+	case len(t.Approvers) > 0:
+	case len(s.Node.Assignees) > 0:
+		l.Approvers = s.Node.Assignees
+	case info.User != "":
 		l.Approvers = []string{info.User}
 	}
 	if l.setup.CallModel == nil {

@@ -166,6 +166,7 @@ func (e *Engine) decideBatch(ctx context.Context, answers []Answer) (out []*Inte
 			byThread[i.Thread] = c
 			changes = append(changes, c)
 		}
+		c.caller = who
 		answered, err := e.decideAnswer(c, a)
 		if err != nil {
 			return nil, nil, &BatchError{Index: n, Err: err}

@@ -92,8 +92,10 @@ type Change struct {
 
 	Now   time.Time // in milliseconds, UTC
 	rules *Rules
-	news  []Entry // of Copied
-	ran   bool    // the thread was running before
+	// who makes the call that is decided
+	caller actor
+	news   []Entry // of Copied
+	ran    bool    // the thread was running before
 }
 
 // NewEntries returns the entries that are new to an observer: Entries, and for a fork also its

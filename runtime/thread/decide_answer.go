@@ -91,7 +91,7 @@ func (c *Change) Answer(a Answer) (*Interrupt, error) {
 		return nil, runtime.Errorf(runtime.CodeForbidden, op,
 			"the engine asks this: it takes the right to operate the thread")
 	}
-	if err := i.mayAnswer(op, a.By, c.Now); err != nil {
+	if err := c.mayAnswer(op, i, a.By); err != nil {
 		return nil, err
 	}
 	if a.Digest != "" && a.Digest != i.Digest {
@@ -238,7 +238,7 @@ func (c *Change) actionable(verb, id, by string) (*Interrupt, error) {
 	if err := c.checkOpen(op, i); err != nil {
 		return nil, err
 	}
-	if err := i.checkAnswerer(op, by); err != nil {
+	if err := c.checkAnswerer(op, i, by); err != nil {
 		return nil, err
 	}
 	return i, nil
@@ -246,11 +246,11 @@ func (c *Change) actionable(verb, id, by string) (*Interrupt, error) {
 
 // mayAnswer returns CodeForbidden if by may not answer, or another person has claimed the
 // interrupt.
-func (i *Interrupt) mayAnswer(op, by string, now time.Time) error {
-	if err := i.checkAnswerer(op, by); err != nil {
+func (c *Change) mayAnswer(op string, i *Interrupt, by string) error {
+	if err := c.checkAnswerer(op, i, by); err != nil {
 		return err
 	}
-	return i.checkUnclaimed(runtime.CodeForbidden, op, by, now)
+	return i.checkUnclaimed(runtime.CodeForbidden, op, by, c.Now)
 }
 
 // checkUnclaimed returns an error of the code if another person has the interrupt.
@@ -268,14 +268,16 @@ func (i *Interrupt) checkUnclaimed(code runtime.Code, op, by string, now time.Ti
 }
 
 // checkAnswerer returns CodeForbidden if by is not one of those who may answer.
-func (i *Interrupt) checkAnswerer(op, by string) error {
+func (c *Change) checkAnswerer(op string, i *Interrupt, by string) error {
 	answerers := i.Answerers()
 	switch {
 	case by == "" && (len(answerers) > 0 || i.NotOwn || i.Quorum > 1):
 		return runtime.Errorf(runtime.CodeForbidden, op, "say who answers: only some people may")
-	case len(answerers) > 0 && !slices.Contains(answerers, by):
-		return runtime.Errorf(runtime.CodeForbidden, op, "%s is not one of those who may answer",
-			by)
+	case len(answerers) > 0 && !slices.ContainsFunc(answerers, func(who string) bool {
+		return c.caller.is(by, who)
+	}):
+		return runtime.Errorf(runtime.CodeForbidden, op,
+			"%s is not one of those who may answer, and in no group that may", by)
 	case i.NotOwn && by == i.AskedFor:
 		return runtime.Errorf(runtime.CodeForbidden, op,
 			"the user of the thread may not approve their own request: another person must")
@@ -438,8 +440,8 @@ func (c *Change) countVote(op string, i *Interrupt, a *Answer) (*Interrupt, erro
 
 // undecided returns how many votes are still possible.
 func (i *Interrupt) undecided() int {
-	if len(i.Assignees) == 0 {
-		return i.Quorum // anyone may vote
+	if len(i.Assignees) == 0 || i.asksGroup() {
+		return i.Quorum // nobody knows how many may vote
 	}
 	left := 0
 	for n, who := range i.Assignees {

@@ -43,6 +43,7 @@ func (c *Change) addQuestion(frame, kind string, q Question) *Interrupt {
 	if root := c.Thread.Root(); root != nil {
 		i.Context = root.Context
 	}
+	i.assign(c.rules)
 	i.Digest = DigestOf(&i.Question)
 	policy := i.policy(c.rules)
 	if policy != nil {

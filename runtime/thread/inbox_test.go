@@ -140,7 +140,8 @@ func TestInboxIsReadPageByPage(t *testing.T) {
 			require.NoError(r, err)
 			return len(found)
 		}
-		assert.Equal(r, 7, count(thread.InterruptQuery{Assignee: "bob"}), "his, and everybody's")
+		assert.Equal(r, 7, count(thread.InterruptQuery{Assignees: []string{"bob"}}),
+			"his, and everybody's")
 		assert.Equal(r, 1, count(thread.InterruptQuery{Kinds: []string{thread.KindSystemError}}))
 		assert.Equal(r, 4, count(thread.InterruptQuery{Before: r.interrupt(want[5]).Created}),
 			"those that are older")

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
@@ -119,7 +120,8 @@ type Question struct {
 	// Targets are the places to which an answer may send the work with route_to.
 	Targets []string `json:"targets,omitempty"`
 
-	// Assignees may answer; if there are none, anybody may.
+	// Assignees may answer: people, and groups after [runtime.GroupPrefix]. If there are none,
+	// those of the kind may, and anybody if it has none either.
 	Assignees []string `json:"assignees,omitempty"`
 	// NotOwn means that the user of the thread may not answer.
 	NotOwn bool `json:"notOwn,omitempty"`
@@ -184,12 +186,27 @@ func spaceless(data json.RawMessage) []byte {
 	return data
 }
 
-// Answerers returns who may answer; empty means anybody.
+// Answerers returns who may answer: people, and groups after [runtime.GroupPrefix]; empty means
+// anybody.
 func (i *Interrupt) Answerers() []string {
 	if i.EscalatedTo != "" {
 		return []string{i.EscalatedTo}
 	}
 	return i.Assignees
+}
+
+// assign gives an interrupt whose asker names no assignees those of its kind.
+func (i *Interrupt) assign(rules *Rules) {
+	if row, _ := rules.Kind(i.Kind); len(i.Assignees) == 0 {
+		i.Assignees = slices.Clone(row.Assignees)
+	}
+}
+
+// asksGroup reports whether a group may answer, whose members nobody here can count.
+func (i *Interrupt) asksGroup() bool {
+	return slices.ContainsFunc(i.Assignees, func(who string) bool {
+		return strings.HasPrefix(who, runtime.GroupPrefix)
+	})
 }
 
 // ClaimedAt returns who has claimed the interrupt at a time; "" if nobody has, or the claim has

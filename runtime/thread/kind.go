@@ -56,6 +56,14 @@ func checkKind(k *runtime.Kind) error {
 				"have an end", orderAbort)
 		}
 	}
+	if k.Name == KindUserEscape && len(k.Assignees) > 0 {
+		return errors.New("its Assignees have no effect: who may operate a thread ends its pause")
+	}
+	for _, who := range k.Assignees {
+		if strings.TrimPrefix(who, runtime.GroupPrefix) == "" {
+			return fmt.Errorf("%q among its Assignees names no person and no group", who)
+		}
+	}
 	if k.AutoAnswer != "" && !json.Valid([]byte(k.AutoAnswer)) {
 		return fmt.Errorf("AutoAnswer %q is not valid JSON", k.AutoAnswer)
 	}

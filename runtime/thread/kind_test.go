@@ -51,6 +51,14 @@ func TestCheckKinds(t *testing.T) {
 			change: with(runtime.Kind{Name: "x", Clash: "queue",
 				Deadline: &runtime.Deadline{After: day, Then: "escalate"}}), says: "Assignee",
 		},
+		"people and groups": {change: with(runtime.Kind{Name: "x", Clash: "queue",
+			Assignees: []string{"ann", "group:finance"}})},
+		"a group without a name": {change: with(runtime.Kind{Name: "x", Clash: "queue",
+			Assignees: []string{"ann", "group:"}}), says: `"group:" among its Assignees`},
+		"somebody to end a pause": {change: func(k []runtime.Kind) []runtime.Kind {
+			k[0].Assignees = []string{"ann"}
+			return k
+		}, says: "who may operate"},
 		"nowhere to reroute to": {
 			change: with(runtime.Kind{Name: "x", Clash: "queue",
 				Deadline: &runtime.Deadline{After: day, Then: "reroute"}}), says: "Target",

@@ -107,8 +107,8 @@ func (q *Question) checkPlain() error {
 	}
 }
 
-// checkPeople compares the quorum with the number of people who may answer. The person a deadline
-// escalates to decides alone.
+// checkPeople compares the quorum with the number of people who may answer, where no group is among
+// them. The person a deadline escalates to decides alone.
 func (q *Question) checkPeople(rules *Rules, user string) error {
 	if q.Quorum < 0 {
 		return fmt.Errorf("its Quorum is %d: use 0, or how many must agree", q.Quorum)
@@ -117,12 +117,13 @@ func (q *Question) checkPeople(rules *Rules, user string) error {
 	if asks.Kind == "" {
 		asks.Kind = KindAgentQuestion
 	}
-	if policy := asks.policy(rules); len(q.Assignees) == 0 || policy != nil && policy.After > 0 &&
-		policy.Then == "escalate" {
+	asks.assign(rules)
+	if policy := asks.policy(rules); len(asks.Assignees) == 0 || asks.asksGroup() ||
+		policy != nil && policy.After > 0 && policy.Then == "escalate" {
 		return nil
 	}
 	may := map[string]bool{}
-	for _, who := range q.Assignees {
+	for _, who := range asks.Assignees {
 		if who != "" && !(q.NotOwn && who == user) {
 			may[who] = true
 		}

@@ -185,7 +185,7 @@ func TestDeadlinePolicies(t *testing.T) {
 				r.Helper()
 				require.Equal(r, thread.StatusWaiting, t.Status())
 				assert.Equal(r, []string{"boss"}, i.Answerers())
-				inbox, err := r.e.Inbox(r.ctx, thread.InterruptQuery{Assignee: "boss"})
+				inbox, err := r.e.Inbox(r.ctx, thread.InterruptQuery{Assignees: []string{"boss"}})
 				require.NoError(r, err)
 				assert.Len(r, inbox, 1)
 				r.refused(runtime.CodeForbidden,

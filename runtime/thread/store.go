@@ -92,16 +92,17 @@ const DefaultLimit = 100
 
 // InterruptQuery selects interrupts. Zero fields do not select; set ones must all match.
 type InterruptQuery struct {
-	Tenant   *string // of their threads; nil means all. An [Engine] sets its own
-	ID       string  // one of any state
-	Thread   string
-	States   []InterruptState // empty means open; with ID or Thread set it means any
-	Kinds    []string
-	Nodes    []string
-	Assignee string         // who may answer it: named in Interrupt.Answerers, or there are none
-	Before   time.Time      // created before this time
-	After    *InterruptMark // go on after this one
-	Limit    int            // at most; 0 means [DefaultLimit]
+	Tenant *string // of their threads; nil means all. An [Engine] sets its own
+	ID     string  // one of any state
+	Thread string
+	States []InterruptState // empty means open; with ID or Thread set it means any
+	Kinds  []string
+	Nodes  []string
+	// any of them may answer it: named in Interrupt.Answerers, or there are none there
+	Assignees []string
+	Before    time.Time      // created before this time
+	After     *InterruptMark // go on after this one
+	Limit     int            // at most; 0 means [DefaultLimit]
 
 	// ByAge returns the oldest first, for readers of all pages: each page costs what it returns,
 	// however many there are. Of After only the ID counts then, which must be that of a stored

@@ -246,18 +246,20 @@ func (c *Call) Recover() {
 	}
 }
 
-const isReserved = "is a name of the engine's own: give a person's"
+const isReserved = "is a name of the engine's own, or of a group: give a person's"
 
 // operatorName is the name under which the operator acts who names no person.
 const operatorName = "operator"
 
-// reservedName reports whether a log would take a name for the engine's or the operator's.
+// reservedName reports whether a log would take a name for that of the engine, the operator or a
+// group.
 func reservedName(name string) bool {
 	if normal, err := names.Normal(name); err == nil {
 		name = normal
 	}
 	return name == "policy" || name == operatorName ||
-		strings.HasPrefix(name, operatorName+" for ")
+		strings.HasPrefix(name, operatorName+" for ") ||
+		strings.HasPrefix(name, runtime.GroupPrefix)
 }
 
 // By returns in whose name a call acts: the operator types it, anybody else is who they are and may

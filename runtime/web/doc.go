@@ -46,6 +46,12 @@
 // deadlines. Making capability tokens stays with the operator. Their streams end, within
 // Config.Beat, when they are signed in no longer or have other rights.
 //
+// The assignees of a question, of its node or of its kind say who may answer it, claim it and move
+// its deadline: people by name, and groups, of [Identity.Groups], by "group:" and the name. A right
+// does not stand in for that, operate included. The inbox has what a person or one of their groups
+// may answer with mine=true. An operator names the person for whom they act, whose groups they are
+// trusted to know; the holder of a capability token is in no group.
+//
 // A name that an operator types is stored in its [NormalName], so that spellings of one name are
 // one person, for quorums and for questions that nobody may answer for themselves.
 //

@@ -75,8 +75,11 @@ func (c *Call) Config() *Config { return &c.s.cfg }
 func (c *Call) Context() context.Context { return c.Acting(c.r.Context()) }
 
 // Acting returns a context with which histories say that the operator acted for the people whom
-// [Call.By] was given.
+// [Call.By] was given, and a person who has signed in answers what their groups may.
 func (c *Call) Acting(ctx context.Context) context.Context {
+	if who := c.Identity(); who != nil {
+		return thread.InGroups(ctx, who.User, who.Groups...)
+	}
 	if len(c.acts) == 0 {
 		return ctx
 	}

@@ -35,6 +35,9 @@ type Grant struct {
 	Expires   int64    `json:"expires"`
 	Once      bool     `json:"once,omitempty"` // one answer
 
+	// Of a person who has signed in, in what tells them their rights.
+	Groups []string `json:"groups,omitempty"`
+
 	// In the list of a thread's tokens: when it was made, by whom (operator, or a token), revoked,
 	// and its one answer given.
 	Made    int64  `json:"made,omitempty"`
@@ -267,7 +270,7 @@ func (c *Call) rights() (any, error) {
 		}
 	}
 	if c.who.person != nil {
-		g.ID = "" // nothing to revoke by it
+		g.ID, g.Groups = "", c.who.person.Groups // nothing to revoke by it
 	} else if slices.Contains(g.Actions, ActionDeliver) {
 		machine, _, err := c.first(g.Thread)
 		if err != nil {

@@ -25,9 +25,11 @@ type Identity struct {
 	Tenant string
 	// User is the subject that the issuer of the credential names, byte for byte. It stands as by
 	// in the history. Empty, longer than 200 bytes, with control characters or spaces around it,
-	// and policy, operator and "operator for" somebody, it is refused.
-	User   string
-	Groups []string // of the person, as the issuer names them
+	// and policy, operator, "operator for" somebody and "group:" with anything, it is refused.
+	User string
+	// Groups of the person, as the issuer names them: what a question's Assignees name as
+	// "group:finance" a person with the group "finance" may answer.
+	Groups []string
 	// Rights are what the person may do, on all threads of the tenant: those of capability tokens.
 	// One that does not exist has the person refused. None: they may sign in, and nothing else.
 	Rights  []string

@@ -7,15 +7,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/thread"
 	"github.com/routegen/routegen/runtime/web/internal/input"
 )
 
 func (c *Call) inbox() (any, error) {
 	query := c.r.URL.Query()
-	q := thread.InterruptQuery{Thread: query.Get("thread"), Assignee: query.Get("assignee"),
-		Limit: c.limit}
+	q := thread.InterruptQuery{Thread: query.Get("thread"), Limit: c.limit}
 	var err error
+	if q.Assignees, err = c.assignees(); err != nil {
+		return nil, err
+	}
 	if q.States, err = chosen("state", query.Get("state"), interruptStates); err != nil {
 		return nil, err
 	}
@@ -51,6 +54,31 @@ func (c *Call) inbox() (any, error) {
 		out.Next = mark{last.Priority, last.Created.UnixMilli(), last.ID}.String()
 	}
 	return out, nil
+}
+
+// assignees reads the filters of who may answer: one name, or the caller with their groups.
+func (c *Call) assignees() ([]string, error) {
+	query := c.r.URL.Query()
+	name, mine := query.Get("assignee"), query.Get("mine")
+	switch who := c.Identity(); {
+	case mine == "" && name == "":
+		return nil, nil
+	case mine == "":
+		return []string{name}, nil
+	case mine != "true":
+		return nil, BadRequest("%q is no value of mine: use true, or leave it out", mine)
+	case name != "":
+		return nil, BadRequest("mine and assignee exclude each other: send one of them")
+	case who == nil:
+		return nil, BadRequest("mine is for people who have signed in: name a person, or a group " +
+			"like group:finance, with assignee")
+	default:
+		names := []string{who.User}
+		for _, group := range who.Groups {
+			names = append(names, runtime.GroupPrefix+group)
+		}
+		return names, nil
+	}
 }
 
 // kinds reads the filter of kinds: those of the engine, and those that a stored interrupt has,

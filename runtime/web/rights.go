@@ -64,7 +64,7 @@ func (c *Call) withhold(out any) any {
 		v.Thread = c.withholdThread(&v.Thread)
 		for n := range v.After {
 			if !c.Allows(ActionInspect) {
-				v.After[n].Value, v.After[n].Text = nil, ""
+				v.After[n].Value, v.After[n].Text, v.After[n].Name = nil, "", ""
 				v.After[n].Failure = Withheld(v.After[n].Failure, v.After[n].ID)
 			}
 		}

@@ -41,7 +41,8 @@ func (s *Server) table() []Endpoint {
 		http.StatusNoContent
 	const one, two = "/v1/threads/{thread}", "/v1/interrupts/{interrupt}"
 	page, follow := []string{"after", "limit"}, []string{"after"}
-	inbox := []string{"state", "kind", "node", "assignee", "thread", "before", "after", "limit"}
+	inbox := []string{"state", "kind", "node", "assignee", "mine", "thread", "before", "after",
+		"limit"}
 	rows := []Endpoint{
 		{Method: get, Path: "/v1/openapi.json", ID: "openapi", Summary: "This document",
 			Needs: AnyToken, Reply: "Any", Do: (*Call).openapi},

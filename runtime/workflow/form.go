@@ -62,10 +62,11 @@ func (s *stepRun) askForFields(ctx context.Context, n *runtime.Node, typeName st
 	if err != nil {
 		return nil, err
 	}
+	from := s.node(s.nodeByKey(s.state.Node))
 	replies, err := thread.AskAll(ctx, thread.Question{
 		Asker: s.state.Node, Name: s.state.Node + "/" + n.Key, Text: "What does " + n.DisplayName +
 			" need to know?",
-		Payload: payload, Schema: schema, Deadline: s.node(s.nodeByKey(s.state.Node)).Deadline,
+		Payload: payload, Schema: schema, Deadline: from.Deadline, Assignees: from.Assignees,
 	})
 	if err != nil {
 		return nil, err

@@ -150,7 +150,7 @@ func (s *stepRun) buildQuestion(ctx context.Context) (thread.Question, error) {
 		Plain: thread.PlainText,
 	}
 	n := s.node(s.nodeByKey(s.state.Node))
-	q.Deadline = n.Deadline
+	q.Deadline, q.Assignees = n.Deadline, n.Assignees
 	visible, err := visibleFields(s.program.Interrupt(r.Name), r.Request)
 	if err != nil {
 		return q, err

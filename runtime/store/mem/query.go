@@ -94,7 +94,10 @@ func matchesQuery(q *thread.InterruptQuery, i *thread.Interrupt) bool {
 		(len(q.States) == 0 || slices.Contains(q.States, i.State)) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, i.Kind)) &&
 		(len(q.Nodes) == 0 || slices.Contains(q.Nodes, i.Node)) &&
-		(q.Assignee == "" || len(who) == 0 || slices.Contains(who, q.Assignee)) &&
+		(len(q.Assignees) == 0 || len(who) == 0 ||
+			slices.ContainsFunc(q.Assignees, func(one string) bool {
+				return slices.Contains(who, one)
+			})) &&
 		(q.Before.IsZero() || i.Created.Before(q.Before))
 }
 

@@ -112,7 +112,7 @@ func filterOf(q *thread.InterruptQuery, one bool) *filter {
 		record.BitsOf(states, record.States))
 	f.addTerm(len(q.Kinds) > 0, " AND i.kind = ANY (?)", q.Kinds)
 	f.addTerm(len(q.Nodes) > 0, " AND i.node = ANY (?)", q.Nodes)
-	f.addTerm(q.Assignee != "", " AND (i.who IS NULL OR ? = ANY (i.who))", q.Assignee)
+	f.addTerm(len(q.Assignees) > 0, " AND (i.who IS NULL OR i.who && ?)", q.Assignees)
 	f.addTerm(!q.Before.IsZero(), " AND i.created < ?",
 		q.Before.Add(time.Millisecond-1).UnixMilli())
 	if a := q.After; a != nil {

@@ -126,8 +126,8 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 		record.BitsOf(q.States, record.States))
 	f.addTerm(len(q.Kinds) > 0, " AND instr(?, ' ' || hex(i.kind) || ' ')", joinNames(q.Kinds))
 	f.addTerm(len(q.Nodes) > 0, " AND instr(?, ' ' || hex(i.node) || ' ')", joinNames(q.Nodes))
-	f.addTerm(q.Assignee != "", " AND (i.who IS NULL OR instr(i.who, ?))",
-		joinNames([]string{q.Assignee}))
+	f.addTerm(len(q.Assignees) > 0, " AND (i.who IS NULL OR EXISTS (SELECT 1 FROM json_each(?) "+
+		"AS a WHERE instr(i.who, a.value)))", listNames(q.Assignees))
 	f.addTerm(!q.Before.IsZero(), " AND i.created < ?",
 		q.Before.Add(time.Millisecond-1).UnixMilli())
 	if a := q.After; a != nil {
@@ -318,4 +318,13 @@ func joinNames(list []string) string {
 	}
 	b.WriteByte(' ')
 	return b.String()
+}
+
+// listNames returns a JSON list of what joinNames makes of each name.
+func listNames(list []string) string {
+	joined := make([]string, len(list))
+	for n, name := range list {
+		joined[n] = joinNames([]string{name})
+	}
+	return `["` + strings.Join(joined, `","`) + `"]` // hexadecimal digits and spaces
 }

@@ -184,7 +184,7 @@ func commitKeepsNothingOfTheCaller(tr *trial) {
 	copy(c.Entries[1].Value, `{"m":2}`)
 	c.Thread.Over, c.Thread.Version, c.Thread.User = thread.StatusDone, 9, "eve"
 	assert.Equal(tr, before, tr.dumpStore(tr.Store))
-	assert.Len(tr, tr.mustInterrupts(thread.InterruptQuery{Assignee: "bob"}), 1)
+	assert.Len(tr, tr.mustInterrupts(thread.InterruptQuery{Assignees: []string{"bob"}}), 1)
 }
 
 // commitTakesInterrupts leaves a thread's Open as no honest change would: a store that reads it is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,7 +190,12 @@ var controls = map[string][]func() *broken{
 	"every filter of interrupts selects, and all must match": {
 		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Kinds = nil }) },
 		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Nodes = nil }) },
-		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Assignee = "" }) },
+		func() *broken { return asks(func(q *thread.InterruptQuery) { q.Assignees = nil }) },
+		func() *broken {
+			return asks(func(q *thread.InterruptQuery) {
+				q.Assignees = q.Assignees[:min(1, len(q.Assignees))]
+			})
+		},
 		func() *broken {
 			return asks(func(q *thread.InterruptQuery) {
 				q.Before = q.Before.Add(time.Millisecond)
@@ -211,7 +217,10 @@ var controls = map[string][]func() *broken{
 		},
 		func() *broken {
 			return asks(func(q *thread.InterruptQuery) {
-				q.Assignee = strings.TrimSpace(q.Assignee)
+				q.Assignees = slices.Clone(q.Assignees)
+				for n := range q.Assignees {
+					q.Assignees[n] = strings.TrimSpace(q.Assignees[n])
+				}
 			})
 		},
 	},

@@ -69,7 +69,7 @@ var tenantQueries = map[string]func(tr *trial, tenant *string, key string) []str
 	"Interrupts": func(tr *trial, tenant *string, key string) (seen []string) {
 		for _, q := range []thread.InterruptQuery{{}, {ByAge: true}, {States: everyState},
 			{States: everyState, ByAge: true}, {Thread: key}, {Thread: key, ByAge: true},
-			{ID: "open of " + key}, {ID: "closed of " + key}, {Assignee: "bob"},
+			{ID: "open of " + key}, {ID: "closed of " + key}, {Assignees: []string{"bob"}},
 			{Kinds: []string{thread.KindAgentQuestion}}, {Limit: 1},
 			{After: &thread.InterruptMark{Priority: -1}},
 			{ByAge: true, After: &thread.InterruptMark{ID: "open of " + tenantIDs[0]}}} {

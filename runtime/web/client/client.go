@@ -82,10 +82,10 @@ func (c *Client) Deliver(ctx context.Context, thread, text, by, key string) (*we
 		bodyFields{"message": text, "by": by}, key)
 }
 
-// Inbox lists interrupts by the filters of the inbox call (state, kind, node, assignee, thread,
-// before, after, limit), the most urgent first. next goes into the filter after; "" is the end. An
-// unknown state is refused with CodeInvalid, and so is a kind that neither the engine knows nor any
-// stored interrupt has.
+// Inbox lists interrupts by the filters of the inbox call (state, kind, node, assignee, mine,
+// thread, before, after, limit), the most urgent first. next goes into the filter after; "" is the
+// end. An unknown state is refused with CodeInvalid, and so is a kind that neither the engine knows
+// nor any stored interrupt has.
 func (c *Client) Inbox(ctx context.Context, filters url.Values) (found []web.Interrupt, next string,
 	err error) {
 	return listed(get[list[web.Interrupt]](ctx, c, "/v1/interrupts?"+filters.Encode()))

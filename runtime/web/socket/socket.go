@@ -39,12 +39,15 @@ func accept(c *web.Call) error {
 	if g := c.Grant(); g != nil && g.Interrupt != "" {
 		return web.ErrForbidden
 	}
+	w, r := c.HTTP()
+	if r.Header.Get("Upgrade") == "" { // Accept would refuse it in words of its own
+		return web.BadRequest("this is a WebSocket: send Upgrade: websocket")
+	}
 	// The reader notices the end of the connection by itself.
 	ctx, leave, err := c.EnterStream(context.WithoutCancel(c.Context()))
 	if err != nil {
 		return err
 	}
-	w, r := c.HTTP()
 	// With the call net/http would hold what it needs for a request: a socket outlives it.
 	s := &socket{Call: c.Detach(), replies: make(chan *frame, 16), unfollow: func() {}}
 	options := &websocket.AcceptOptions{OriginPatterns: c.Config().Origins,

@@ -23,6 +23,8 @@ func TestRights(t *testing.T) {
 	requested := acked{ack: thread.AckRequested}
 	for name, c := range map[string]struct {
 		rights []string
+		by     string
+		groups []string
 		events []tea.Msg
 		jobs   []job
 		form   bool
@@ -38,6 +40,19 @@ func TestRights(t *testing.T) {
 			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
 		"one that is allowed": {rights: []string{"follow", "answer"},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, form: true},
+		"a question for others": {rights: []string{"answer"}, by: "ann",
+			events: []tea.Msg{with(1, asksOnly("group:ops", "bob")), enterPress},
+			notice: "Only the group ops or bob may answer this."},
+		"one called like a group": {rights: []string{"answer"}, by: "group:ops",
+			events: []tea.Msg{with(1, asksOnly("group:ops")), enterPress},
+			notice: "Only the group ops may answer this."},
+		"a question for a group of theirs": {rights: []string{"answer"}, by: "ann",
+			groups: []string{"ops"},
+			events: []tea.Msg{with(1, asksOnly("group:ops", "bob")), enterPress}, form: true},
+		"a question for them": {rights: []string{"answer"}, by: "bob",
+			events: []tea.Msg{with(1, asksOnly("group:ops", "bob")), enterPress}, form: true},
+		"the operator acts for others": {
+			events: []tea.Msg{with(1, asksOnly("group:ops")), enterPress}, form: true},
 		"no right at all": {rights: []string{},
 			events: []tea.Msg{with(1, asks("q")), enterPress}, notice: mute},
 		"a pause that others decide": {rights: []string{"follow", "escape"},
@@ -55,7 +70,7 @@ func TestRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := told()
-			s.rights = c.rights
+			s.rights, s.by, s.groups = c.rights, c.by, c.groups
 			var jobs []job
 			for _, e := range c.events {
 				jobs = s.handle(e)

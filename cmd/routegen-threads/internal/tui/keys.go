@@ -67,7 +67,7 @@ func (s *state) watchKey(key string) []job {
 	case "shift+tab":
 		s.pickNext(-1)
 	case "enter":
-		if i := s.choice(); i != nil && !s.lacksRight(rightToAnswer(i)) {
+		if i := s.choice(); i != nil && !s.isBarred(i) {
 			s.openForm(i)
 		}
 	case "s":

@@ -77,6 +77,8 @@ type state struct {
 	rights        []string      // what the token may do; nil when the server does not say
 	once          bool          // it is for one answer
 	operator      bool          // it is the operator's
+	by            string        // in whose name it acts; "" for the operator's, which acts for all
+	groups        []string      // of that person
 	width, height int
 
 	snap     *web.Thread // as last loaded
@@ -274,6 +276,39 @@ func (s *state) lacksRight(action string) bool {
 	s.notice = "Your token does not let you " + map[string]string{mayAnswer: "answer.",
 		mayEscape: "pause it.", mayOperate: "decide what the engine asks."}[action]
 	return true
+}
+
+// isFor reports whether a question is for who holds the token, who has the right to answer it.
+func (s *state) isFor(i *web.Interrupt) bool {
+	return s.by == "" || len(i.Assignees) == 0 ||
+		slices.ContainsFunc(i.Assignees, func(who string) bool {
+			group, isGroup := strings.CutPrefix(who, runtime.GroupPrefix)
+			return !isGroup && who == s.by || isGroup && slices.Contains(s.groups, group)
+		})
+}
+
+// isBarred reports whether a question is not for who holds the token, and sets the notice then.
+func (s *state) isBarred(i *web.Interrupt) bool {
+	if s.lacksRight(rightToAnswer(i)) {
+		return true
+	}
+	if s.isFor(i) {
+		return false
+	}
+	s.notice = "Only " + answererNames(i) + " may answer this."
+	return true
+}
+
+// answererNames returns who may answer a question, in words.
+func answererNames(i *web.Interrupt) string {
+	names := make([]string, len(i.Assignees))
+	for n, who := range i.Assignees {
+		names[n] = who
+		if group, isGroup := strings.CutPrefix(who, runtime.GroupPrefix); isGroup {
+			names[n] = "the group " + group
+		}
+	}
+	return oneLine(strings.Join(names, " or "))
 }
 
 // pauseQuestion returns the open question of a pause, or nil.

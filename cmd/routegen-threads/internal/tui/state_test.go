@@ -53,6 +53,13 @@ func asks(id string) web.Interrupt {
 		Plain: thread.PlainText})
 }
 
+// asksOnly is a question that only these may answer.
+func asksOnly(who ...string) web.Interrupt {
+	i := asks("q")
+	i.Assignees = who
+	return i
+}
+
 func continued() answer {
 	return answer{thread.Answer{Interrupt: "i", Digest: "d",
 		Value: json.RawMessage(`{"choice":"continue"}`), Request: "request 1"}}

@@ -87,6 +87,7 @@ func Watch(ctx context.Context, cfg Config) (paused bool, err error) {
 		m.state.rights = rights.Actions
 		m.state.once = rights.Once
 		m.state.operator = rights.Thread == ""
+		m.state.by, m.state.groups = rights.By, rights.Groups
 	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In),
 		tea.WithOutput(cfg.Out), tea.WithEnvironment(cfg.environ()))

@@ -238,7 +238,7 @@ func (s *state) about(i *web.Interrupt) string {
 		parts = append(parts, "until "+formatDay(i.Due))
 	}
 	if len(i.Assignees) > 0 {
-		parts = append(parts, "for "+oneLine(strings.Join(i.Assignees, ", ")))
+		parts = append(parts, "for "+answererNames(i))
 	}
 	if i.ClaimedBy != "" {
 		parts = append(parts, "taken on by "+oneLine(i.ClaimedBy))
@@ -318,7 +318,7 @@ func (s *state) watchKeys() (keys []string) {
 		keys = []string{"Esc pause"}
 	}
 	if open := s.answerable(); len(open) > 0 {
-		if s.hasRight(rightToAnswer(s.choice())) {
+		if i := s.choice(); s.hasRight(rightToAnswer(i)) && s.isFor(i) {
 			keys = append(keys, "Enter answer")
 		}
 		if len(open) > 1 {

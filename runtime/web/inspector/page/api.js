@@ -15,6 +15,7 @@ export const session = {
   get here() { return this.token !== "" || person; },
   get person() { return person && this.token === ""; },
   get by() { return rights?.by || (sessionStorage.getItem(keys.by) ?? ""); },
+  get groups() { return rights?.groups ?? []; },
   // what a capability token is for; "" for the operator's
   get thread() { return threadOf(this.token); },
   get interrupt() { return sessionStorage.getItem(keys.interrupt) || rights?.interrupt || ""; },
@@ -125,6 +126,23 @@ export const post = (path, body, key) => call("POST", path, body, {key});
 
 // deciding is the right that it takes to settle a question: the engine's own take another one than what handlers ask.
 export const deciding = (i) => (["system_error", "user_escape"].includes(i?.kind) ? "operate" : "answer");
+
+// called is a person or a group of those who may answer, in words.
+const called = (who) => (who.startsWith("group:") ? `the group ${who.slice(6)}` : who);
+
+// answerers is who may answer a question, in words; "" for anybody.
+export const answerers = (i) => (i.assignees ?? []).map(called).join(" or ");
+
+// asks reports whether a question names this person, or one of their groups.
+export const asks = (i) => (i.assignees ?? []).some((who) => (who.startsWith("group:") ? session.groups.includes(who.slice(6)) : who === session.by));
+
+// bars says why an answer to a question is not offered; "" when it is. The operator answers for any person, and the server says who may.
+export function bars(i) {
+  const why = forbids(deciding(i));
+  if (why || !session.known || !session.thread && !session.person) return why;
+  if (i.assignees?.length > 0 && !asks(i)) return `Only ${answerers(i)} may answer this.`;
+  return i.notOwn && i.askedFor === session.by ? "It is about your own request: another person has to answer." : "";
+}
 
 // holder is who has claimed a question now; "" when nobody has, or the claim has ended.
 export const holder = (i) => (i.claimedBy && !(i.claimedUntil <= Date.now()) ? i.claimedBy : "");

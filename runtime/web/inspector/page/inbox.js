@@ -1,6 +1,6 @@
 // The inbox: what waits for people, by kind and age.
 
-import {get, holder, pages, path, session} from "./api.js";
+import {answerers, asks, get, holder, pages, path, session} from "./api.js";
 import {add, changed, h, swap, tell, when, words} from "./dom.js";
 import {touchesInbox} from "./live.js";
 import {learnAll, named} from "./names.js";
@@ -65,7 +65,7 @@ export class Inbox {
   shown() {
     const me = session.by;
     return this.items.filter((i) => (this.only.size === 0 || this.only.has(i.kind)) &&
-      (!this.mine || me && holder(i) === me || i.assignees?.includes(me)) &&
+      (!this.mine || me && holder(i) === me || asks(i)) &&
       (!this.text || `${i.text} ${i.node} ${i.thread} ${i.type} ${i.askedFor}`.toLowerCase().includes(this.text)));
   }
 
@@ -95,7 +95,7 @@ export class Inbox {
       (holder(i) || i.quorum > 1 || i.assignees?.length > 0) && h("span", {class: "chips"},
         holder(i) && h("span", {class: "chip"}, holder(i) === session.by ? "you have it" : `${holder(i)} has it`),
         i.quorum > 1 && h("span", {class: "chip"}, `${i.votes?.length ?? 0} of ${i.quorum} votes`),
-        i.assignees?.length > 0 && h("span", {class: "chip"}, `for ${i.assignees.join(", ")}`)));
+        i.assignees?.length > 0 && h("span", {class: "chip"}, `for ${answerers(i)}`)));
     mark(a, i.thread === this.chosen);
     return a;
   }

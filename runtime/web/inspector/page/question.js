@@ -1,6 +1,6 @@
 // A question: what is asked, by whom, until when, and the form of its answer.
 
-import {by, deciding, forbids, holder, learn, path, post, poster, Refused, session} from "./api.js";
+import {answerers, bars, by, holder, learn, path, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
 import {add, changed, clock, h, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
@@ -56,9 +56,9 @@ export class QuestionCard {
     if (i.state === "open") this.permit();
   }
 
-  // permit offers an answer only where the token allows one, and says so elsewhere.
+  // permit offers an answer only where the token allows one and the question is for this person, and says so elsewhere.
   permit() {
-    const why = forbids(deciding(this.i));
+    const why = bars(this.i);
     if (why === this.why) return; // what waits for its reply stays as it is
     this.why = why;
     for (const field of this.form?.elements ?? [this.decides]) field.disabled = why !== "";
@@ -70,12 +70,13 @@ export class QuestionCard {
   drawHead() {
     const i = this.i, kind = kindOf(i.kind);
     const has = holder(i), taken = has && has !== session.by, over = taken && session.may("operate");
-    const why = forbids(deciding(this.i));
-    if (!changed(this.head, i.state, holder(i), i.due, i.votes, why)) return;
+    const why = bars(this.i);
+    if (!changed(this.head, i.state, holder(i), i.due, i.votes, i.assignees, why)) return;
     swap(this.head,
       h("span", {class: "sign", "aria-hidden": "true"}, kind.sign),
       h("span", {class: "meta"}, h("strong", null, kind.one), i.node && h("span", null, named(i.node)), i.type && h("span", null, words(i.type)), when(i.created),
         i.due && i.state === "open" && h("span", {class: "due"}, when(i.due, {until: true, prefix: "due "})),
+        i.assignees?.length > 0 && h("span", {class: "for"}, `for ${answerers(i)}`),
         i.quorum > 1 && h("span", null, `${i.votes?.length ?? 0} of ${i.quorum} votes`)),
       i.state === "open" && i.kind !== "user_escape" && h("button", {
         type: "button", class: "quiet small claim", disabled: Boolean(taken && !over || why), title: why || (over ? `${has} has it: it is yours afterwards` : taken ? "" : "So that no one else answers it meanwhile"),
@@ -146,7 +147,7 @@ export class QuestionCard {
 
   // choose sends the work elsewhere instead of answering; "" takes that back.
   choose(target) {
-    if (!this.targets?.includes(target) && target !== "" || forbids(deciding(this.i))) return;
+    if (!this.targets?.includes(target) && target !== "" || bars(this.i)) return;
     this.target = target;
     if (this.pick) this.pick.value = target;
     this.fields.hidden = target !== "";
@@ -180,7 +181,7 @@ export class QuestionCard {
       if (!(err instanceof Refused)) throw err;
       this.refused(err);
     } finally {
-      this.send.disabled = forbids(deciding(this.i)) !== "";
+      this.send.disabled = bars(this.i) !== "";
     }
   }
 

@@ -1,6 +1,6 @@
 // One thread: what it asks, where it is, and what happened to it.
 
-import {by, deciding, forbids, get, pages, path, post, poster, Refused, session} from "./api.js";
+import {bars, by, forbids, get, pages, path, post, poster, Refused, session} from "./api.js";
 import {changed, h, once, say, swap, tell, when, words} from "./dom.js";
 import {live} from "./live.js";
 import {failure, interrupt} from "./inbox.js";
@@ -196,7 +196,7 @@ export class ThreadView {
 
   drawJourney(moment = this.moment, past = false) {
     const open = past ? [] : this.t.open.filter((i) => i.state === "open");
-    const targets = [...new Set(open.filter((i) => !forbids(deciding(i))).flatMap((i) => i.targets ?? []))];
+    const targets = [...new Set(open.filter((i) => !bars(i)).flatMap((i) => i.targets ?? []))];
     const sends = past || targets.length > 0 || this.sources().length === 0 ? [] : this.program.routes.map((r) => r.agentType);
     const asks = (past ? moment.thread?.open ?? [] : open).map((i) => i.node).filter(Boolean);
     this.journey.show({program: this.program, frames: moment.frames, lanes: lanesOf(this.rows, past ? moment.row?.seq : undefined), plan: this.planOf(moment, past), lit: targets, sends, chosen: this.lit, asking: new Set(asks)});
