@@ -46,8 +46,9 @@ func asksWhich(ctx context.Context, _ any) (string, error) {
 func fan(tb testing.TB, s thread.Store, kind string, children int) func() {
 	tb.Helper()
 	ctx := context.Background()
-	e, err := thread.Open(ctx, s, thread.Config{}, family("child", make([]any, children)...),
-		thread.Turns("child", fans[kind]))
+	// long, so that the speed of the machine does not decide in how many commits they are stored
+	e, err := thread.Open(ctx, s, thread.Config{CommitDelay: time.Second},
+		family("child", make([]any, children)...), thread.Turns("child", fans[kind]))
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, e.Close(ctx)) })
 	return func() {
@@ -78,27 +79,27 @@ func fan(tb testing.TB, s thread.Store, kind string, children int) func() {
 
 // TestFanOutCostsWhatItsWidthSays compares 1,600 children with 400: they take at most five times as
 // long. A cost of the square would take sixteen times. Four narrow threads are measured against a
-// wide one, so that both leave as much garbage, in turns and in processor time; the least of each
-// counts.
+// wide one, so that both leave as much garbage, one after the other and in processor time; of
+// several such rounds one is to pass, because other work of the machine counts in some of them.
 func TestFanOutCostsWhatItsWidthSays(t *testing.T) {
-	const most, rounds = 5, 40
+	const most, rounds = 5, 12
 	for kind := range fans {
 		t.Run(kind, func(t *testing.T) {
 			eachStore(t, func(t *testing.T, s thread.Store) {
 				t.Helper()
 				narrow, wide := fan(t, s, kind, 400), fan(t, s, kind, 1600)
-				few, many := time.Hour, time.Hour // of 400 children, of 1,600
-				for n := 0; n < 2 || n < rounds && int64(many) > most*int64(few); n++ {
+				var few, many time.Duration // of 400 children, of 1,600
+				for n := 0; n < 2 || n < rounds && many > most*few; n++ {
 					began := burnt()
 					for range 4 {
 						narrow()
 					}
 					between := burnt()
 					wide()
-					few, many = min(few, (between-began)/4), min(many, burnt()-between)
+					few, many = (between-began)/4, burnt()-between
 				}
 				t.Logf("400 children: %s, 1,600: %s", few, many)
-				require.LessOrEqual(t, int64(many), most*int64(few))
+				require.LessOrEqual(t, many, most*few)
 			})
 		})
 	}
