@@ -236,7 +236,8 @@ func TestOnlyAProxyNamesPeople(t *testing.T) {
 	t.Parallel()
 	authenticate, err := web.TrustedProxy(web.ProxyHeaders{Proxies: []string{"10.0.0.0/8"},
 		User: "X-User", Groups: "X-Groups", Tenant: "X-Tenant",
-		Roles: web.Roles{"*": {"follow"}, "finance": {"answer", "follow"}}})
+		Roles: web.Roles{"*": {"follow"}, "finance": {"answer", "follow"}}, Life: time.Hour,
+		Now: func() time.Time { return time.Unix(1000, 0) }})
 	require.NoError(t, err)
 	ask := func(from string, headers ...string) (web.Identity, error) {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -251,7 +252,7 @@ func TestOnlyAProxyNamesPeople(t *testing.T) {
 		"acme")
 	require.NoError(t, err)
 	assert.Equal(t, web.Identity{Tenant: "acme", User: "Ann", Groups: []string{"finance", "staff"},
-		Rights: []string{"answer", "follow"}}, who)
+		Rights: []string{"answer", "follow"}, Expires: time.Unix(4600, 0)}, who)
 	_, err = ask("10.1.2.3:4", "X-User", "ann")
 	require.Error(t, err, "a person of no tenant is not of the default one")
 	_, err = ask("10.1.2.3:4")
@@ -319,4 +320,66 @@ func TestAStreamEndsWithTheSignIn(t *testing.T) {
 				time.Millisecond, "the socket ends too")
 		})
 	}
+}
+
+// A stream of a person whom a proxy names ends when what the proxy said is over, over Server-Sent
+// Events and the WebSocket: the request it began with would be good for ever. Who comes back
+// through the proxy is let in.
+func TestAStreamEndsWithWhatTheProxySaid(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	authenticate, err := web.TrustedProxy(web.ProxyHeaders{Proxies: []string{"127.0.0.1", "::1"},
+		User: "X-User", Roles: web.Roles{"*": {"follow", "deliver"}},
+		Now: func() time.Time { return r.clock.now() }})
+	require.NoError(t, err)
+	r = newRig(t, "mem", web.Config{Beat: 20 * time.Millisecond,
+		Authenticate: func(r *http.Request) (web.Identity, error) {
+			r.Header.Set("X-User", "ann") // the proxy
+			return authenticate(r)
+		}})
+	th := r.start("ask", `"x"`)
+	next, stop := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stop()
+	until(t, next, thread.EntryAsked)
+	c := r.socket("")
+	assert.Contains(t, c.ask(context0(th.ID, "")).raw, "thread_context_ack")
+	r.clock.move(14 * time.Minute)
+	r.post("/v1/threads/"+th.ID+"/answer", `{"value":{"ok":true}}`).is(200)
+	until(t, next, thread.EntryAnswered) // it goes on
+	r.clock.move(2 * time.Minute)
+	for next() != nil {
+		continue
+	}
+	require.Eventually(t, func() bool { return r.opens(t, 0) }, time.Minute, time.Millisecond,
+		"the socket ends too")
+	again, stopAgain := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stopAgain()
+	until(t, again, thread.EntryAnswered)
+}
+
+// Each time that a stream asks who a person is, Authenticate gets a request of its own: what it
+// writes into one is not there the next time.
+func TestAuthenticateGetsARequestOfItsOwn(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	r := newRig(t, "mem", web.Config{Beat: time.Millisecond,
+		Authenticate: func(r *http.Request) (web.Identity, error) {
+			asked.Add(1)
+			if r.Header.Get("X-Seen") != "" {
+				return web.Identity{}, errors.New("a request of another call")
+			}
+			r.Header.Set("X-Seen", "yes")
+			return web.Identity{User: "ann", Rights: []string{"follow"}}, nil
+		}})
+	th := r.start("ask", `"x"`)
+	next, stop := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stop()
+	until(t, next, thread.EntryAsked)
+	c := r.socket("")
+	for range 20 { // messages ask too, beside the stream
+		assert.Contains(t, c.ask(context0(th.ID, "")).raw, "thread_context_ack")
+	}
+	require.Eventually(t, func() bool { return asked.Load() > 40 }, time.Minute, time.Millisecond)
+	r.post("/v1/threads/"+th.ID+"/answer", `{"value":{"ok":true}}`).is(200)
+	until(t, next, thread.EntryAnswered)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/routegen/routegen/runtime"
 )
@@ -19,6 +20,10 @@ type ProxyHeaders struct {
 	Groups  string // header with the groups, with commas between; default: none
 	Tenant  string // header with the tenant; default: none
 	Roles   Roles  // the rights of groups
+	// how long the headers of one request are good: a stream of the person ends then, and comes
+	// back through the proxy; default: 15 minutes
+	Life time.Duration
+	Now  func() time.Time // default: time.Now
 }
 
 var (
@@ -44,6 +49,10 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 	if err != nil {
 		return nil, err
 	}
+	defaulted(&h.Life, 15*time.Minute)
+	if h.Now == nil {
+		h.Now = time.Now
+	}
 	return func(r *http.Request) (Identity, error) {
 		values := map[string]string{}
 		for _, name := range []string{h.User, h.Groups, h.Tenant} {
@@ -66,7 +75,8 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 		if h.Tenant != "" && values[h.Tenant] == "" { // the default tenant is not everybody's
 			return Identity{}, errNoTenant
 		}
-		who := Identity{User: values[h.User], Tenant: values[h.Tenant]}
+		who := Identity{User: values[h.User], Tenant: values[h.Tenant],
+			Expires: h.Now().Add(h.Life)}
 		for group := range strings.SplitSeq(values[h.Groups], ",") {
 			if group = strings.TrimSpace(group); group != "" {
 				who.Groups = append(who.Groups, group)
