@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -382,4 +384,36 @@ func TestAuthenticateGetsARequestOfItsOwn(t *testing.T) {
 	require.Eventually(t, func() bool { return asked.Load() > 40 }, time.Minute, time.Millisecond)
 	r.post("/v1/threads/"+th.ID+"/answer", `{"value":{"ok":true}}`).is(200)
 	until(t, next, thread.EntryAnswered)
+}
+
+// TestTheRateOfAPersonIsTheirs has two people whose ids begin with the same eight digits, as who
+// chooses a name can find one: each has a rate of their own, and audit lines of their own.
+func TestTheRateOfAPersonIsTheirs(t *testing.T) {
+	t.Parallel()
+	begins, ann, bob := map[string]string{}, "", ""
+	for n := 0; bob == ""; n++ {
+		name := fmt.Sprint("person-", n)
+		sum := sha256.Sum256([]byte("\x00" + name))
+		digits := hex.EncodeToString(sum[:])[:8]
+		if ann = begins[digits]; ann != "" {
+			bob = name
+		}
+		begins[digits] = name
+	}
+	r := newRig(t, "mem", web.Config{Authenticate: people(t), Rate: 1e-9, Burst: 2})
+	look := func(name string) *reply {
+		return r.try("", http.MethodGet, "/v1/threads", "", as(name, "answer")...)
+	}
+	look(ann).is(403)
+	look(ann).is(403)
+	look(ann).is(429)
+	look(bob).is(403)
+	who := map[string]bool{}
+	for line := range strings.Lines(r.logs.String()) {
+		if _, rest, found := strings.Cut(line, `who="`); found {
+			name, _, _ := strings.Cut(rest, `"`)
+			who[name] = true
+		}
+	}
+	assert.Len(t, who, 2)
 }
