@@ -4,11 +4,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/web/internal/limit"
 )
 
 // ProxyHeaders says in which headers a proxy that signs people in names them.
@@ -45,7 +45,7 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 	if err := h.Roles.CheckRoles(); err != nil {
 		return nil, err
 	}
-	proxies, err := parseProxies("ProxyHeaders.Proxies", h.Proxies)
+	proxies, err := limit.ParseProxies("ProxyHeaders.Proxies", h.Proxies)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 			return Identity{}, ErrNoCredential
 		}
 		from, _, _ := net.SplitHostPort(r.RemoteAddr)
-		if !holds(proxies, from) {
+		if !proxies.Hold(from) {
 			return Identity{}, errNoProxy
 		}
 		if h.Tenant != "" && values[h.Tenant] == "" { // the default tenant is not everybody's
@@ -85,18 +85,4 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 		who.Rights = h.Roles.RightsOf(who.Groups)
 		return who, nil
 	}, nil
-}
-
-// holds reports whether an address is in one of the networks.
-func holds(networks []netip.Prefix, address string) bool {
-	addr, err := netip.ParseAddr(address)
-	if err != nil {
-		return false
-	}
-	for _, p := range networks {
-		if p.Contains(addr.Unmap()) {
-			return true
-		}
-	}
-	return false
 }
