@@ -417,3 +417,44 @@ func TestTheRateOfAPersonIsTheirs(t *testing.T) {
 	}
 	assert.Len(t, who, 2)
 }
+
+// What docs/http.md says of names: a person with two is two people, and two people with one name,
+// of different issuers, are one.
+func TestTwoNamesOfOnePerson(t *testing.T) {
+	t.Parallel()
+	tokens := userTokens(t)
+	notOwn := thread.Func("own", func(ctx context.Context, _ string) (string, error) {
+		return thread.Ask[string](ctx, "sure", thread.Question{Text: "Sure?", NotOwn: true,
+			Plain: thread.PlainText})
+	})
+	voted := thread.Func("two", func(ctx context.Context, _ string) (string, error) {
+		return thread.Ask[string](ctx, "sure", thread.Question{Text: "Sure?", Quorum: 2,
+			Plain: thread.PlainText})
+	})
+	r := newRig(t, "mem", web.Config{Authenticate: web.FirstOf(tokens.Authenticate, people(t))},
+		notOwn, voted)
+	r.users = tokens
+	token := r.userToken("answer", "deliver", "follow").Token // for ann
+	ask := func(machine, user string) string {
+		th := decode[web.Thread](r.try("", http.MethodPost, "/v1/threads",
+			`{"machine":"`+machine+`","input":""}`, as(user, "all")...).is(201))
+		return "/v1/interrupts/" + r.settled(th.ID).Open[0].ID
+	}
+	const vote = `{"text":"yes"}`
+	own := ask("own", "Auth0|5F")
+	r.try("", http.MethodPost, own+"/answer", `{"text":"x"}`, as("Auth0|5F", "all")...).is(403)
+	r.try(token, http.MethodPost, own+"/answer", `{"text":"x"}`).is(200)
+	own = ask("own", "ann") // another issuer's ann
+	r.try(token, http.MethodPost, own+"/answer", `{"text":"x"}`).is(403)
+
+	votes := ask("two", "ann")
+	state := func() thread.InterruptState { return decode[web.Interrupt](r.get(votes)).State }
+	r.try("", http.MethodPost, votes+"/answer", vote, as("ann", "all")...).is(200)
+	r.try(token, http.MethodPost, votes+"/answer", vote).is(200)
+	assert.Equal(t, thread.InterruptOpen, state(), "one vote")
+	r.try("", http.MethodPost, votes+"/answer", vote, as("Auth0|5F", "all")...).is(200)
+	assert.Equal(t, thread.InterruptAnswered, state())
+	claimed := ask("pair", "Auth0|5F")
+	r.try("", http.MethodPost, claimed+"/claim", `{}`, as("Auth0|5F", "all")...).is(200)
+	r.try(token, http.MethodPost, claimed+"/answer", `{"text":"x"}`).is(403)
+}
