@@ -133,7 +133,7 @@ func (c *Call) CheckGrant(ctx context.Context) error {
 }
 
 // TakeRate uses up one call of the caller's rate, and reports whether there was one left.
-func (c *Call) TakeRate() bool { return c.s.calls.allow(c.who.label()) }
+func (c *Call) TakeRate() bool { return c.s.calls.Allow(c.who.label()) }
 
 // SetAbout sets the thread or interrupt that the audit lines name.
 func (c *Call) SetAbout(id string) { c.about = id }

@@ -47,10 +47,10 @@ type Grant struct {
 }
 
 // LogValue keeps the token out of logs.
-func (g Grant) LogValue() slog.Value { return slog.StringValue("grant " + short(g.ID)) }
+func (g Grant) LogValue() slog.Value { return slog.StringValue("grant " + g.ID) }
 
 // String is LogValue for fmt.
-func (g Grant) String() string { return "grant " + short(g.ID) }
+func (g Grant) String() string { return "grant " + g.ID }
 
 // principal is who makes a call. A nil grant is the operator, who came with key. What a call may do
 // is asked of may alone, so that another kind of caller is another row there.
@@ -74,11 +74,12 @@ func (s *Server) tenantOf(who principal) string {
 	}
 }
 
-// label names the caller in the audit lines.
+// label names the caller in the audit lines, and is what their rate is counted by: the whole id, as
+// who may choose a name finds one that begins with the same digits.
 func (p principal) label() string {
 	switch {
 	case p.person != nil:
-		return "person " + short(p.grant.ID)
+		return "person " + p.grant.ID
 	case p.grant == nil:
 		return operatorName
 	default:
@@ -93,8 +94,6 @@ func (p principal) recorded() string {
 	}
 	return p.label()
 }
-
-func short(id string) string { return id[:min(8, len(id))] }
 
 // The request ids under which a thread's log holds what became of a token.
 func grantRequest(id string) string   { return grantName + "/" + id }

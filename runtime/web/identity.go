@@ -32,8 +32,10 @@ type Identity struct {
 	Groups []string
 	// Rights are what the person may do, on all threads of the tenant: those of capability tokens.
 	// One that does not exist has the person refused. None: they may sign in, and nothing else.
-	Rights  []string
-	Expires time.Time // when the person has to sign in again; zero: Authenticate says so
+	Rights []string
+	// Expires is when the person has to sign in again. A stream ends with that of the identity it
+	// began with, whatever Authenticate says by then. Zero: when Authenticate says so.
+	Expires time.Time
 }
 
 // ErrNoCredential is what an authenticator returns for a request that holds no credential of its
@@ -109,6 +111,8 @@ func (s *Server) identify(r *http.Request) (principal, error) {
 	if s.cfg.Authenticate == nil {
 		return principal{}, errToken
 	}
+	again := r.Clone(context.WithoutCancel(r.Context())) // before Authenticate writes into it
+	again.Body = http.NoBody
 	who, err := s.cfg.Authenticate(r)
 	switch {
 	case err == nil:
@@ -124,14 +128,12 @@ func (s *Server) identify(r *http.Request) (principal, error) {
 		}
 		return principal{}, errToken
 	}
-	if !who.Expires.IsZero() && !s.cfg.Now().Before(who.Expires) {
+	if who.over(s.cfg.Now()) {
 		return principal{}, errToken
 	}
 	sum := sha256.Sum256([]byte(who.Tenant + "\x00" + who.User))
 	g := &Grant{ID: hex.EncodeToString(sum[:]), By: who.User,
 		Actions: append([]string{}, who.Rights...), Expires: millis(who.Expires)}
-	again := r.Clone(context.WithoutCancel(r.Context()))
-	again.Body = http.NoBody
 	return principal{grant: g, person: &person{who, again}}, nil
 }
 
@@ -154,6 +156,8 @@ func (i *Identity) CheckIdentity() error {
 	return nil
 }
 
+func (i *Identity) over(now time.Time) bool { return !i.Expires.IsZero() && !now.Before(i.Expires) }
+
 // Identity returns the person who makes the call, nil for an operator and for the holder of a
 // capability token.
 func (c *Call) Identity() *Identity {
@@ -170,9 +174,14 @@ func (c *Call) Reaches(threadID string) bool {
 	return g == nil || c.who.person != nil || g.Thread == threadID
 }
 
-// signedIn returns an error if the person is not signed in any more, or is another one.
+// signedIn returns an error if the person is not signed in any more, or is another one, and after
+// the end of the identity that came with the call.
 func (s *Server) signedIn(who principal) error {
-	now, err := s.identify(who.person.request)
+	if who.person.over(s.cfg.Now()) {
+		return errToken // the same headers of a proxy would be good for ever
+	}
+	r := who.person.request // of all streams and messages of a socket: Authenticate gets its own
+	now, err := s.identify(r.Clone(r.Context()))
 	if err == nil && (now.grant.ID != who.grant.ID ||
 		!slices.Equal(now.grant.Actions, who.grant.Actions)) {
 		return errToken // with other rights a stream would show something else

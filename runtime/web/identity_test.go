@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -236,7 +238,8 @@ func TestOnlyAProxyNamesPeople(t *testing.T) {
 	t.Parallel()
 	authenticate, err := web.TrustedProxy(web.ProxyHeaders{Proxies: []string{"10.0.0.0/8"},
 		User: "X-User", Groups: "X-Groups", Tenant: "X-Tenant",
-		Roles: web.Roles{"*": {"follow"}, "finance": {"answer", "follow"}}})
+		Roles: web.Roles{"*": {"follow"}, "finance": {"answer", "follow"}}, Life: time.Hour,
+		Now: func() time.Time { return time.Unix(1000, 0) }})
 	require.NoError(t, err)
 	ask := func(from string, headers ...string) (web.Identity, error) {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -251,7 +254,7 @@ func TestOnlyAProxyNamesPeople(t *testing.T) {
 		"acme")
 	require.NoError(t, err)
 	assert.Equal(t, web.Identity{Tenant: "acme", User: "Ann", Groups: []string{"finance", "staff"},
-		Rights: []string{"answer", "follow"}}, who)
+		Rights: []string{"answer", "follow"}, Expires: time.Unix(4600, 0)}, who)
 	_, err = ask("10.1.2.3:4", "X-User", "ann")
 	require.Error(t, err, "a person of no tenant is not of the default one")
 	_, err = ask("10.1.2.3:4")
@@ -319,4 +322,139 @@ func TestAStreamEndsWithTheSignIn(t *testing.T) {
 				time.Millisecond, "the socket ends too")
 		})
 	}
+}
+
+// A stream of a person whom a proxy names ends when what the proxy said is over, over Server-Sent
+// Events and the WebSocket: the request it began with would be good for ever. Who comes back
+// through the proxy is let in.
+func TestAStreamEndsWithWhatTheProxySaid(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	authenticate, err := web.TrustedProxy(web.ProxyHeaders{Proxies: []string{"127.0.0.1", "::1"},
+		User: "X-User", Roles: web.Roles{"*": {"follow", "deliver"}},
+		Now: func() time.Time { return r.clock.now() }})
+	require.NoError(t, err)
+	r = newRig(t, "mem", web.Config{Beat: 20 * time.Millisecond,
+		Authenticate: func(r *http.Request) (web.Identity, error) {
+			r.Header.Set("X-User", "ann") // the proxy
+			return authenticate(r)
+		}})
+	th := r.start("ask", `"x"`)
+	next, stop := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stop()
+	until(t, next, thread.EntryAsked)
+	c := r.socket("")
+	assert.Contains(t, c.ask(context0(th.ID, "")).raw, "thread_context_ack")
+	r.clock.move(14 * time.Minute)
+	r.post("/v1/threads/"+th.ID+"/answer", `{"value":{"ok":true}}`).is(200)
+	until(t, next, thread.EntryAnswered) // it goes on
+	r.clock.move(2 * time.Minute)
+	for next() != nil {
+		continue
+	}
+	require.Eventually(t, func() bool { return r.opens(t, 0) }, time.Minute, time.Millisecond,
+		"the socket ends too")
+	again, stopAgain := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stopAgain()
+	until(t, again, thread.EntryAnswered)
+}
+
+// Each time that a stream asks who a person is, Authenticate gets a request of its own: what it
+// writes into one is not there the next time.
+func TestAuthenticateGetsARequestOfItsOwn(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	r := newRig(t, "mem", web.Config{Beat: time.Millisecond,
+		Authenticate: func(r *http.Request) (web.Identity, error) {
+			asked.Add(1)
+			if r.Header.Get("X-Seen") != "" {
+				return web.Identity{}, errors.New("a request of another call")
+			}
+			r.Header.Set("X-Seen", "yes")
+			return web.Identity{User: "ann", Rights: []string{"follow"}}, nil
+		}})
+	th := r.start("ask", `"x"`)
+	next, stop := r.events("", "/v1/threads/"+th.ID+"/stream", "")
+	defer stop()
+	until(t, next, thread.EntryAsked)
+	c := r.socket("")
+	for range 20 { // messages ask too, beside the stream
+		assert.Contains(t, c.ask(context0(th.ID, "")).raw, "thread_context_ack")
+	}
+	require.Eventually(t, func() bool { return asked.Load() > 40 }, time.Minute, time.Millisecond)
+	r.post("/v1/threads/"+th.ID+"/answer", `{"value":{"ok":true}}`).is(200)
+	until(t, next, thread.EntryAnswered)
+}
+
+// TestTheRateOfAPersonIsTheirs has two people whose ids begin with the same eight digits, as who
+// chooses a name can find one: each has a rate of their own, and audit lines of their own.
+func TestTheRateOfAPersonIsTheirs(t *testing.T) {
+	t.Parallel()
+	begins, ann, bob := map[string]string{}, "", ""
+	for n := 0; bob == ""; n++ {
+		name := fmt.Sprint("person-", n)
+		sum := sha256.Sum256([]byte("\x00" + name))
+		digits := hex.EncodeToString(sum[:])[:8]
+		if ann = begins[digits]; ann != "" {
+			bob = name
+		}
+		begins[digits] = name
+	}
+	r := newRig(t, "mem", web.Config{Authenticate: people(t), Rate: 1e-9, Burst: 2})
+	look := func(name string) *reply {
+		return r.try("", http.MethodGet, "/v1/threads", "", as(name, "answer")...)
+	}
+	look(ann).is(403)
+	look(ann).is(403)
+	look(ann).is(429)
+	look(bob).is(403)
+	who := map[string]bool{}
+	for line := range strings.Lines(r.logs.String()) {
+		if _, rest, found := strings.Cut(line, `who="`); found {
+			name, _, _ := strings.Cut(rest, `"`)
+			who[name] = true
+		}
+	}
+	assert.Len(t, who, 2)
+}
+
+// What docs/http.md says of names: a person with two is two people, and two people with one name,
+// of different issuers, are one.
+func TestTwoNamesOfOnePerson(t *testing.T) {
+	t.Parallel()
+	tokens := userTokens(t)
+	notOwn := thread.Func("own", func(ctx context.Context, _ string) (string, error) {
+		return thread.Ask[string](ctx, "sure", thread.Question{Text: "Sure?", NotOwn: true,
+			Plain: thread.PlainText})
+	})
+	voted := thread.Func("two", func(ctx context.Context, _ string) (string, error) {
+		return thread.Ask[string](ctx, "sure", thread.Question{Text: "Sure?", Quorum: 2,
+			Plain: thread.PlainText})
+	})
+	r := newRig(t, "mem", web.Config{Authenticate: web.FirstOf(tokens.Authenticate, people(t))},
+		notOwn, voted)
+	r.users = tokens
+	token := r.userToken("answer", "deliver", "follow").Token // for ann
+	ask := func(machine, user string) string {
+		th := decode[web.Thread](r.try("", http.MethodPost, "/v1/threads",
+			`{"machine":"`+machine+`","input":""}`, as(user, "all")...).is(201))
+		return "/v1/interrupts/" + r.settled(th.ID).Open[0].ID
+	}
+	const vote = `{"text":"yes"}`
+	own := ask("own", "Auth0|5F")
+	r.try("", http.MethodPost, own+"/answer", `{"text":"x"}`, as("Auth0|5F", "all")...).is(403)
+	r.try(token, http.MethodPost, own+"/answer", `{"text":"x"}`).is(200)
+	own = ask("own", "ann") // another issuer's ann
+	r.try(token, http.MethodPost, own+"/answer", `{"text":"x"}`).is(403)
+
+	votes := ask("two", "ann")
+	state := func() thread.InterruptState { return decode[web.Interrupt](r.get(votes)).State }
+	r.try("", http.MethodPost, votes+"/answer", vote, as("ann", "all")...).is(200)
+	r.try(token, http.MethodPost, votes+"/answer", vote).is(200)
+	assert.Equal(t, thread.InterruptOpen, state(), "one vote")
+	r.try("", http.MethodPost, votes+"/answer", vote, as("Auth0|5F", "all")...).is(200)
+	assert.Equal(t, thread.InterruptAnswered, state())
+	claimed := ask("pair", "Auth0|5F")
+	r.try("", http.MethodPost, claimed+"/claim", `{}`, as("Auth0|5F", "all")...).is(200)
+	r.try(token, http.MethodPost, claimed+"/answer", `{"text":"x"}`).is(403)
 }

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/routegen/routegen/runtime"
+	"github.com/routegen/routegen/runtime/web/internal/limit"
 )
 
 // ProxyHeaders says in which headers a proxy that signs people in names them.
@@ -19,6 +20,10 @@ type ProxyHeaders struct {
 	Groups  string // header with the groups, with commas between; default: none
 	Tenant  string // header with the tenant; default: none
 	Roles   Roles  // the rights of groups
+	// how long the headers of one request are good: a stream of the person ends then, and comes
+	// back through the proxy; default: 15 minutes
+	Life time.Duration
+	Now  func() time.Time // default: time.Now
 }
 
 var (
@@ -40,9 +45,13 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 	if err := h.Roles.CheckRoles(); err != nil {
 		return nil, err
 	}
-	proxies, err := parseProxies("ProxyHeaders.Proxies", h.Proxies)
+	proxies, err := limit.ParseProxies("ProxyHeaders.Proxies", h.Proxies)
 	if err != nil {
 		return nil, err
+	}
+	defaulted(&h.Life, 15*time.Minute)
+	if h.Now == nil {
+		h.Now = time.Now
 	}
 	return func(r *http.Request) (Identity, error) {
 		values := map[string]string{}
@@ -60,13 +69,14 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 			return Identity{}, ErrNoCredential
 		}
 		from, _, _ := net.SplitHostPort(r.RemoteAddr)
-		if !holds(proxies, from) {
+		if !proxies.Hold(from) {
 			return Identity{}, errNoProxy
 		}
 		if h.Tenant != "" && values[h.Tenant] == "" { // the default tenant is not everybody's
 			return Identity{}, errNoTenant
 		}
-		who := Identity{User: values[h.User], Tenant: values[h.Tenant]}
+		who := Identity{User: values[h.User], Tenant: values[h.Tenant],
+			Expires: h.Now().Add(h.Life)}
 		for group := range strings.SplitSeq(values[h.Groups], ",") {
 			if group = strings.TrimSpace(group); group != "" {
 				who.Groups = append(who.Groups, group)
@@ -75,18 +85,4 @@ func TrustedProxy(h ProxyHeaders) (func(*http.Request) (Identity, error), error)
 		who.Rights = h.Roles.RightsOf(who.Groups)
 		return who, nil
 	}, nil
-}
-
-// holds reports whether an address is in one of the networks.
-func holds(networks []netip.Prefix, address string) bool {
-	addr, err := netip.ParseAddr(address)
-	if err != nil {
-		return false
-	}
-	for _, p := range networks {
-		if p.Contains(addr.Unmap()) {
-			return true
-		}
-	}
-	return false
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/chat"
 	"github.com/routegen/routegen/runtime/thread"
+	"github.com/routegen/routegen/runtime/web/internal/limit"
 )
 
 // Config is what a server can be told. The zero value works; [New] copies it.
@@ -86,14 +86,14 @@ type Server struct {
 	keysMu   sync.Mutex
 	keys     []*operatorKey // of the operator, see SetOperatorTokens
 	cross    *http.CrossOriginProtection
-	proxies  []netip.Prefix
+	proxies  limit.Proxies
 	routes   []Endpoint
 	schemas  map[string]json.RawMessage
 	mux      *http.ServeMux
 	document []byte
 	graphs   map[string]*Graph
-	calls    *limiter
-	failures *limiter
+	calls    *limit.Limiter
+	failures *limit.Limiter
 	streams  atomic.Int64
 	shares   shares
 	//nolint:containedctx // ends when streams are to end: they belong to no call
@@ -141,7 +141,7 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.proxies, err = parseProxies("Config.TrustedProxies", c.TrustedProxies); err != nil {
+	if s.proxies, err = limit.ParseProxies("Config.TrustedProxies", c.TrustedProxies); err != nil {
 		return nil, err
 	}
 	if s.graphs, err = graphs(c); err != nil {
@@ -153,7 +153,8 @@ func New(engine *thread.Engine, token string, cfg Config) (*Server, error) {
 	s.log = c.Log
 	// [Server.HTTP] calls it; without, nothing is held but this context
 	s.ending, s.end = context.WithCancel(context.Background()) //nolint:gosec // see above
-	s.calls, s.failures = newLimiter(c), newLimiter(c)
+	s.calls = limit.NewLimiter(c.Rate, c.Burst, c.Now)
+	s.failures = limit.NewLimiter(c.Rate, c.Burst, c.Now)
 	s.shares.held = map[string]int{}
 	return s, s.register()
 }
@@ -274,7 +275,7 @@ func (s *Server) admit(c *Call) error {
 	}
 	who, err := s.authenticate(r)
 	if err != nil {
-		if !s.failures.allow(s.clientAddress(r)) {
+		if !s.failures.Allow(s.proxies.ClientAddress(r)) {
 			return errTooMany
 		}
 		return err
@@ -282,7 +283,7 @@ func (s *Server) admit(c *Call) error {
 	if c.engine, err = s.engine.Tenant(s.tenantOf(who)); err != nil {
 		return err
 	}
-	if c.who = who; !s.calls.allow(who.label()) {
+	if c.who = who; !s.calls.Allow(who.label()) {
 		return errTooMany
 	}
 	return nil

@@ -21,4 +21,10 @@
 // person have to go to one process. Groups are read when a person signs in: what a group loses,
 // they lose with the end of the session at the latest. Signing out ends the session here, not the
 // one at the issuer.
+//
+// A browser has one session and one sign-in on its way, also with several providers on one host.
+// Who signs in again ends the session before, if that was begun at the same provider and the
+// browser showed it at login, which it does not when a link of another site led there; else it
+// stays until its time. Of two tabs the one that went to login last gets the session. After 100
+// refused sign-ins an address has one a second.
 package oidc

@@ -144,16 +144,18 @@ func (s *issuer) sign(head, claims map[string]any) string {
 func fill(n *big.Int) []byte { return n.FillBytes(make([]byte, 32)) }
 
 // person is a browser without a page: it keeps cookies, follows redirects by hand, and sends no
-// cookie to another host than the one that set it.
+// cookie to another host than the one that set it, and on the way back from the issuer, which is
+// another site, none that is Strict.
 type person struct {
 	*testing.T
 	base    string // of the program
+	at      string // where the provider is
 	cookies map[string]*http.Cookie
 }
 
 func newPerson(t *testing.T, base string) *person {
 	t.Helper()
-	return &person{t, base, map[string]*http.Cookie{}}
+	return &person{t, base, "/auth", map[string]*http.Cookie{}}
 }
 
 // received is a response without its body.
@@ -175,7 +177,8 @@ func (p *person) call(method, address, body string, headers ...string) (received
 	}
 	if strings.HasPrefix(address, p.base) {
 		for _, name := range []string{"routegen_session", "routegen_pending"} {
-			if c := p.cookies[name]; c != nil {
+			if c := p.cookies[name]; c != nil && (c.SameSite != http.SameSiteStrictMode ||
+				!strings.HasSuffix(req.URL.Path, "/callback")) {
 				req.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
 			}
 		}
@@ -199,7 +202,7 @@ func (p *person) call(method, address, body string, headers ...string) (received
 // comeBack signs in up to the address at which the issuer sends the browser back.
 func (p *person) comeBack() string {
 	p.Helper()
-	res, _ := p.call(http.MethodGet, p.base+"/auth/login", "")
+	res, _ := p.call(http.MethodGet, p.base+p.at+"/login", "")
 	require.Equal(p, http.StatusFound, res.StatusCode)
 	res, _ = p.call(http.MethodGet, res.Header.Get("Location"), "")
 	require.Equal(p, http.StatusFound, res.StatusCode)
@@ -223,5 +226,5 @@ func (p *person) api(method, path, body string, headers ...string) (int, map[str
 }
 
 func (p *person) copy() *person {
-	return &person{p.T, p.base, maps.Clone(p.cookies)}
+	return &person{p.T, p.base, p.at, maps.Clone(p.cookies)}
 }

@@ -15,6 +15,10 @@ import (
 // pendingFor is how long a person may take at the issuer.
 const pendingFor = 10 * time.Minute
 
+// mostRefused is how many sign-ins of one address may be refused at once, and one a second then:
+// each may ask the issuer.
+const mostRefused = 100
+
 var (
 	errState    = errors.New("the state is not that of a sign-in that this browser has begun")
 	errNonce    = errors.New("the nonce of the ID token is another sign-in's")
@@ -36,7 +40,15 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET login":
 		p.login(w, r)
 	case "GET callback":
-		if err := p.callback(w, r); err != nil {
+		from := p.proxies.ClientAddress(r)
+		if !p.failures.Allow(from) {
+			http.Error(w, "Too many sign-ins from your address were refused: wait, and sign in "+
+				"again.", http.StatusTooManyRequests)
+			return
+		}
+		if err := p.callback(w, r); err == nil {
+			p.failures.Restore(from)
+		} else {
 			p.cfg.Log.Info("sign-in refused", "reason", err.Error())
 			http.Error(w, "You are not signed in: the sign-in was refused, or took too long. "+
 				"Go back and sign in again; the log of the server has the reason.",
@@ -50,26 +62,27 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Provider) login(w http.ResponseWriter, r *http.Request) {
-	n := attempt{secret(), secret(), oauth2.GenerateVerifier()}
+	n := attempt{secret(), secret(), oauth2.GenerateVerifier(), ""}
+	if id, found := p.cookie(r, "session"); found { // it does not come back with the callback
+		n.old = hashOf(id)
+	}
 	// Lax: the issuer leads the browser back, and the cookie has to come along
 	p.setCookie(w, "pending", n.String(), http.SameSiteLaxMode, pendingFor)
 	http.Redirect(w, r, p.client.AuthCodeURL(n.state, oidc.Nonce(n.nonce),
 		oauth2.S256ChallengeOption(n.verifier)), http.StatusFound)
 }
 
-// callback begins the session of a person whom the issuer has sent back. What a browser has begun
-// can be ended once: its cookie goes whatever comes of it.
+// callback begins the session of a person whom the issuer has sent back. A browser has one sign-in
+// on its way, that of the tab where it was begun last: the answer to another is refused and leaves
+// it as it is. It can be ended once: its cookie goes whatever comes of it then.
 func (p *Provider) callback(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	cookie, err := r.Cookie(p.cookieName("pending"))
-	if err != nil {
-		return errState
-	}
-	p.setCookie(w, "pending", "", http.SameSiteLaxMode, 0)
-	n, ok := parseAttempt(cookie.Value)
+	text, _ := p.cookie(r, "pending")
+	n, ok := parseAttempt(text)
 	if !ok || !sameText(query.Get("state"), n.state) {
 		return errState
 	}
+	p.setCookie(w, "pending", "", http.SameSiteLaxMode, 0)
 	if iss := query.Get("iss"); iss != "" && iss != p.cfg.Issuer {
 		return errIssuer
 	}
@@ -96,7 +109,7 @@ func (p *Provider) callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.endSession(r) // of who was signed in here before
+	p.sessions.end(n.old) // of who was signed in here before
 	p.setCookie(w, "session", p.sessions.beginSession(who), http.SameSiteStrictMode, p.cfg.Session)
 	http.Redirect(w, r, p.cfg.After, http.StatusFound)
 	return nil
@@ -109,13 +122,9 @@ func (p *Provider) logout(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a page of another origin may not do that", http.StatusForbidden)
 		return
 	}
-	p.endSession(r)
+	if id, found := p.cookie(r, "session"); found {
+		p.sessions.end(hashOf(id))
+	}
 	p.setCookie(w, "session", "", http.SameSiteStrictMode, 0)
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func (p *Provider) endSession(r *http.Request) {
-	if cookie, err := r.Cookie(p.cookieName("session")); err == nil {
-		p.sessions.end(cookie.Value)
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/routegen/routegen/runtime"
 	"github.com/routegen/routegen/runtime/web"
+	"github.com/routegen/routegen/runtime/web/internal/limit"
 )
 
 // Config says who the issuer is, what it knows this program as, and what its people may do.
@@ -31,6 +32,8 @@ type Config struct {
 
 	Session time.Duration // how long a person stays signed in; default: 8 hours
 	After   string        // the path to go to after signing in; default: /
+	// the proxies before it, as in [web.Config]: refused sign-ins are limited for each address
+	TrustedProxies []string
 	// asks the issuer; default: one that waits 10 seconds at most
 	Client *http.Client
 	// one line for each sign-in that is refused, with the reason; default: none
@@ -47,6 +50,9 @@ type Provider struct {
 	verifier *oidc.IDTokenVerifier
 	sessions sessions
 	cross    *http.CrossOriginProtection
+	tag      string // of its cookies: providers of one host share the names
+	proxies  limit.Proxies
+	failures *limit.Limiter
 }
 
 // New asks the issuer how it is used, at its /.well-known/openid-configuration. It returns
@@ -63,7 +69,11 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 		return nil, runtime.Errorf(runtime.CodeInvalid, op,
 			"Config.RedirectURL is %q: use an https address, or http to localhost", cfg.RedirectURL)
 	}
-	if err := cfg.Roles.CheckRoles(); err != nil {
+	proxies, err := limit.ParseProxies("Config.TrustedProxies", cfg.TrustedProxies)
+	if err == nil {
+		err = cfg.Roles.CheckRoles()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if cfg.Scopes == nil {
@@ -98,6 +108,8 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 		verifier: issuer.Verifier(&oidc.Config{ClientID: cfg.ClientID, Now: cfg.Now}),
 		sessions: sessions{now: cfg.Now, held: map[string]web.Identity{}},
 		cross:    http.NewCrossOriginProtection(),
+		tag:      hashOf(cfg.Issuer + "\x00" + cfg.ClientID + "\x00" + cfg.RedirectURL)[:16],
+		proxies:  proxies, failures: limit.NewLimiter(1, mostRefused, cfg.Now),
 	}, nil
 }
 

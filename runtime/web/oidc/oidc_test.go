@@ -170,6 +170,10 @@ func TestASignInOfSomebodyElse(t *testing.T) {
 		res, _ := b.call(http.MethodGet, address, "")
 		assert.Equal(t, 403, res.StatusCode, why)
 		assert.Nil(t, b.cookies["routegen_session"], why)
+	}
+	refusedOnce := func(b *person, address, why string) {
+		t.Helper()
+		refused(b, address, why)
 		assert.Nil(t, b.cookies["routegen_pending"], "it can be tried once: "+why)
 	}
 	with := func(address, name, value string) string {
@@ -187,26 +191,29 @@ func TestASignInOfSomebodyElse(t *testing.T) {
 	refused(ann, back, "a link of mallory's, into a sign-in of hers")
 	own := ann.comeBack()
 	refused(ann, with(own, "state", ""), "no state")
+	res, _ := ann.copy().call(http.MethodGet, own, "")
+	assert.Equal(t, 302, res.StatusCode, "the control: her own sign-in is on its way still")
 	own = ann.comeBack()
-	refused(ann, with(own, "iss", "https://other.example"), "another issuer's answer")
+	refusedOnce(ann, with(own, "iss", "https://other.example"), "another issuer's answer")
 	own = ann.comeBack()
-	refused(ann, with(own, "error", "access_denied"), "the issuer refuses")
+	refusedOnce(ann, with(own, "error", "access_denied"), "the issuer refuses")
 	own = ann.comeBack()
-	refused(ann, with(own, "code", "made-up"), "a code of nobody")
+	refusedOnce(ann, with(own, "code", "made-up"), "a code of nobody")
 	code := func(address string) string {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
 		return u.Query().Get("code")
 	}
-	refused(ann, with(ann.comeBack(), "code", code(back)), "mallory's code: PKCE has her verifier")
+	refusedOnce(ann, with(ann.comeBack(), "code", code(back)),
+		"mallory's code: PKCE has her verifier")
 	status, in := ann.signIn()
 	assert.True(t, in, "the control: %d", status)
 	refusedAgain := newPerson(t, p.base)
 	once := refusedAgain.comeBack()
-	res, _ := refusedAgain.call(http.MethodGet, once, "")
+	res, _ = refusedAgain.call(http.MethodGet, once, "")
 	assert.Equal(t, 302, res.StatusCode)
 	delete(refusedAgain.cookies, "routegen_session")
-	refused(refusedAgain, once, "the same answer again")
+	refusedOnce(refusedAgain, once, "the same answer again")
 }
 
 // An ID token that is not the issuer's, for this client, for this sign-in and still good, signs
@@ -302,4 +309,165 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		_, err = oidc.New(t.Context(), bad)
 		assert.Equal(t, code, runtime.CodeOf(err), fmt.Sprint(change, ": ", err))
 	}
+}
+
+// Who signs in again has one session: the one before ends when the new one begins, and not when the
+// sign-in is refused. The browser does not send its cookie on the way back from another site.
+func TestSigningInAgainEndsTheSessionBefore(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	b := p.signedIn("ann", "staff")
+	before := b.copy()
+	works := func(b *person, want int, why string) {
+		t.Helper()
+		status, _ := b.api(http.MethodGet, "/v1/token", "")
+		assert.Equal(t, want, status, why)
+	}
+	back := b.comeBack()
+	res, _ := b.call(http.MethodGet, back+"x", "") // a state of no sign-in
+	assert.Equal(t, 403, res.StatusCode)
+	p.issuer.mu.Lock()
+	p.issuer.codes = map[string]url.Values{} // the issuer does not take the code
+	p.issuer.mu.Unlock()
+	res, _ = b.call(http.MethodGet, back, "")
+	assert.Equal(t, 403, res.StatusCode)
+	works(before, 200, "refused: the session goes on")
+
+	p.issuer.mu.Lock()
+	p.issuer.subject = "ben"
+	p.issuer.mu.Unlock()
+	_, in := b.signIn()
+	require.True(t, in)
+	works(before, 401, "the session of ann is over, not its cookie alone")
+	_, told := b.api(http.MethodGet, "/v1/token", "")
+	assert.Equal(t, "ben", told["by"])
+
+	// a browser on another machine has its own
+	other := p.signedIn("ben")
+	_, in = b.signIn()
+	require.True(t, in)
+	works(other, 200, "the control")
+}
+
+// Two tabs of a browser sign in: the tab that began last gets the session, the other is refused and
+// takes nothing from it, and no session stays that the browser has no cookie of.
+func TestTwoTabsSignIn(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	b := p.signedIn("ann", "staff")
+	before := b.copy()
+	first := b.comeBack()
+	second := b.comeBack()
+	res, _ := b.call(http.MethodGet, first, "")
+	assert.Equal(t, 403, res.StatusCode)
+	res, _ = b.call(http.MethodGet, second, "")
+	assert.Equal(t, 302, res.StatusCode)
+	status, _ := before.api(http.MethodGet, "/v1/token", "")
+	assert.Equal(t, 401, status)
+	status, _ = b.api(http.MethodGet, "/v1/token", "")
+	assert.Equal(t, 200, status)
+	for _, again := range []string{first, second} {
+		res, _ = b.call(http.MethodGet, again, "")
+		assert.Equal(t, 403, res.StatusCode)
+	}
+	status, _ = b.api(http.MethodGet, "/v1/token", "")
+	assert.Equal(t, 200, status, "the refused tab signs nobody out")
+}
+
+// Two issuers of one host share the names of their cookies: the sign-in at one is no credential at
+// the other, and cannot be ended there; who signs in last is who the browser is.
+func TestTwoIssuersOfOneHost(t *testing.T) {
+	t.Parallel()
+	engine, err := thread.Open(t.Context(), mem.Open(), thread.Config{}, thread.Func("none",
+		func(context.Context, string) (string, error) { return "", nil }))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, engine.Close(context.Background())) })
+	mux := http.NewServeMux()
+	front := httptest.NewServer(mux)
+	t.Cleanup(front.Close)
+	people, asks := map[string]*person{}, []func(*http.Request) (web.Identity, error){}
+	for _, name := range []string{"ann", "ben"} {
+		s := newIssuer(t)
+		s.subject = name
+		provider, err := oidc.New(t.Context(), oidc.Config{Issuer: s.http.URL, ClientID: clientID,
+			ClientSecret: clientSecret, RedirectURL: front.URL + "/" + name + "/callback",
+			Roles: web.Roles{"*": {"follow"}}})
+		require.NoError(t, err)
+		mux.Handle("/"+name+"/", provider)
+		asks = append(asks, provider.Authenticate)
+		people[name] = newPerson(t, front.URL)
+		people[name].at = "/" + name
+	}
+	server, err := web.New(engine, operator, web.Config{Authenticate: web.FirstOf(asks...)})
+	require.NoError(t, err)
+	mux.Handle("/v1/", server)
+	is := func(b *person, want string) {
+		t.Helper()
+		_, told := b.api(http.MethodGet, "/v1/token", "")
+		assert.Equal(t, want, told["by"])
+	}
+	for name, b := range people {
+		_, in := b.signIn()
+		require.True(t, in)
+		is(b, name)
+	}
+	ann := people["ann"]
+	back := ann.comeBack() // a sign-in of ann's issuer, brought to the other address
+	res, _ := ann.call(http.MethodGet, strings.Replace(back, "/ann/", "/ben/", 1), "")
+	assert.Equal(t, 403, res.StatusCode)
+	res, _ = ann.call(http.MethodGet, back, "")
+	assert.Equal(t, 302, res.StatusCode, "and is on its way still")
+	for _, name := range []string{"ben", "ann"} {
+		ann.at = "/" + name
+		_, in := ann.signIn()
+		require.True(t, in)
+		is(ann, name)
+	}
+}
+
+// Refused sign-ins are limited for each address, also that of a client behind a proxy, before the
+// issuer is asked. Good ones use nothing up.
+func TestRefusedSignInsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newIssuer(t)
+	s.subject = "ann"
+	at := time.Now()
+	cfg := oidc.Config{Issuer: s.http.URL, ClientID: clientID, ClientSecret: clientSecret,
+		RedirectURL: "http://localhost/auth/callback", Now: func() time.Time { return at },
+		TrustedProxies: []string{"10.0.0.1"}}
+	provider, err := oidc.New(t.Context(), cfg)
+	require.NoError(t, err)
+	call := func(path, from string, cookies ...*http.Cookie) *http.Response {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.RemoteAddr = "10.0.0.1:1"
+		r.Header.Set("X-Forwarded-For", from)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		provider.ServeHTTP(w, r)
+		return w.Result()
+	}
+	signIn := func(from string) int {
+		out := call("/auth/login", from)
+		res, _ := newPerson(t, "http://nowhere").call(http.MethodGet, out.Header.Get("Location"),
+			"")
+		back, err := url.Parse(res.Header.Get("Location"))
+		require.NoError(t, err)
+		return call(back.RequestURI(), from, out.Cookies()...).StatusCode
+	}
+	for range 150 {
+		require.Equal(t, 302, signIn("192.0.2.1"))
+	}
+	for range 100 {
+		require.Equal(t, 403, call("/auth/callback?code=x&state=y", "192.0.2.1").StatusCode)
+	}
+	assert.Equal(t, 429, call("/auth/callback?code=x&state=y", "192.0.2.1").StatusCode)
+	assert.Equal(t, 429, signIn("192.0.2.1"), "a good one waits too")
+	assert.Equal(t, 302, signIn("192.0.2.2"), "the control: another address")
+	at = at.Add(2 * time.Second)
+	assert.Equal(t, 302, signIn("192.0.2.1"))
+	cfg.TrustedProxies = []string{"proxy.example"}
+	_, err = oidc.New(t.Context(), cfg)
+	assert.Equal(t, runtime.CodeInvalid, runtime.CodeOf(err))
 }

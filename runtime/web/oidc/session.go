@@ -2,8 +2,10 @@ package oidc
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +22,7 @@ type sessions struct {
 
 func hashOf(id string) string {
 	sum := sha256.Sum256([]byte(id))
-	return string(sum[:])
+	return hex.EncodeToString(sum[:])
 }
 
 // beginSession stores a sign-in and returns its id. Sign-ins that are over are forgotten then.
@@ -45,23 +47,24 @@ func (s *sessions) find(id string) (web.Identity, bool) {
 	return who, found && s.now().Before(who.Expires)
 }
 
-func (s *sessions) end(id string) {
+func (s *sessions) end(hash string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.held, hashOf(id))
+	delete(s.held, hash)
 }
 
 var errSession = errors.New("there is no such session, or it has ended: sign in")
 
 // Authenticate says who a request is from by the cookie of its session. It is for
 // [web.Config.Authenticate]. A request without the cookie gets [web.ErrNoCredential], and so does
-// one with a bearer token, which is another kind of caller's; a session that has ended is refused.
+// one with a bearer token, which is another kind of caller's, or a cookie of another Provider; a
+// session that has ended is refused.
 func (p *Provider) Authenticate(r *http.Request) (web.Identity, error) {
-	cookie, err := r.Cookie(p.cookieName("session"))
-	if err != nil || web.BearerToken(r) != "" || r.Header.Get("Authorization") != "" {
+	id, found := p.cookie(r, "session")
+	if !found || web.BearerToken(r) != "" || r.Header.Get("Authorization") != "" {
 		return web.Identity{}, web.ErrNoCredential
 	}
-	who, found := p.sessions.find(cookie.Value)
+	who, found := p.sessions.find(id)
 	if !found {
 		return web.Identity{}, errSession
 	}
@@ -76,6 +79,15 @@ func (p *Provider) cookieName(what string) string {
 	return "routegen_" + what
 }
 
+// cookie returns what this provider has stored in a cookie of the browser, and whether it has.
+func (p *Provider) cookie(r *http.Request, what string) (value string, found bool) {
+	cookie, err := r.Cookie(p.cookieName(what))
+	if err != nil {
+		return "", false
+	}
+	return strings.CutPrefix(cookie.Value, p.tag+".")
+}
+
 // setCookie sets a cookie that scripts cannot read. With a life of 0 it is removed.
 func (p *Provider) setCookie(w http.ResponseWriter, what, value string, same http.SameSite,
 	life time.Duration) {
@@ -84,19 +96,25 @@ func (p *Provider) setCookie(w http.ResponseWriter, what, value string, same htt
 		age = -1
 	}
 	//nolint:gosec // Secure is false only on this machine, see New
-	http.SetCookie(w, &http.Cookie{Name: p.cookieName(what), Value: value, Path: "/",
+	http.SetCookie(w, &http.Cookie{Name: p.cookieName(what), Value: p.tag + "." + value,
+		Path:   "/",
 		MaxAge: age, Secure: p.secure, HttpOnly: true, SameSite: same})
 }
 
 // attempt is a sign-in on its way, in a cookie of the browser that began it.
-type attempt struct{ state, nonce, verifier string }
+type attempt struct {
+	state, nonce, verifier string
+	old                    string // hash of the session that it replaces; "" for none
+}
 
-func (n attempt) String() string { return n.state + "." + n.nonce + "." + n.verifier }
+func (n attempt) String() string {
+	return strings.Join([]string{n.state, n.nonce, n.verifier, n.old}, ".")
+}
 
 func parseAttempt(text string) (attempt, bool) {
 	parts := strings.Split(text, ".")
-	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
+	if len(parts) != 4 || slices.Contains(parts[:3], "") {
 		return attempt{}, false
 	}
-	return attempt{parts[0], parts[1], parts[2]}, true
+	return attempt{parts[0], parts[1], parts[2], parts[3]}, true
 }

@@ -24,43 +24,30 @@ func (t *Tokens) Operations() web.Door {
 				if f.Tenant != "" && f.Tenant != c.Tenant() {
 					return nil, web.ErrForbidden
 				}
-				made, err := t.Make(Token{Tenant: c.Tenant(), User: f.User, Groups: f.Groups,
+				return t.Make(Token{Tenant: c.Tenant(), User: f.User, Groups: f.Groups,
 					Rights: f.Rights, Expires: f.Expires})
-				if err != nil {
-					return nil, err
-				}
-				return made, nil
 			})},
 		{Method: http.MethodGet, Path: all, ID: "userTokens",
 			Summary: "The tokens of people, without their secrets", People: web.ActionOperate,
 			Reply: "UserTokens", Do: func(c *web.Call) (any, error) {
-				rows, err := t.listOf(c.Tenant())
+				rows, damaged, err := t.List()
 				if err != nil {
 					return nil, err
 				}
-				return map[string][]Token{"items": rows}, nil
+				rows = slices.DeleteFunc(rows, func(k Token) bool { return k.Tenant != c.Tenant() })
+				return map[string]any{"items": rows, "damaged": damaged}, nil
 			}},
 		{Method: http.MethodDelete, Path: one, ID: "revokeUserToken",
 			Summary: "Revoke a token of a person", People: web.ActionOperate,
 			Status: http.StatusNoContent, Do: func(c *web.Call) (any, error) {
 				_, r := c.HTTP()
 				id := r.PathValue("grant")
-				rows, err := t.listOf(c.Tenant())
-				if err != nil {
-					return nil, err
-				}
-				if !slices.ContainsFunc(rows, func(k Token) bool { return k.ID == id }) {
+				if row, err := t.read(id); err != nil || row.Tenant != c.Tenant() {
 					return nil, web.ErrNotFound
 				}
 				return nil, t.Revoke(id)
 			}},
 	}}
-}
-
-// listOf returns the tokens of a tenant.
-func (t *Tokens) listOf(tenant string) ([]Token, error) {
-	rows, err := t.List()
-	return slices.DeleteFunc(rows, func(k Token) bool { return k.Tenant != tenant }), err
 }
 
 // tokenForm is the body that asks for a token.

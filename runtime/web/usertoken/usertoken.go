@@ -112,7 +112,7 @@ func (t *Tokens) Make(asked Token) (*Token, error) {
 	made.ID = idOf(text)
 	data, err := json.Marshal(made)
 	if err == nil {
-		err = create(t.path(made.ID, madeFile), data)
+		err = t.store(made.ID, data)
 	}
 	if err != nil {
 		return nil, runtime.Errorf(runtime.CodeUnavailable, op, "%w", err)
@@ -126,14 +126,29 @@ func idOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// create writes a file that is not there yet.
-func create(path string, data []byte) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// store writes the file of a new token. Under its name it is there whole, or not at all.
+func (t *Tokens) store(id string, data []byte) error {
+	file, err := os.CreateTemp(t.folder, "new-*")
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
-	return errors.Join(err, file.Sync(), file.Close())
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), t.path(id, madeFile))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
+
+// create makes an empty file that is not there yet.
+func create(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
 }
 
 var errBad = errors.New("the token is unknown, over or revoked")
@@ -166,13 +181,16 @@ func (t *Tokens) Authenticate(r *http.Request) (web.Identity, error) {
 // noteUse stores that a token was used. That it cannot be stored keeps nobody out.
 func (t *Tokens) noteUse(id string, now time.Time) {
 	path := t.path(id, usedFile)
-	if os.Chtimes(path, now, now) != nil && create(path, nil) == nil {
+	if os.Chtimes(path, now, now) != nil && create(path) == nil {
 		_ = os.Chtimes(path, now, now)
 	}
 }
 
 // read returns a token as it is now, without its text.
 func (t *Tokens) read(id string) (*Token, error) {
+	if _, err := hex.DecodeString(id); err != nil || len(id) != 2*sha256.Size {
+		return nil, fs.ErrNotExist
+	}
 	data, err := os.ReadFile(t.path(id, madeFile))
 	if err != nil {
 		return nil, err
@@ -193,41 +211,39 @@ func (t *Tokens) read(id string) (*Token, error) {
 	return &row, nil
 }
 
-// List returns all tokens, those that have ended too, the oldest first, without their texts.
-func (t *Tokens) List() ([]Token, error) {
+// List returns all tokens, those that have ended too, the oldest first, without their texts; and
+// the ids of those whose files cannot be read, which let their people in no longer.
+func (t *Tokens) List() (tokens []Token, damaged []string, err error) {
 	files, err := os.ReadDir(t.folder)
-	out := []Token{}
+	if err != nil {
+		return nil, nil, runtime.Errorf(runtime.CodeUnavailable, "list tokens", "%w", err)
+	}
+	tokens, damaged = []Token{}, []string{}
 	for _, file := range files {
 		id, is := strings.CutSuffix(file.Name(), madeFile)
 		if !is {
 			continue
 		}
-		var row *Token
-		if row, err = t.read(id); err != nil {
-			break
+		if row, err := t.read(id); err == nil {
+			tokens = append(tokens, *row)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			damaged = append(damaged, id)
 		}
-		out = append(out, *row)
 	}
-	if err != nil {
-		return nil, runtime.Errorf(runtime.CodeUnavailable, "list tokens", "%w", err)
-	}
-	slices.SortFunc(out, func(a, b Token) int {
+	slices.SortFunc(tokens, func(a, b Token) int {
 		return cmp.Or(cmp.Compare(a.Made, b.Made), strings.Compare(a.ID, b.ID))
 	})
-	return out, nil
+	return tokens, damaged, nil
 }
 
 // Revoke ends a token, for good; its streams end within Config.Beat of the server. An id of none is
 // refused with CodeNotFound.
 func (t *Tokens) Revoke(id string) error {
 	const op = "revoke token"
-	if _, err := hex.DecodeString(id); err != nil || len(id) != 2*sha256.Size {
-		return runtime.Errorf(runtime.CodeNotFound, op, "that is no id of a token")
+	if _, err := t.read(id); errors.Is(err, fs.ErrNotExist) {
+		return runtime.Errorf(runtime.CodeNotFound, op, "there is no token with the id %q", id)
 	}
-	if _, err := os.Stat(t.path(id, madeFile)); errors.Is(err, fs.ErrNotExist) {
-		return runtime.Errorf(runtime.CodeNotFound, op, "there is no token with the id %s", id)
-	}
-	if err := create(t.path(id, revokedFile), nil); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := create(t.path(id, revokedFile)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return runtime.Errorf(runtime.CodeUnavailable, op, "%w", err)
 	}
 	return nil

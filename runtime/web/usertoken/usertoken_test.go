@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,8 +144,9 @@ func TestAPersonHasATokenOfTheirOwn(t *testing.T) {
 			p.now().Add(time.Hour).UnixMilli()))
 		assert.Equal(t, 403, status, "the operator makes tokens")
 	}
-	rows, err := p.tokens.List()
+	rows, damaged, err := p.tokens.List()
 	require.NoError(t, err)
+	assert.Empty(t, damaged)
 	require.Len(t, rows, 2)
 	for _, row := range rows {
 		assert.Empty(t, row.Token)
@@ -211,4 +213,67 @@ func TestTokensThatAreRefused(t *testing.T) {
 	require.NoError(t, os.Chmod(p.folder, 0o755))
 	_, err := usertoken.Open(p.folder, usertoken.Config{})
 	assert.Equal(t, runtime.CodeForbidden, runtime.CodeOf(err))
+}
+
+// A token whose file is damaged hides no other, and can be told: the list names it.
+func TestADamagedFileHidesNoOther(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	var made []usertoken.Token
+	for _, user := range []string{"ann", "ben", "cy"} {
+		made = append(made, p.make(user, "follow"))
+	}
+	bad := slices.MinFunc(made, func(a, b usertoken.Token) int { // the first that is read
+		return strings.Compare(a.ID, b.ID)
+	}).ID
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, bad+".json"), []byte(`{"id":"`),
+		0o600))
+	// a process that was killed on the way left this
+	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "new-1"), []byte(`{`), 0o600))
+	status, body := p.call(operator, http.MethodGet, "/v1/people/tokens", "")
+	require.Equal(t, 200, status, body)
+	var listed struct {
+		Items   []usertoken.Token
+		Damaged []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &listed))
+	assert.Len(t, listed.Items, 2)
+	assert.Equal(t, []string{bad}, listed.Damaged)
+	for _, token := range made {
+		status, _ = p.call(operator, http.MethodDelete, "/v1/people/tokens/"+token.ID, "")
+		assert.Equal(t, token.ID == bad, status == 404)
+		status, _ = p.call(token.Token, http.MethodGet, "/v1/token", "")
+		assert.NotEqual(t, 200, status, "revoked, or damaged")
+	}
+}
+
+// Who lists while tokens are made, as another process does, sees each whole or not at all.
+func TestATokenIsThereWhole(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	over := make(chan error)
+	go func() {
+		for range 300 {
+			if _, err := p.tokens.Make(usertoken.Token{User: "ann", Rights: []string{"follow"},
+				Expires: p.now().Add(time.Hour).UnixMilli()}); err != nil {
+				over <- err
+				return
+			}
+		}
+		over <- nil
+	}()
+	for {
+		_, damaged, err := p.tokens.List()
+		require.NoError(t, err)
+		require.Empty(t, damaged)
+		select {
+		case err := <-over:
+			require.NoError(t, err)
+			files, err := filepath.Glob(filepath.Join(p.folder, "new-*"))
+			require.NoError(t, err)
+			assert.Empty(t, files)
+			return
+		default:
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package web
+package limit
 
 import (
 	"net"
@@ -10,8 +10,12 @@ import (
 	"github.com/routegen/routegen/runtime"
 )
 
-// parseProxies reads the addresses and networks of proxies that stand in a field.
-func parseProxies(field string, texts []string) (out []netip.Prefix, err error) {
+// Proxies are addresses and networks of proxies.
+type Proxies []netip.Prefix
+
+// ParseProxies reads the addresses and networks that stand in a field of a configuration. Another
+// text is refused with CodeInvalid.
+func ParseProxies(field string, texts []string) (out Proxies, err error) {
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
@@ -27,12 +31,20 @@ func parseProxies(field string, texts []string) (out []netip.Prefix, err error) 
 	return out, nil
 }
 
-// clientAddress returns the address that a request is from. Behind trusted proxies it is the last
+// Hold reports whether an address is one of theirs.
+func (p Proxies) Hold(address string) bool {
+	addr, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(p, func(network netip.Prefix) bool {
+		return network.Contains(addr.Unmap())
+	})
+}
+
+// ClientAddress returns the address that a request is from. Behind these proxies it is the last
 // one in Forwarded, or else in X-Forwarded-For, that is none of theirs: what stands before that the
 // client may have written itself. From any other address these headers are not read.
-func (s *Server) clientAddress(r *http.Request) string {
+func (p Proxies) ClientAddress(r *http.Request) string {
 	from, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if !s.trusts(from) {
+	if !p.Hold(from) {
 		return from
 	}
 	hops := forwarded(r.Header)
@@ -41,14 +53,12 @@ func (s *Server) clientAddress(r *http.Request) string {
 		if err != nil { // who sent it is not known: they share the address of the hop before
 			return from
 		}
-		if from = addr.Unmap().String(); !s.trusts(from) {
+		if from = addr.Unmap().String(); !p.Hold(from) {
 			return from
 		}
 	}
 	return from
 }
-
-func (s *Server) trusts(address string) bool { return holds(s.proxies, address) }
 
 // forwarded lists the hops of a request, without ports, the nearest last.
 func forwarded(h http.Header) (hops []string) {
