@@ -70,7 +70,6 @@ func (p *program) checkCommand() *cobra.Command {
 				return err
 			}
 			report, err := checkStore(cmd.Context(), store, only, now)
-			//nolint:contextcheck // it has to end
 			if err = errors.Join(err, store.Close()); err != nil {
 				return err
 			}

@@ -56,12 +56,12 @@ func (p *program) copyStore(ctx context.Context, from, to, schema string) (
 	if err != nil {
 		return nil, fmt.Errorf("the source: %w", err)
 	}
-	defer func() { err = errors.Join(err, source.Close()) }() //nolint:contextcheck // it has to end
+	defer func() { err = errors.Join(err, source.Close()) }()
 	target, done, err := openImport(ctx, to, schema)
 	if err != nil {
 		return nil, fmt.Errorf("the target: %w", err)
 	}
-	defer func() { err = errors.Join(err, target.Close()) }() //nolint:contextcheck // it has to end
+	defer func() { err = errors.Join(err, target.Close()) }()
 	if done {
 		if found, err = transfer.Compare(ctx, source, target); err != nil {
 			err = fmt.Errorf("the target has threads already, and is no copy of this source: "+
@@ -102,7 +102,7 @@ func (p *program) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // so
+			defer func() { err = errors.Join(err, store.Close()) }()
 			return store.Backup(cmd.Context(), args[1])
 		},
 	}

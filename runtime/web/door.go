@@ -120,7 +120,7 @@ func (c *Call) Allows(action string) bool { return c.who.may(action) }
 // began, or the person is signed in no longer.
 func (c *Call) CheckGrant(ctx context.Context) error {
 	if c.who.person != nil {
-		return c.s.signedIn(c.who)
+		return c.s.signedIn(c.who) //nolint:contextcheck // that of its request
 	}
 	if g := c.who.grant; g != nil {
 		_, err := c.s.granted(ctx, c.engine, g.Thread, g.ID)

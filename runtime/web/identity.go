@@ -201,7 +201,7 @@ func (c *Call) watchPerson(ctx context.Context, end func()) (stop func() bool) {
 			case <-watching.Done():
 				return
 			case <-look.C:
-				err := c.s.signedIn(c.who)
+				err := c.s.signedIn(c.who) //nolint:contextcheck // that of its request
 				if err != nil && runtime.CodeOf(err) != runtime.CodeUnavailable {
 					end()
 					return

@@ -22,6 +22,8 @@ import (
 )
 
 // One program for all processes: with workers it runs steps, without it only answers.
+//
+//nolint:testableexamples // it needs a server: TestExampleRuns runs its body
 func Example() {
 	ctx := context.Background()
 	url := os.Getenv("DATABASE_URL")

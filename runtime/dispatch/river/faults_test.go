@@ -5,6 +5,7 @@ package river
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ func TestWorkerIsKilled(t *testing.T) {
 			c := r.spawn(2)
 			id := r.start(input{Holds: place})
 			r.arrived(1)
-			time.Sleep(200 * time.Millisecond) // what was done before is committed after 100 ms
+			pause(200 * time.Millisecond) // what was done before is committed after 100 ms
 			c.kill()
 			r.letGo("")
 			r.process("next", 2)
@@ -106,21 +107,21 @@ func TestStoppedWorkerComesBack(t *testing.T) {
 			c := r.spawn(1)
 			id := r.start(input{Holds: atEnd})
 			r.arrived(1)
-			time.Sleep(200 * time.Millisecond)
+			pause(200 * time.Millisecond)
 			c.signal(syscall.SIGSTOP)
 			next := r.process("next", 1)
 			r.arrived(2)
 			if first {
 				r.letGo(c.name)
 				c.signal(syscall.SIGCONT)
-				time.Sleep(time.Second)
+				pause(time.Second)
 				require.Zero(t, r.effects("last"), "it has lost the thread")
 			}
 			r.letGo(next.ledger.by)
 			r.done(id)
 			r.letGo(c.name)
 			c.signal(syscall.SIGCONT)
-			time.Sleep(time.Second)
+			pause(time.Second)
 			assert.Equal(t, 1, r.effects("last"))
 			assert.Equal(t, 1, r.effects("first"))
 			assert.Equal(t, 1, r.count(`SELECT count(*) FROM ledger WHERE effect = 'last'
@@ -142,7 +143,7 @@ func TestSweeperStopsInItsLock(t *testing.T) {
 	began := time.Now()
 	r.process("worker", 2)
 	id := r.start(input{Questions: 1, Limit: 100 * time.Millisecond})
-	time.Sleep(5 * time.Second)
+	pause(5 * time.Second)
 	require.Equal(t, thread.StatusWaiting, r.load(id).Status(), "only one process sweeps")
 	r.done(id)
 	assert.Less(t, time.Since(began), 30*time.Second)
@@ -170,7 +171,7 @@ func TestJobIsChangedByOthers(t *testing.T) {
 			runs := r.start(input{Holds: atEnd})
 			r.arrived(1)
 			r.exec(change)
-			time.Sleep(200 * time.Millisecond)
+			pause(200 * time.Millisecond)
 			require.NotEmpty(t, r.load(runs).Lease.Owner, "it goes on")
 			c.kill()
 			r.letGo("")
@@ -242,7 +243,7 @@ func TestAnswersRaceWithTheEndOfARun(t *testing.T) {
 					if !assert.Equal(t, runtime.CodeConflict, runtime.CodeOf(err), "%v", err) {
 						return
 					}
-					time.Sleep(time.Millisecond)
+					pause(time.Millisecond)
 				}
 			}
 		})
@@ -272,7 +273,7 @@ func TestTwoProcessesAnswerAtOnce(t *testing.T) {
 			both.Go(func() {
 				value := "1"
 				if !same {
-					value = fmt.Sprint(n)
+					value = strconv.Itoa(n)
 				}
 				_, errs[n] = api.engine.Answer(r.ctx, id, thread.Answer{Interrupt: i,
 					Value: json.RawMessage(value), By: "bob"})
@@ -344,7 +345,7 @@ func TestStoppingWorkerGivesItsThreadsBack(t *testing.T) {
 	assert.Empty(t, back.Lease.Owner)
 	assert.Equal(t, first, back.Lease.Fence)
 	assert.Equal(t, 1, r.count(`SELECT count(*) FROM river_job WHERE args ->> 'fence' = $1
-		AND state = 'available'`, fmt.Sprint(first)), "a job is there for it")
+		AND state = 'available'`, strconv.FormatInt(first, 10)), "a job is there for it")
 	r.letGo("")
 	r.process("next", 1)
 	r.done(id)

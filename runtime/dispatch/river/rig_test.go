@@ -42,9 +42,11 @@ func TestMain(m *testing.M) {
 
 // processConfig is what a process of a test has.
 type processConfig struct {
-	URL, Schema, Name string
-	Workers           int
-	NoMachine         bool // an older program
+	URL       string `json:"url"`
+	Schema    string `json:"schema"`
+	Name      string `json:"name"`
+	Workers   int    `json:"workers"`
+	NoMachine bool   `json:"noMachine"` // an older program
 }
 
 // input is what the machine of the tests does: an effect, questions, and an effect that must not
@@ -87,15 +89,15 @@ func (l *ledger) write(ctx context.Context, effect, key string) error {
 
 // hold writes that the step has come to a place, and waits there if it is told to. Whatever its
 // context says, it goes on with what it was about to do.
-func (l *ledger) hold(in *input, place string) error {
-	ctx := context.Background()
+func (l *ledger) hold(ctx context.Context, in *input, place string) error {
+	ctx = context.WithoutCancel(ctx) // a stopped engine ends no step that is held
 	if in.Holds != place {
 		return nil
 	}
 	if err := l.write(ctx, "arrived", ""); err != nil {
 		return err
 	}
-	for open := false; !open; time.Sleep(20 * time.Millisecond) {
+	for open := false; !open; pause(20 * time.Millisecond) {
 		if err := l.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ledger
 			WHERE effect IN ('open', 'open ' || $1))`, l.by).Scan(&open); err != nil {
 			return err
@@ -111,7 +113,7 @@ func (l *ledger) effect(name string, in *input, place string) func(context.Conte
 		if err := l.write(ctx, name, key); err != nil {
 			return "", err
 		}
-		return key, l.hold(in, place)
+		return key, l.hold(ctx, in, place)
 	}
 }
 
@@ -121,7 +123,7 @@ func (l *ledger) machine() thread.Machine {
 			_ = l.write(ctx, "died", "")
 			os.Exit(9)
 		}
-		if err := l.hold(&in, atBegin); err != nil {
+		if err := l.hold(ctx, &in, atBegin); err != nil {
 			return "", err
 		}
 		if _, err := thread.Do(ctx, "first", l.effect("first", &in, inDo)); err != nil {
@@ -136,7 +138,7 @@ func (l *ledger) machine() thread.Machine {
 				return "", err
 			}
 		}
-		if err := l.hold(&in, atEnd); err != nil {
+		if err := l.hold(ctx, &in, atEnd); err != nil {
 			return "", err
 		}
 		select {
@@ -182,6 +184,9 @@ func (p *process) close(ctx context.Context) error {
 	return errors.Join(err, p.store.Close())
 }
 
+// pause waits for processes, servers and connections: nothing signals that they do no more.
+func pause(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // synctest sees no process
+
 // runWorker is the main function of a process with workers.
 func runWorker(text string) int {
 	var cfg processConfig
@@ -195,7 +200,7 @@ func runWorker(text string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Println("ready")
+	_, _ = os.Stdout.WriteString("ready\n")
 	go func() { // it does not outlive the test
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(3)

@@ -55,7 +55,7 @@ func TestJobIsCommittedWithItsThread(t *testing.T) {
 			Job{Thread: id, Fence: r.load(id).Lease.Fence}, nil)
 		require.NoError(t, err)
 		assert.True(t, had.UniqueSkippedAsDuplicate, id)
-		assert.EqualValues(t, 25, had.Job.MaxAttempts)
+		assert.Equal(t, 25, had.Job.MaxAttempts)
 		other, err := r.api.disp.River().Insert(r.ctx, Job{Thread: id, Fence: 1 << 40}, nil)
 		require.NoError(t, err)
 		assert.False(t, other.UniqueSkippedAsDuplicate)

@@ -94,7 +94,7 @@ func (r *rig) killWorkers(end time.Time) (<-chan struct{}, *losses) {
 	go func() {
 		defer close(done)
 		for n := 0; time.Now().Before(end); n++ {
-			time.Sleep(time.Second + rand.N(2*time.Second))
+			pause(time.Second + rand.N(2*time.Second))
 			at := n % len(workers)
 			switch w := workers[at]; rand.N(3) {
 			case 0:
@@ -104,7 +104,7 @@ func (r *rig) killWorkers(end time.Time) (<-chan struct{}, *losses) {
 			case 1:
 				lost.add("stopped for 5 s, and back")
 				w.signal(syscall.SIGSTOP)
-				time.Sleep(5 * time.Second)
+				pause(5 * time.Second)
 				w.signal(syscall.SIGCONT)
 			default:
 				lost.add("terminated")
@@ -138,13 +138,15 @@ func (r *rig) answerUntilOver(api *process, id string) {
 			assert.Contains(r, []runtime.Code{"", runtime.CodeAlreadyAnswered},
 				runtime.CodeOf(err), "%v", err)
 		}
-		time.Sleep(10 * time.Millisecond)
+		pause(10 * time.Millisecond)
 	}
 }
 
 // settle says whether an effect that is in doubt happened. The engine asks nothing else.
 func (r *rig) settle(i *thread.Interrupt) string {
-	var what struct{ Key string }
+	var what struct {
+		Key string `json:"Key"`
+	}
 	assert.NoError(r, json.Unmarshal(i.Payload, &what))
 	assert.True(r, strings.HasSuffix(what.Key, "/last"), "%s", i.Text)
 	var n int

@@ -68,7 +68,7 @@ func (s *Store) Commit(ctx context.Context, changes ...*thread.Change) error {
 		jobs.inserted()
 	}
 	if err == nil {
-		s.bell.ring(s, rows)
+		s.bell.ring(s, rows) //nolint:contextcheck // it is sent later
 	}
 	return wrapError(op, err)
 }

@@ -87,11 +87,11 @@ func (s *Store) notify(ids map[string]bool) error {
 	defer cancel()
 	letters, letter, size := []string{}, []string{s.bell.sender}, 0
 	seal := func() {
-		text, _ := json.Marshal(letter) // a text can always be written
+		text, _ := json.Marshal(letter) //nolint:errchkjson // a text can always be written
 		letters, letter, size = append(letters, string(text)), letter[:1], 0
 	}
 	for id := range ids {
-		quoted, _ := json.Marshal(id)
+		quoted, _ := json.Marshal(id) //nolint:errchkjson // so
 		if len(quoted) > mostLetter || len(ids) > feedMost {
 			letters, letter = nil, letter[:1]
 			break

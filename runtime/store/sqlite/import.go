@@ -121,7 +121,7 @@ func (s *Store) importRow(ctx context.Context, r *record.Row) error {
 // EndImport closes the file and gives it its name.
 func (s *Store) EndImport(context.Context) error {
 	path := s.path[:len(s.path)-len(partialSuffix)]
-	err := s.Close()
+	err := s.Close() //nolint:contextcheck // it has to end
 	if err == nil {
 		err = publish(s.path, path)
 	}

@@ -102,34 +102,34 @@ func pairs[Q, R any](ctx context.Context, a, b func(context.Context, Q) ([]R, er
 	return func(yield func(one, other found[R]) bool) {
 		for ofA, ofB := q, q; ; {
 			one, err := a(ctx, ofA)
+			var other []R
 			if err == nil {
-				var other []R
-				if other, err = b(ctx, ofB); err == nil {
-					for n := range max(len(one), len(other)) {
-						var x, y found[R]
-						if n < len(one) {
-							x.row = one[n]
-						}
-						if n < len(other) {
-							y.row = other[n]
-						}
-						if !yield(x, y) {
-							return
-						}
-					}
-					if len(one) == 0 || len(other) == 0 {
-						return
-					}
-					goOn(&ofA, one[len(one)-1])
-					goOn(&ofB, other[len(other)-1])
-				}
+				other, err = b(ctx, ofB)
 			}
 			if err != nil {
 				yield(found[R]{err: err}, found[R]{})
 				return
 			}
+			for n := range max(len(one), len(other)) {
+				if !yield(rowAt(one, n), rowAt(other, n)) {
+					return
+				}
+			}
+			if len(one) == 0 || len(other) == 0 {
+				return
+			}
+			goOn(&ofA, one[len(one)-1])
+			goOn(&ofB, other[len(other)-1])
 		}
 	}
+}
+
+// rowAt returns a row of a page, and zero after its end.
+func rowAt[R any](page []R, n int) (row found[R]) {
+	if n < len(page) {
+		row.row = page[n]
+	}
+	return row
 }
 
 // digestOf returns the sum of all that a store has of a thread, and counts it.

@@ -42,9 +42,11 @@ func TestCopyChild(t *testing.T) { //nolint:paralleltest // it is alone in its p
 		to, _, err = postgres.OpenImport(t.Context(), args[1], postgres.Config{Schema: args[2]})
 	}
 	require.NoError(t, err)
-	_, err = transfer.Copy(t.Context(), from, to, func(n int) { _, _ = fmt.Println("copied", n) })
+	_, err = transfer.Copy(t.Context(), from, to, func(n int) {
+		_, _ = fmt.Fprintln(os.Stdout, "copied", n)
+	})
 	require.NoError(t, err)
-	_, _ = fmt.Println("ended")
+	_, _ = fmt.Fprintln(os.Stdout, "ended")
 }
 
 // killed runs a copy in processes of its own, each of which is killed at another place, until one

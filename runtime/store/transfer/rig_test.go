@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -147,7 +148,7 @@ func many(tb testing.TB, path string, threads, messages int) {
 	for m := range messages {
 		for n, t := range had {
 			c := thread.NewChange(t, rules, time.Now())
-			c.Add(thread.Entry{Type: thread.EntryMessage, Request: fmt.Sprint(m),
+			c.Add(thread.Entry{Type: thread.EntryMessage, Request: strconv.Itoa(m),
 				Text: strings.Repeat("x", m)})
 			require.NoError(tb, s.Commit(tb.Context(), c))
 			had[n] = c.Thread

@@ -71,6 +71,7 @@ func dump(t *testing.T, db *sql.DB, columns, prefix string) map[string][]string 
 	of := map[string][]string{}
 	rows, err := db.QueryContext(ctx, columns)
 	require.NoError(t, err)
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var table, column string
 		require.NoError(t, rows.Scan(&table, &column))
@@ -107,6 +108,7 @@ func dump(t *testing.T, db *sql.DB, columns, prefix string) map[string][]string 
 		rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s%s t ORDER BY %s",
 			strings.Join(terms, ", "), prefix, table, order))
 		require.NoError(t, err)
+		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			values, at := make([]any, len(terms)), make([]any, len(terms))
 			for n := range values {

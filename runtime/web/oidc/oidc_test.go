@@ -437,7 +437,7 @@ func TestRefusedSignInsAreLimited(t *testing.T) {
 		TrustedProxies: []string{"10.0.0.1"}}
 	provider, err := oidc.New(t.Context(), cfg)
 	require.NoError(t, err)
-	call := func(path, from string, cookies ...*http.Cookie) *http.Response {
+	call := func(path, from string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.RemoteAddr = "10.0.0.1:1"
 		r.Header.Set("X-Forwarded-For", from)
@@ -446,23 +446,24 @@ func TestRefusedSignInsAreLimited(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		provider.ServeHTTP(w, r)
-		return w.Result()
+		return w
 	}
 	signIn := func(from string) int {
 		out := call("/auth/login", from)
-		res, _ := newPerson(t, "http://nowhere").call(http.MethodGet, out.Header.Get("Location"),
-			"")
+		res, _ := newPerson(t, "http://nowhere").call(http.MethodGet,
+			out.Header().Get("Location"), "")
 		back, err := url.Parse(res.Header.Get("Location"))
 		require.NoError(t, err)
-		return call(back.RequestURI(), from, out.Cookies()...).StatusCode
+		cookies := out.Result().Cookies()
+		return call(back.RequestURI(), from, cookies...).Code
 	}
 	for range 150 {
 		require.Equal(t, 302, signIn("192.0.2.1"))
 	}
 	for range 100 {
-		require.Equal(t, 403, call("/auth/callback?code=x&state=y", "192.0.2.1").StatusCode)
+		require.Equal(t, 403, call("/auth/callback?code=x&state=y", "192.0.2.1").Code)
 	}
-	assert.Equal(t, 429, call("/auth/callback?code=x&state=y", "192.0.2.1").StatusCode)
+	assert.Equal(t, 429, call("/auth/callback?code=x&state=y", "192.0.2.1").Code)
 	assert.Equal(t, 429, signIn("192.0.2.1"), "a good one waits too")
 	assert.Equal(t, 302, signIn("192.0.2.2"), "the control: another address")
 	at = at.Add(2 * time.Second)

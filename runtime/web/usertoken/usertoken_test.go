@@ -233,8 +233,8 @@ func TestADamagedFileHidesNoOther(t *testing.T) {
 	status, body := p.call(operator, http.MethodGet, "/v1/people/tokens", "")
 	require.Equal(t, 200, status, body)
 	var listed struct {
-		Items   []usertoken.Token
-		Damaged []string
+		Items   []usertoken.Token `json:"items"`
+		Damaged []string          `json:"damaged"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &listed))
 	assert.Len(t, listed.Items, 2)
