@@ -356,7 +356,7 @@ func (e *Engine) Stats(ctx context.Context, since time.Time) ([]Stat, error) {
 	rows := map[key]*Stat{}
 	took := map[key][]time.Duration{}
 	const page = 1000
-	q := InterruptQuery{ByAge: true, Limit: page, States: []InterruptState{
+	q := InterruptQuery{ByAge: true, Brief: true, Limit: page, States: []InterruptState{
 		InterruptOpen, InterruptQueued, InterruptAnswered,
 		InterruptSuperseded, InterruptCancelled,
 		InterruptExpired,

@@ -108,6 +108,11 @@ type InterruptQuery struct {
 	// however many there are. Of After only the ID counts then, which must be that of a stored
 	// interrupt: after any other there is none.
 	ByAge bool
+
+	// Brief asks for what [Engine.Stats] counts: the ID, Kind, Node and State, Created and ClosedAt
+	// in whole milliseconds, AnsweredBy, Asks, Clashes, and the first of Interrupt.Answerers. The
+	// store may leave out the rest, and need not look for damage in it.
+	Brief bool
 }
 
 // InterruptMark is a place in the order of interrupts.

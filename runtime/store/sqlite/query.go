@@ -23,7 +23,9 @@ const (
 		SELECT n, id, kind, node, json, crc FROM interrupt WHERE thread = (SELECT n FROM thread WHERE id = ?) AND state < 2
 		ORDER BY 1`
 	listInterrupts = `SELECT i.id, t.id, i.kind, i.node, i.json, i.crc FROM interrupt i CROSS JOIN thread t ON t.n = i.thread WHERE true`
-	listLog        = `SELECT n, json, crc FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
+	listBriefs     = `SELECT i.id, i.kind, i.node, i.state, i.created, i.json ->> '$.closedAt', i.json ->> '$.answeredBy', i.json ->> '$.escalatedTo',
+		i.json ->> '$.assignees[0]', i.json ->> '$.asks', i.json ->> '$.clashes' FROM interrupt i WHERE true`
+	listLog = `SELECT n, json, crc FROM log WHERE n = (SELECT n FROM thread WHERE id = ?) AND seq > ? AND n >= ?
 		UNION ALL
 		SELECT * FROM (SELECT n, json, crc FROM log WHERE thread = (SELECT n FROM thread WHERE id = ?) AND n > thread AND seq > ? AND n >= ?
 			ORDER BY seq LIMIT ?)`
@@ -113,7 +115,8 @@ func filterOf(q thread.InterruptQuery, one bool) *queryFilter {
 		q.States = []thread.InterruptState{thread.InterruptOpen}
 	}
 	open := len(q.States) == 1 && q.States[0] == thread.InterruptOpen
-	f.addTerm(true, listInterrupts)
+	f.addTerm(!q.Brief, listInterrupts)
+	f.addTerm(q.Brief, listBriefs)
 	f.addTerm(q.ID != "", " AND i.id = ?", q.ID)
 	f.addTerm(q.Thread != "", " AND i.thread = (SELECT n FROM thread WHERE id = ?)", q.Thread)
 	if q.Tenant != nil {
@@ -154,6 +157,12 @@ func (f *queryFilter) addTenant(on, numbered bool, table, tenant string) {
 func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 	found []*thread.Interrupt, err error) {
 	const op = "query interrupts"
+	if q.Brief {
+		if found, err = s.briefs(ctx, op, q); err == nil {
+			return found, nil
+		}
+		q.Brief, found = false, nil // a record may be damaged, and others are to be returned
+	}
 	one := q.ID != "" || q.Thread != ""
 	f := filterOf(q, one)
 	read := s.withReader
@@ -182,6 +191,46 @@ func (s *Store) Interrupts(ctx context.Context, q thread.InterruptQuery) (
 		return nil, err
 	}
 	return found, nil
+}
+
+// briefs returns what Stats counts of interrupts, without decoding their records. It returns an
+// error if one of them cannot be read.
+func (s *Store) briefs(ctx context.Context, op string, q thread.InterruptQuery) (
+	found []*thread.Interrupt, err error) {
+	f := filterOf(q, q.ID != "" || q.Thread != "")
+	err = s.withReader(ctx, op, func(ctx context.Context, c *conn) error {
+		var wrong error
+		err := c.query(ctx, func(row []driver.Value) bool {
+			var i *thread.Interrupt
+			if i, wrong = briefOf(row); wrong == nil {
+				found = append(found, i)
+			}
+			return wrong == nil
+		}, f.text.String(), f.args...)
+		return cmp.Or(err, wrong)
+	})
+	return found, err
+}
+
+// briefOf returns the interrupt of a row of listBriefs.
+func briefOf(row []driver.Value) (*thread.Interrupt, error) {
+	i := &thread.Interrupt{ID: textValue(row[0]), Created: time.UnixMilli(intValue(row[4])).UTC(),
+		AnsweredBy: textValue(row[6]), EscalatedTo: textValue(row[7]), Asks: int(intValue(row[9])),
+		Clashes: int(intValue(row[10]))}
+	i.Kind, i.Node = textValue(row[1]), textValue(row[2])
+	if first := textValue(row[8]); first != "" {
+		i.Assignees = []string{first}
+	}
+	state := intValue(row[3])
+	if state < 0 || state >= int64(len(record.States)) {
+		return nil, fmt.Errorf("the state of interrupt %.60q is %d", i.ID, state)
+	}
+	i.State = record.States[state]
+	var err error
+	if closed := textValue(row[5]); closed != "" {
+		i.ClosedAt, err = time.Parse(time.RFC3339Nano, closed)
+	}
+	return i, err
 }
 
 // Log implements [thread.Store]. A commit that cannot be read is refused when its thread was asked

@@ -48,6 +48,7 @@ var clauses = []clause{
 	{"a mark goes on exactly behind itself", "InterruptQuery.After", always, inboxPages},
 	{"interrupts by age come in the order of their first commit", "InterruptQuery.ByAge", always,
 		inboxAges},
+	{"brief interrupts have what is counted", "InterruptQuery.Brief", always, inboxBriefs},
 	{"every filter of interrupts selects, and all must match", "InterruptQuery", always,
 		inboxFilters},
 	{"values of interrupt filters are only values",

@@ -163,6 +163,52 @@ func inboxAges(tr *trial) {
 	}
 }
 
+// inboxBriefs compares brief interrupts of every state with whole ones, page by page.
+func inboxBriefs(tr *trial) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var list []*thread.Interrupt
+	for n, state := range everyState {
+		id, at := fmt.Sprint("of state ", n), began.Add(time.Duration(n)*time.Second)
+		i := &thread.Interrupt{ID: id, Kind: "k'1", Node: "n\"1", State: state, Created: at,
+			Asks: n, Clashes: n % 3}
+		i.Name, i.Text = "q", "\U0001F600 {\"asks\": 7}"
+		if n%2 == 0 {
+			i.Assignees = []string{"group:ann \"x\", é", "bob"}
+		}
+		if n%3 == 0 {
+			i.EscalatedTo = "boss"
+		}
+		if state != thread.InterruptOpen && state != thread.InterruptQueued {
+			i.AnsweredBy, i.ClosedAt = "carl, \\", at.Add(1234*time.Millisecond)
+		}
+		list = append(list, i)
+	}
+	tr.mustCommit(tr.interruptChange("a", list[:3]...), tr.interruptChange("b", list[3:]...))
+	for _, q := range []thread.InterruptQuery{{}, {ByAge: true}, {ByAge: true, States: everyState},
+		{Thread: "a"}, {ID: list[4].ID}, {States: everyState, Nodes: []string{"n\"1"}},
+		{ByAge: true, States: everyState, After: &thread.InterruptMark{ID: list[1].ID}, Limit: 2},
+		{States: everyState, Assignees: []string{"boss"}}} {
+		whole := tr.mustInterrupts(q)
+		assert.NotEmpty(tr, whole, "%+v", q)
+		q.Brief = true
+		assert.Equal(tr, countedOf(whole), countedOf(tr.mustInterrupts(q)), "%+v", q)
+	}
+}
+
+// countedOf returns what a brief query promises.
+func countedOf(list []*thread.Interrupt) []string {
+	out := make([]string, len(list))
+	for n, i := range list {
+		var first string
+		if answerers := i.Answerers(); len(answerers) > 0 {
+			first = answerers[0]
+		}
+		out[n] = fmt.Sprintf("%q %q %q %s %d %d %q %q %d %d", i.ID, i.Kind, i.Node, i.State,
+			i.Created.UnixMilli(), i.ClosedAt.UnixMilli(), i.AnsweredBy, first, i.Asks, i.Clashes)
+	}
+	return out
+}
+
 // inboxFilters tries each field alone, several at once, and values that nothing has.
 func inboxFilters(tr *trial) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -163,6 +163,7 @@ var controls = map[string][]func() *broken{
 			})
 		},
 	},
+	"brief interrupts have what is counted": {forgetsClashes, forgetsMarks},
 	"copied entries are committed with the others": {
 		func() *broken { return commits(func(c *thread.Change) { c.Copied = nil }) },
 	},
