@@ -21,10 +21,21 @@ import (
 	"github.com/routegen/routegen/runtime/workflow"
 )
 
-// as is the page in somebody else's name, at a view.
+// as returns the page for another person, at a view.
 func (d *demo) as(by, view string) string {
 	return strings.Replace(d.page, "&by="+you, "&by="+by+"&at="+view, 1)
 }
+
+// holdAnswers sends the form of a page, whose request goes out when window.go is called.
+const holdAnswers = `(() => {
+	const real = window.fetch, gate = new Promise((open) => { window.go = open });
+	window.fetch = async (...args) => {
+		if (String(args[0]).endsWith("/answer")) await gate;
+		return real(...args);
+	};
+	document.querySelector("form.answer").requestSubmit();
+	return true;
+})()`
 
 func TestTwoTabsRaceForOneAnswer(t *testing.T) {
 	t.Parallel()
@@ -36,12 +47,7 @@ func TestTwoTabsRaceForOneAnswer(t *testing.T) {
 		b.write("form.answer textarea", said)
 		// Both have pressed the button before either request goes out: otherwise the stream would
 		// close the form of the slower one.
-		eval[bool](b, `(() => {
-			const real = window.fetch, gate = new Promise((open) => { window.go = open });
-			window.fetch = async (...args) => { if (String(args[0]).endsWith("/answer")) await gate; return real(...args) };
-			document.querySelector("form.answer").requestSubmit();
-			return true;
-		})()`)
+		eval[bool](b, holdAnswers)
 	}
 	released := make(chan error, 2)
 	for _, b := range []*tab{ann, bob} {
@@ -73,6 +79,25 @@ func TestTwoTabsRaceForOneAnswer(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, n)
+}
+
+// TestARefusalAfterTheStream holds an answer back until the stream has closed its question. The
+// refusal that comes then is shown all the same, beside what was typed.
+func TestARefusalAfterTheStream(t *testing.T) {
+	t.Parallel()
+	d := start(t)
+	bob := d.open(d.as("bob", "t/offsite"), "light", 1280, 800)
+	bob.sees(".question h2", "How many people come?")
+	bob.write("form.answer textarea", "15")
+	eval[bool](bob, holdAnswers)
+	ann := d.open(d.as("ann", "t/offsite"), "light", 1280, 800)
+	ann.write("form.answer textarea", "12")
+	ann.click("form.answer button[type=submit]")
+	bob.sees(".question .ended", "ann answered")
+	eval[bool](bob, `window.go() || true`)
+	bob.sees(".question", "ann was faster")
+	assert.Equal(t, "15", eval[string](bob,
+		`document.querySelector(".question textarea").value`), "what was typed is still there")
 }
 
 func TestReloadWhileWaiting(t *testing.T) {

@@ -2,7 +2,7 @@
 
 import {answerers, bars, by, holder, learn, path, post, poster, Refused, session} from "./api.js";
 import {answerOf} from "./answers.js";
-import {add, changed, clock, h, say, swap, tell, uid, when, words} from "./dom.js";
+import {changed, clock, h, say, swap, tell, uid, when, words} from "./dom.js";
 import {kindOf} from "./inbox.js";
 import {named} from "./names.js";
 import {fields} from "./fields.js";
@@ -218,7 +218,8 @@ export class QuestionCard {
     } catch (err) { say(err.message, {bad: true}); }
   }
 
-  // close shows how the question ended. A draft that was not sent stays below, to be copied.
+  // close shows how the question ended. A draft that was not sent stays below, to be copied. The
+  // alarm stays too: the stream may close the question before the refusal of an answer arrives.
   close() {
     const i = this.i;
     const how = {answered: i.routeTo ? `${i.answeredBy || "Somebody"} sent the work to ${named(i.routeTo)}` : `${i.answeredBy || "Somebody"} answered`,
@@ -227,12 +228,10 @@ export class QuestionCard {
       i.answer !== undefined && h("p", {class: "about"}, answeredWith(i, i.answer)));
     if (this.dirty && this.form) {
       for (const field of this.form.elements) field.disabled = true;
-      const alarm = this.alarm.hidden ? null : this.alarm;
-      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end, alarm, h("details", {class: "more", open: true}, h("summary", null, "What you had typed, not sent"), this.fields));
+      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end, this.alarm, h("details", {class: "more", open: true}, h("summary", null, "What you had typed, not sent"), this.fields));
       if (i.state !== "queued") tell(how);
     } else {
-      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end);
-      add(this.body, this.alarm.hidden ? null : this.alarm);
+      swap(this.body, h("h2", null, askedText(i) || words(i.name)), end, this.alarm);
     }
   }
 }
